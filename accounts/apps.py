@@ -1,0 +1,7 @@
+"""Users, their tokens and their API keys."""
+
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "accounts"

@@ -1,0 +1,105 @@
+"""Users and their API keys."""
+
+from typing import Any, ClassVar
+
+from common.ids import uuid7
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Lower
+
+
+class UserManager(BaseUserManager["User"]):
+    """Creates users by e-mail address, kept in lower case."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        user = self.model(email=email.strip().lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email=(username or "").strip().lower())
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person's account; also the payer. Its wallet and subscription are opened by the database
+    together with the row (billing/sql/open_account.sql).
+
+    `token_version` is carried by every token; raising it revokes all that were issued before.
+    """
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        SUSPENDED = "suspended"
+        DEACTIVATED = "deactivated"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    email = models.EmailField(unique=True)
+    name = models.CharField(max_length=200, blank=True)
+    avatar_url = models.URLField(max_length=500, blank=True)
+    email_verified = models.BooleanField(default=False)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.ACTIVE)
+    token_version = models.PositiveIntegerField(default=1)
+    is_staff = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="email_is_lower"),
+        ]
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def is_active(self) -> bool:  # type: ignore[override]
+        """Django's own switch for sessions and the admin."""
+        return self.status == self.Status.ACTIVE
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def owned_by(self, user: User) -> "ApiKeyQuerySet":
+        return self.filter(account=user)
+
+    def active(self) -> "ApiKeyQuerySet":
+        return self.filter(revoked_at=None)
+
+
+class ApiKey(models.Model):
+    """A key for `/v1`. Only an HMAC of it is stored, and its last four characters as a hint.
+
+    `monthly_spend_cap` is in nano-USD, None for no cap; an empty `allowed_models` allows all.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=100)
+    digest = models.BinaryField(max_length=32, unique=True)
+    hint = models.CharField(max_length=4)
+    monthly_spend_cap = models.BigIntegerField(null=True, blank=True)
+    allowed_models = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(monthly_spend_cap=None) | models.Q(monthly_spend_cap__gte=0),
+                name="monthly_spend_cap_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} (...{self.hint})"

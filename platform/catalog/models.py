@@ -1,0 +1,103 @@
+"""The models on offer, the names they had before, and what they cost."""
+
+from django.db import models
+
+
+class AIModel(models.Model):
+    """A third-party model as listed: `id` is the catalog key that callers send.
+
+    Limits are in tokens. `max_output_tokens` covers reasoning. `prompt_overhead_tokens` is what the
+    provider may add to a prompt; it is part of the hold's upper bound.
+    """
+
+    class Modality(models.TextChoices):
+        CHAT = "chat"
+        IMAGE = "image"
+        EMBEDDING = "embedding"
+
+    id = models.CharField(primary_key=True, max_length=100)
+    display_name = models.CharField(max_length=100)
+    modality = models.CharField(max_length=16, choices=Modality.choices)
+    provider = models.CharField(max_length=50)
+    upstream_model = models.CharField(max_length=100)
+    owned_by = models.CharField(max_length=50)
+    vision = models.BooleanField(default=False)
+    tools = models.BooleanField(default=False)
+    streaming = models.BooleanField(default=False)
+    reasoning = models.BooleanField(default=False)
+    context_window = models.PositiveIntegerField()
+    max_output_tokens = models.PositiveIntegerField()
+    prompt_overhead_tokens = models.PositiveIntegerField(default=64)
+    free = models.BooleanField(default=False)
+    enabled = models.BooleanField(default=True)
+    released_on = models.DateField()
+
+    class Meta:
+        verbose_name = "model"
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class Alias(models.Model):
+    """A legacy name that resolves to a current model and is billed at that model's price."""
+
+    name = models.CharField(primary_key=True, max_length=100)
+    model = models.ForeignKey(AIModel, on_delete=models.CASCADE, related_name="aliases")
+
+    class Meta:
+        verbose_name_plural = "aliases"
+
+    def __str__(self) -> str:
+        return f"{self.name} -> {self.model_id}"
+
+
+class RetiredModel(models.Model):
+    """A name that was listed once and has no successor."""
+
+    name = models.CharField(primary_key=True, max_length=100)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PriceVersion(models.Model):
+    """What a model costs from `valid_from` on. Never changed: a new price is a new version.
+
+    Token prices are micro-USD per 1,000,000 tokens (one token costs that many pico-USD); image
+    prices are nano-USD per picture. `*_fee` is the platform's, added to the provider's rate.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    model = models.ForeignKey(AIModel, on_delete=models.PROTECT, related_name="prices")
+    valid_from = models.DateTimeField()
+    input = models.BigIntegerField(null=True)
+    output = models.BigIntegerField(null=True)
+    token_fee = models.BigIntegerField(null=True)
+    image_low = models.BigIntegerField(null=True)
+    image_standard = models.BigIntegerField(null=True)
+    image_high = models.BigIntegerField(null=True)
+    image_fee = models.BigIntegerField(null=True)
+
+    class Meta:
+        ordering = ["model_id", "-valid_from"]
+        constraints = [
+            models.UniqueConstraint(fields=["model", "valid_from"], name="one_price_at_a_time"),
+            models.CheckConstraint(
+                condition=(
+                    models.Q(input__gte=0, output__gte=0, token_fee__gte=0, image_low=None)
+                    | models.Q(
+                        image_low__gte=0,
+                        image_standard__gte=0,
+                        image_high__gte=0,
+                        image_fee__gte=0,
+                        input=None,
+                    )
+                ),
+                name="price_is_complete_and_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model_id} from {self.valid_from:%Y-%m-%d}"

@@ -1,0 +1,59 @@
+"""The catalog as other apps see it: one immutable snapshot, held in memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Modality = Literal["chat", "image", "embedding"]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrice:
+    """Micro-USD per 1,000,000 tokens, which is pico-USD per token. `fee` is the platform's."""
+
+    version_id: int
+    input: int
+    output: int
+    fee: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePrice:
+    """Nano-USD per image, by quality (`low`, `standard`, `high`). `fee` is the platform's."""
+
+    version_id: int
+    per_image: Mapping[str, int]
+    fee: int
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    id: str
+    display_name: str
+    modality: Modality
+    provider: str
+    upstream_model: str
+    owned_by: str
+    vision: bool
+    tools: bool
+    streaming: bool
+    reasoning: bool
+    context_window: int
+    max_output_tokens: int
+    prompt_overhead_tokens: int
+    free: bool
+    created: int
+    price: TokenPrice | ImagePrice
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """`models` in listing order by id; `aliases` maps a legacy id to a current one."""
+
+    models: Mapping[str, Model]
+    aliases: Mapping[str, str]
+    retired: frozenset[str]
+
+    def find(self, name: str) -> Model | None:
+        """The model of that id or legacy alias, or None where there is no such model (any more)."""
+        return self.models.get(name) or self.models.get(self.aliases.get(name, ""))

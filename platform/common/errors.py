@@ -1,0 +1,57 @@
+"""The error tree. Services raise these; `/api` and `/v1` each render them in their own envelope."""
+
+from typing import Any, ClassVar
+
+
+class DomainError(Exception):
+    """A refusal the caller can act on.
+
+    `code` is what a program branches on, `message` is a sentence a person can read, `status` is the
+    HTTP status. `extra` holds further JSON fields; `retry_after` (seconds) becomes `Retry-After`.
+    """
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 400
+    message: ClassVar[str] = "The request cannot be carried out."
+
+    def __init__(
+        self, message: str | None = None, *, retry_after: int | None = None, **extra: Any
+    ) -> None:
+        self.text = message or self.message
+        self.retry_after = retry_after
+        self.extra = extra
+        super().__init__(self.text)
+
+
+class ValidationFailed(DomainError):
+    """A well-formed request with a value that is not allowed. `extra["errors"]`: `[{loc, msg}]`."""
+
+    code, status = "validation_failed", 422
+    message = "A value is not allowed."
+
+
+class NotFound(DomainError):
+    code, status = "not_found", 404
+    message = "There is nothing at this address."
+
+
+class Forbidden(DomainError):
+    code, status = "forbidden", 403
+    message = "You are not allowed to do this."
+
+
+class Conflict(DomainError):
+    code, status = "conflict", 409
+    message = "A competing operation is in progress."
+
+
+class Unauthenticated(DomainError):
+    code, status = "not_authenticated", 401
+    message = "Sign in and send the access token as `Authorization: Bearer <token>`."
+
+
+class ServiceUnavailable(DomainError):
+    """Our own database or capacity. Nothing was billed; the same request may succeed later."""
+
+    code, status = "service_unavailable", 503
+    message = "The service is busy or restarting. Nothing was billed; try again in a moment."

@@ -1,0 +1,27 @@
+"""Money: whole nano-USD (1 USD = 1,000,000,000 nusd) everywhere inside, JSON numbers at the edge."""
+
+from decimal import Decimal, InvalidOperation
+
+NUSD_PER_USD = 1_000_000_000
+NUSD_PER_CENT = NUSD_PER_USD // 100
+
+
+def usd(nusd: int) -> float:
+    """The JSON number for an amount. Exact to the nano-dollar below 9 million USD (53 bits)."""
+    return nusd / NUSD_PER_USD
+
+
+def whole_cents(amount: object) -> int:
+    """Nano-USD of an amount given in USD with at most two decimals.
+
+    Raises ValueError for anything finer than a cent, not finite, or not a number.
+    """
+    if isinstance(amount, bool) or not isinstance(amount, int | float | str | Decimal):
+        raise ValueError("An amount is a number of US dollars.")
+    try:
+        cents = Decimal(str(amount)) * 100
+        if not cents.is_finite() or cents != cents.to_integral_value():
+            raise ValueError("An amount is in whole cents.")
+    except InvalidOperation:
+        raise ValueError("An amount is a number of US dollars.") from None
+    return int(cents) * NUSD_PER_CENT

@@ -1,0 +1,174 @@
+"""Settings shared by every environment. What differs is read from the environment or `.env`."""
+
+from pathlib import Path
+from typing import Any
+
+import django_stubs_ext
+import environ
+from providers.config import from_environ
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parents[3]
+VAR_DIR = BASE_DIR / "var"
+
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env")
+
+DEBUG = False
+SECRET_KEY: str = env.str("SECRET_KEY", "")
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
+PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", "http://127.0.0.1:8000")
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "channels",
+    "common",
+    "catalog",
+    "files",
+    "content",
+    "accounts",
+    "events",
+    "billing",
+    "inference",
+    "teams",
+    "conversations",
+    "projects",
+    "council",
+    "studios",
+    "publicapi",
+]
+
+MIDDLEWARE = [
+    "common.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Stores -------------------------------------------------------------------------------------
+# PostgreSQL is all truth; Redis carries doorbells, rate counters and the broker.
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/platform")
+}
+# ASGI threads come and go, so connections live in a pool, not in threads. Workers set
+# DATABASE_POOL=0: their threads persist, and so may their connections.
+if env.bool("DATABASE_POOL", True):
+    DATABASES["default"]["CONN_MAX_AGE"] = 0
+    DATABASES["default"]["OPTIONS"] = {
+        "pool": {"min_size": 0, "max_size": env.int("DATABASE_POOL_SIZE", 8), "timeout": 5}
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 600
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+REDIS_URL: str = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL]},
+    }
+}
+
+# --- Accounts -----------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+# API keys are stored as HMAC-SHA256 under this pepper: a database dump alone is useless.
+API_KEY_PEPPER: str = env.str("API_KEY_PEPPER", "")
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.AccessTokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["common.api.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "common.api.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",
+}
+
+# --- Inference ----------------------------------------------------------------------------------
+
+# Which upstream providers can be called, and how: OPENAI_API_KEY, OPENAI_BASE_URL, ...
+SIMULATED_PROVIDERS: list[str] = env.list("SIMULATED_PROVIDERS", default=[])
+SIMULATOR_URL: str = env.str("SIMULATOR_URL", "")
+PROVIDERS = from_environ(
+    env.ENVIRON, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL
+)
+# Open pumps per process; over it a request is refused before any hold.
+MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
+# Connections of the hot path's own pool, per process.
+HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
+# Seconds that running calls are given to end after SIGTERM.
+DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
+
+# May accounts credit themselves without paying? Development only.
+SELF_SERVICE_TOPUP = False
+# Are demo accounts seeded? Development only.
+DEMO_SEEDS = False
+
+# --- Background work ----------------------------------------------------------------------------
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_SCHEDULE = {
+    "expire-lapsed-charges": {"task": "billing.tasks.expire_lapsed_charges", "schedule": 10.0},
+    "reconcile": {"task": "billing.tasks.reconcile", "schedule": 300.0},
+}
+
+# --- The rest -----------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+SECURE_CONTENT_TYPE_NOSNIFF = True

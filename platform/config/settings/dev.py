@@ -1,0 +1,10 @@
+"""The local default: everything on, nothing to configure. Never for production."""
+
+from config.settings.base import *
+
+DEBUG = True
+SECRET_KEY = env.str("SECRET_KEY", "development-only-secret-key-of-more-than-32-bytes")
+API_KEY_PEPPER = env.str("API_KEY_PEPPER", "development-only-pepper")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+SELF_SERVICE_TOPUP = True
+DEMO_SEEDS = True

@@ -1,0 +1,14 @@
+"""Production. Secrets come from the environment; `config/checks.py` refuses an unsafe start."""
+
+from config.settings.base import *
+
+SECRET_KEY = env.str("SECRET_KEY")
+API_KEY_PEPPER = env.str("API_KEY_PEPPER")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
+PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL")
+DEMO_SEEDS = env.bool("DEMO", False)
+SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True
+SECURE_HSTS_SECONDS = 31_536_000

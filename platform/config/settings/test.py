@@ -1,0 +1,8 @@
+"""Settings of the test suite: production's code paths, fast password hashing."""
+
+from config.settings.base import *
+
+SECRET_KEY = "test-only-secret-key-of-more-than-32-bytes"
+API_KEY_PEPPER = "test-only-pepper"
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,0 +1,7 @@
+"""Feature flags and marketing content will live here."""
+
+from django.apps import AppConfig
+
+
+class ContentConfig(AppConfig):
+    name = "content"

@@ -1,0 +1,28 @@
+"""How a provider call can fail. The door decides what that means for the charge and the caller."""
+
+
+class ProviderError(Exception):
+    """Base of all that a wire raises. The text may be shown to the caller: no credentials in it."""
+
+
+class UpstreamError(ProviderError):
+    """The provider failed: connection, timeout, 5xx, 429, or nonsense instead of an answer."""
+
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class ProviderUnavailable(ProviderError):
+    """The provider cannot serve us at all: not configured, or it refuses our credentials."""
+
+
+class RequestRefused(ProviderError):
+    """The provider refused what the caller sent (too long, not allowed); the caller can mend it.
+
+    `too_long` tells the one refusal that has a code of its own.
+    """
+
+    def __init__(self, message: str, *, too_long: bool = False) -> None:
+        super().__init__(message)
+        self.too_long = too_long
