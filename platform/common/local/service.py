@@ -1,0 +1,25 @@
+"""What it takes to run one program of the local default."""
+
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A program, how to see that it is ready, and how to end it.
+
+    `launcher` is a command that execs `command` in its own place; `user` and `group` are numeric
+    ids; `env` is added to our own environment. `grace` is the number of seconds between the stop
+    signal and SIGKILL.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    is_ready: Callable[[], bool]
+    env: Mapping[str, str] = field(default_factory=dict)
+    launcher: tuple[str, ...] = ()
+    user: int | None = None
+    group: int | None = None
+    stop_signal: signal.Signals = signal.SIGTERM
+    grace: float = 10.0

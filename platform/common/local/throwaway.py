@@ -1,0 +1,84 @@
+"""Throw-away stores: PostgreSQL and Redis in a temporary folder, for tests and benchmarks.
+
+A keeper process holds them for as long as its stdin stays open. However its owner ends, kill -9
+included, the system closes that pipe, and the keeper stops the stores and removes the folder.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from common.local import postgres, redis
+from common.local.errors import LocalError
+from common.local.paths import PYTHONPATH
+from common.local.ports import free_port
+from common.local.processes import Process
+from common.local.service import Service
+
+DATABASE = "platform"
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Where the stores answer."""
+
+    database_url: str
+    redis_url: str
+
+
+@contextmanager
+def stores() -> Iterator[Stores]:
+    """Fresh stores until the block ends. Raises LocalError when they cannot be started."""
+    keeper = subprocess.Popen(
+        [sys.executable, "-m", "common.local.throwaway"],
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # Ctrl-C is for the owner: the keeper lasts until the owner is done.
+        start_new_session=True,
+    )
+    with keeper:
+        assert keeper.stdin and keeper.stdout  # noqa: S101, PT018 - asked for above
+        answer = json.loads(keeper.stdout.readline() or '{"error": "The stores did not start."}')
+        if "error" in answer:
+            raise LocalError(answer["error"])
+        yield Stores(**answer)
+
+
+def main() -> None:
+    """The keeper: print where the stores answer, as one line of JSON, and wait for end of file."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stores-")))
+        folder.chmod(0o711)  # PostgreSQL may run as another user, who has to pass through
+        try:
+            answer = asdict(_start(folder, stack))
+        except LocalError as error:
+            answer = {"error": str(error)}
+        print(json.dumps(answer), flush=True)  # noqa: T201 - the answer to our owner
+        sys.stdin.read()
+
+
+def _start(folder: Path, stack: ExitStack) -> Stores:
+    data, database_port, redis_port = folder / "postgres", free_port(), free_port()
+    postgres.initialise(data)
+    _run(redis.service(folder / "redis", redis_port, durable=False), stack)
+    _run(postgres.service(data, database_port, durable=False), stack)
+    postgres.create_database(database_port, DATABASE)
+    return Stores(postgres.url(database_port, DATABASE), redis.url(redis_port))
+
+
+def _run(service: Service, stack: ExitStack) -> None:
+    process = Process(service)
+    stack.callback(process.stop)
+    process.wait_until_ready(timeout=30)
+
+
+if __name__ == "__main__":
+    main()
