@@ -62,6 +62,22 @@ class RetiredModel(models.Model):
         return self.name
 
 
+TOKEN_PRICE = ("input", "output", "token_fee")
+IMAGE_PRICE = ("image_low", "image_standard", "image_high", "image_fee")
+
+
+def _only(given: tuple[str, ...], absent: tuple[str, ...]) -> models.Q:
+    """All of `given` are there and not negative, none of `absent` is.
+
+    IS NOT NULL is spelled out because a CHECK lets a comparison with NULL pass.
+    """
+    return models.Q(
+        **{f"{name}__isnull": False for name in given},
+        **{f"{name}__gte": 0 for name in given},
+        **{f"{name}__isnull": True for name in absent},
+    )
+
+
 class PriceVersion(models.Model):
     """What a model costs from `valid_from` on. Never changed: a new price is a new version.
 
@@ -72,29 +88,20 @@ class PriceVersion(models.Model):
     id = models.BigAutoField(primary_key=True)
     model = models.ForeignKey(AIModel, on_delete=models.PROTECT, related_name="prices")
     valid_from = models.DateTimeField()
-    input = models.BigIntegerField(null=True)
-    output = models.BigIntegerField(null=True)
-    token_fee = models.BigIntegerField(null=True)
-    image_low = models.BigIntegerField(null=True)
-    image_standard = models.BigIntegerField(null=True)
-    image_high = models.BigIntegerField(null=True)
-    image_fee = models.BigIntegerField(null=True)
+    input = models.BigIntegerField(null=True, blank=True)
+    output = models.BigIntegerField(null=True, blank=True)
+    token_fee = models.BigIntegerField(null=True, blank=True)
+    image_low = models.BigIntegerField(null=True, blank=True)
+    image_standard = models.BigIntegerField(null=True, blank=True)
+    image_high = models.BigIntegerField(null=True, blank=True)
+    image_fee = models.BigIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["model_id", "-valid_from"]
         constraints = [
             models.UniqueConstraint(fields=["model", "valid_from"], name="one_price_at_a_time"),
             models.CheckConstraint(
-                condition=(
-                    models.Q(input__gte=0, output__gte=0, token_fee__gte=0, image_low=None)
-                    | models.Q(
-                        image_low__gte=0,
-                        image_standard__gte=0,
-                        image_high__gte=0,
-                        image_fee__gte=0,
-                        input=None,
-                    )
-                ),
+                condition=_only(TOKEN_PRICE, IMAGE_PRICE) | _only(IMAGE_PRICE, TOKEN_PRICE),
                 name="price_is_complete_and_not_negative",
             ),
         ]

@@ -1,4 +1,4 @@
-"""What every wire takes and gives: one small stream of frozen dataclasses, whoever the provider is."""
+"""What every wire takes and gives: one small stream of frozen dataclasses, for any provider."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -71,9 +71,7 @@ class Deadlines:
 class ChatWire(Protocol):
     """One provider's chat interface. Both calls raise only `providers.errors.ProviderError`s."""
 
-    def stream(
-        self, request: ChatRequest, deadlines: Deadlines
-    ) -> AsyncIterator[list[ChatEvent]]:
+    def stream(self, request: ChatRequest, deadlines: Deadlines) -> AsyncIterator[list[ChatEvent]]:
         """Yield batches of events: all that one read from the network brought.
 
         A stream ends after a `Finish`; one that ends without raises `UpstreamError`. At most one

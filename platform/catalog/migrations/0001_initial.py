@@ -1,0 +1,126 @@
+import django.db.models.deletion
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    initial = True
+
+    dependencies = []
+
+    operations = [
+        migrations.CreateModel(
+            name="AIModel",
+            fields=[
+                ("id", models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ("display_name", models.CharField(max_length=100)),
+                (
+                    "modality",
+                    models.CharField(
+                        choices=[("chat", "Chat"), ("image", "Image"), ("embedding", "Embedding")],
+                        max_length=16,
+                    ),
+                ),
+                ("provider", models.CharField(max_length=50)),
+                ("upstream_model", models.CharField(max_length=100)),
+                ("owned_by", models.CharField(max_length=50)),
+                ("vision", models.BooleanField(default=False)),
+                ("tools", models.BooleanField(default=False)),
+                ("streaming", models.BooleanField(default=False)),
+                ("reasoning", models.BooleanField(default=False)),
+                ("context_window", models.PositiveIntegerField()),
+                ("max_output_tokens", models.PositiveIntegerField()),
+                ("prompt_overhead_tokens", models.PositiveIntegerField(default=64)),
+                ("free", models.BooleanField(default=False)),
+                ("enabled", models.BooleanField(default=True)),
+                ("released_on", models.DateField()),
+            ],
+            options={
+                "verbose_name": "model",
+                "ordering": ["id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="RetiredModel",
+            fields=[
+                ("name", models.CharField(max_length=100, primary_key=True, serialize=False)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Alias",
+            fields=[
+                ("name", models.CharField(max_length=100, primary_key=True, serialize=False)),
+                (
+                    "model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="aliases",
+                        to="catalog.aimodel",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "aliases",
+            },
+        ),
+        migrations.CreateModel(
+            name="PriceVersion",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("valid_from", models.DateTimeField()),
+                ("input", models.BigIntegerField(blank=True, null=True)),
+                ("output", models.BigIntegerField(blank=True, null=True)),
+                ("token_fee", models.BigIntegerField(blank=True, null=True)),
+                ("image_low", models.BigIntegerField(blank=True, null=True)),
+                ("image_standard", models.BigIntegerField(blank=True, null=True)),
+                ("image_high", models.BigIntegerField(blank=True, null=True)),
+                ("image_fee", models.BigIntegerField(blank=True, null=True)),
+                (
+                    "model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="prices",
+                        to="catalog.aimodel",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["model_id", "-valid_from"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("model", "valid_from"), name="one_price_at_a_time"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("image_fee__isnull", True),
+                                ("image_high__isnull", True),
+                                ("image_low__isnull", True),
+                                ("image_standard__isnull", True),
+                                ("input__gte", 0),
+                                ("input__isnull", False),
+                                ("output__gte", 0),
+                                ("output__isnull", False),
+                                ("token_fee__gte", 0),
+                                ("token_fee__isnull", False),
+                            ),
+                            models.Q(
+                                ("image_fee__gte", 0),
+                                ("image_fee__isnull", False),
+                                ("image_high__gte", 0),
+                                ("image_high__isnull", False),
+                                ("image_low__gte", 0),
+                                ("image_low__isnull", False),
+                                ("image_standard__gte", 0),
+                                ("image_standard__isnull", False),
+                                ("input__isnull", True),
+                                ("output__isnull", True),
+                                ("token_fee__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="price_is_complete_and_not_negative",
+                    ),
+                ],
+            },
+        ),
+    ]

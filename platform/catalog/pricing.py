@@ -1,0 +1,45 @@
+"""What a call costs: whole numbers only, rounded up once per request, never in between."""
+
+from catalog.types import ImagePrice, TokenPrice
+
+_PICO_PER_NANO = 1_000
+
+
+def effective_input(price: TokenPrice) -> int:
+    """The provider's input rate plus the platform's fee, in micro-USD per 1,000,000 tokens."""
+    return price.input + price.fee
+
+
+def effective_output(price: TokenPrice) -> int:
+    """The provider's output rate plus the platform's fee, in micro-USD per 1,000,000 tokens."""
+    return price.output + price.fee
+
+
+def effective_image(price: ImagePrice, quality: str) -> int:
+    """The provider's price of one picture plus the platform's fee, in nano-USD.
+
+    Raises KeyError for a quality that the model does not have.
+    """
+    return price.per_image[quality] + price.fee
+
+
+def token_cost(price: TokenPrice, tokens_in: int, tokens_out: int) -> int:
+    """Nano-USD of one request.
+
+    A rate in micro-USD per 1,000,000 tokens is the pico-USD of one token, so the sum is exact; it
+    is rounded up to a nano-USD once. Raises ValueError for a negative count.
+    """
+    if tokens_in < 0 or tokens_out < 0:
+        raise ValueError("Tokens are counted from zero.")
+    pico = tokens_in * effective_input(price) + tokens_out * effective_output(price)
+    return -(-pico // _PICO_PER_NANO)
+
+
+def image_cost(price: ImagePrice, quality: str, n: int) -> int:
+    """Nano-USD of `n` pictures of that quality.
+
+    Raises KeyError for a quality that the model does not have, ValueError for a negative count.
+    """
+    if n < 0:
+        raise ValueError("Pictures are counted from zero.")
+    return n * effective_image(price, quality)

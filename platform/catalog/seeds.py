@@ -1,0 +1,353 @@
+"""The price list this service starts with. Read top to bottom; `services.seed_catalog` applies it.
+
+Rates are the providers' list prices in USD. Where a provider charges more for long prompts, the
+context window listed here ends below that tier, so that the listed rate is always the right one.
+A price that changes gets a further `Price` with its date; a line that was live is never edited.
+"""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from catalog.types import Modality
+
+LISTED = date(2026, 11, 1)
+
+TOKEN_FEE = 1_000_000  # micro-USD per 1,000,000 tokens: 1.00 USD
+IMAGE_FEE = 10_000_000  # nano-USD per picture: 0.01 USD
+
+DEFAULT_MAX_OUTPUT = 32_768  # where the provider lists no limit
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs from `since` on, in the units of `catalog.models.PriceVersion`."""
+
+    rates: dict[str, int]
+    since: date = LISTED
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSeed:
+    """One model: its fields as in `catalog.models.AIModel`, former names, and prices by date."""
+
+    id: str
+    display_name: str
+    provider: str
+    owned_by: str
+    released_on: date
+    context_window: int
+    prices: tuple[Price, ...]
+    modality: Modality = "chat"
+    max_output_tokens: int = DEFAULT_MAX_OUTPUT
+    upstream_model: str = ""
+    vision: bool = False
+    tools: bool = False
+    streaming: bool = False
+    reasoning: bool = False
+    prompt_overhead_tokens: int = 64
+    free: bool = False
+    aliases: tuple[str, ...] = ()
+
+
+def per_million(input_usd: str, output_usd: str, since: date = LISTED) -> Price:
+    """A price in USD per 1,000,000 tokens, plus the platform's fee."""
+    micro = {"input": _scaled(input_usd, 6), "output": _scaled(output_usd, 6)}
+    return Price({**micro, "token_fee": TOKEN_FEE}, since)
+
+
+def per_image(low_usd: str, standard_usd: str, high_usd: str) -> Price:
+    """A price in USD per picture, by quality, plus the platform's fee."""
+    nano = {
+        "image_low": _scaled(low_usd, 9),
+        "image_standard": _scaled(standard_usd, 9),
+        "image_high": _scaled(high_usd, 9),
+    }
+    return Price({**nano, "image_fee": IMAGE_FEE})
+
+
+def _scaled(usd: str, digits: int) -> int:
+    return int(Decimal(usd).scaleb(digits))
+
+
+CHAT_MODELS = (
+    ModelSeed(
+        id="gpt-6.1-sol",
+        display_name="GPT-6.1 Sol",
+        provider="openai",
+        owned_by="openai",
+        released_on=date(2026, 9, 29),
+        context_window=272_000,
+        max_output_tokens=128_000,
+        prices=(per_million("2.00", "10.00"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("gpt-5", "gpt-5.6-sol"),
+    ),
+    ModelSeed(
+        id="gpt-6.1-terra",
+        display_name="GPT-6.1 Terra",
+        provider="openai",
+        owned_by="openai",
+        released_on=date(2026, 10, 26),
+        context_window=272_000,
+        max_output_tokens=128_000,
+        prices=(per_million("1.00", "5.00"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("gpt-5.6-terra", "gpt-4.1"),
+    ),
+    ModelSeed(
+        id="gpt-6-luna",
+        display_name="GPT-6 Luna",
+        provider="openai",
+        owned_by="openai",
+        released_on=date(2026, 10, 1),
+        context_window=272_000,
+        max_output_tokens=128_000,
+        prices=(per_million("0.10", "0.50"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        free=True,
+        aliases=("gpt-4o-mini", "gpt-4.1-mini", "gpt-5-mini"),
+    ),
+    ModelSeed(
+        id="claude-opus-5-5",
+        display_name="Claude Opus 5.5",
+        provider="anthropic",
+        owned_by="anthropic",
+        released_on=date(2026, 10, 1),
+        context_window=1_000_000,
+        max_output_tokens=128_000,
+        prices=(per_million("4.00", "20.00"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("claude-opus-5", "claude-opus-4-8"),
+    ),
+    ModelSeed(
+        id="claude-sonnet-5-5",
+        display_name="Claude Sonnet 5.5",
+        provider="anthropic",
+        owned_by="anthropic",
+        released_on=date(2026, 10, 1),
+        context_window=1_000_000,
+        max_output_tokens=128_000,
+        prices=(per_million("2.00", "10.00"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("claude-sonnet-5", "claude-sonnet-4-5"),
+    ),
+    ModelSeed(
+        id="claude-haiku-5-5",
+        display_name="Claude Haiku 5.5",
+        provider="anthropic",
+        owned_by="anthropic",
+        released_on=date(2026, 10, 1),
+        context_window=100_000,
+        max_output_tokens=128_000,
+        prices=(per_million("0.10", "0.50"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        free=True,
+        aliases=("claude-haiku-4-5",),
+    ),
+    ModelSeed(
+        id="gemini-3.1-pro-preview",
+        display_name="Gemini 3.1 Pro",
+        provider="google",
+        owned_by="google",
+        released_on=date(2026, 2, 19),
+        context_window=200_000,
+        max_output_tokens=65_536,
+        prices=(per_million("2.00", "12.00"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("gemini-2.5-pro",),
+    ),
+    ModelSeed(
+        id="gemini-3.8-flash",
+        display_name="Gemini 3.8 Flash",
+        provider="google",
+        owned_by="google",
+        released_on=date(2026, 9, 1),
+        context_window=1_048_576,
+        max_output_tokens=65_536,
+        prices=(
+            per_million("0.75", "3.75"),
+            per_million("1.50", "7.50", since=date(2027, 1, 1)),  # the introductory price ends
+        ),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("gemini-2.5-flash",),
+    ),
+    ModelSeed(
+        id="grok-4.7",
+        display_name="Grok 4.7",
+        provider="xai",
+        owned_by="xai",
+        released_on=date(2026, 9, 21),
+        context_window=200_000,
+        max_output_tokens=65_536,
+        prices=(per_million("2.00", "6.00"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("grok-4.6",),
+    ),
+    ModelSeed(
+        id="deepseek-v4-pro",
+        display_name="DeepSeek V4 Pro",
+        provider="deepseek",
+        owned_by="deepseek",
+        released_on=date(2026, 4, 24),
+        context_window=1_000_000,
+        max_output_tokens=384_000,
+        prices=(per_million("1.32", "3.96"),),  # the peak rate: the other hours cost us less
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("deepseek-chat", "deepseek-reasoner"),
+    ),
+    ModelSeed(
+        id="mistral-medium-3.5",
+        display_name="Mistral Medium 3.5",
+        provider="mistral",
+        upstream_model="mistral-medium-2604",
+        owned_by="mistral",
+        released_on=date(2026, 4, 29),
+        context_window=262_144,
+        prices=(per_million("1.50", "7.50"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+    ),
+    ModelSeed(
+        id="kimi-k3",
+        display_name="Kimi K3",
+        provider="moonshot",
+        owned_by="moonshot",
+        released_on=date(2026, 7, 17),
+        context_window=1_048_576,
+        max_output_tokens=131_072,
+        prices=(per_million("3.00", "15.00"),),
+        vision=True,
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        aliases=("kimi-k2.6",),
+    ),
+    ModelSeed(
+        id="gpt-oss-120b",
+        display_name="gpt-oss 120B",
+        provider="groq",
+        upstream_model="openai/gpt-oss-120b",
+        owned_by="openai",
+        released_on=date(2025, 8, 5),
+        context_window=131_072,
+        max_output_tokens=65_536,
+        prompt_overhead_tokens=128,  # its chat template opens with a system block of its own
+        prices=(per_million("0.15", "0.60"),),
+        tools=True,
+        streaming=True,
+        reasoning=True,
+        free=True,
+    ),
+)
+
+# For a picture the context window is the prompt's, and nothing comes out in tokens.
+IMAGE_MODELS = (
+    ModelSeed(
+        id="gpt-image-2.5-flare",
+        display_name="GPT Image 2.5 Flare",
+        modality="image",
+        provider="openai",
+        owned_by="openai",
+        released_on=date(2026, 9, 8),
+        context_window=8_192,
+        max_output_tokens=0,
+        prices=(per_image("0.006", "0.013", "0.053"),),
+    ),
+    ModelSeed(
+        id="gemini-nano-banana-2.1",
+        display_name="Gemini Nano Banana 2.1",
+        modality="image",
+        provider="google",
+        owned_by="google",
+        released_on=date(2026, 10, 6),
+        context_window=8_192,
+        max_output_tokens=0,
+        prices=(per_image("0.034", "0.034", "0.050"),),
+    ),
+    ModelSeed(
+        id="flux-2-pro",
+        display_name="FLUX.2 Pro",
+        modality="image",
+        provider="bfl",
+        owned_by="black-forest-labs",
+        released_on=date(2025, 11, 25),
+        context_window=8_192,
+        max_output_tokens=0,
+        prices=(per_image("0.03", "0.03", "0.045"),),
+    ),
+    ModelSeed(
+        id="grok-imagine-image-2.0",
+        display_name="Grok Imagine Image 2.0",
+        modality="image",
+        provider="xai",
+        owned_by="xai",
+        released_on=date(2026, 10, 12),
+        context_window=8_192,
+        max_output_tokens=0,
+        prices=(per_image("0.04", "0.06", "0.08"),),
+    ),
+)
+
+EMBEDDING_MODELS = (
+    ModelSeed(
+        id="text-embedding-3-small",
+        display_name="Text Embedding 3 Small",
+        modality="embedding",
+        provider="openai",
+        owned_by="openai",
+        released_on=date(2024, 1, 25),
+        context_window=8_192,
+        max_output_tokens=0,
+        prices=(per_million("0.02", "0"),),
+    ),
+)
+
+# Served on the machine itself; listed only where the local default runs.
+LOCAL_MODELS = (
+    ModelSeed(
+        id="smollm2-135m",
+        display_name="SmolLM2 135M (local)",
+        provider="local",
+        owned_by="huggingface",
+        released_on=date(2024, 11, 1),
+        context_window=8_192,
+        max_output_tokens=1_024,
+        prices=(per_million("0.01", "0.02"),),
+        streaming=True,
+        free=True,
+    ),
+)
+
+RETIRED = ("dall-e-2", "dall-e-3", "sora-2", "text-davinci-003", "imagen-4.0-generate-001")

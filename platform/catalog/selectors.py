@@ -1,0 +1,150 @@
+"""Reading the catalog: one snapshot per process, at most a few seconds old.
+
+A lookup costs no query. A stale snapshot is served while one thread fetches the next, and for as
+long as the database is away.
+"""
+
+import asyncio
+import threading
+from datetime import UTC, datetime, time
+from time import monotonic
+from types import MappingProxyType
+from typing import cast
+
+from django.db import InterfaceError, OperationalError, connection
+from django.db.models.functions import Now
+
+from catalog.models import IMAGE_PRICE, TOKEN_PRICE, AIModel, Alias, PriceVersion, RetiredModel
+from catalog.types import Catalog, ImagePrice, Modality, Model, TokenPrice
+from common.errors import ServiceUnavailable
+
+MAX_AGE = 5.0  # seconds
+
+
+class _Cache:
+    """The snapshot, the moment it was last sought, and the lock of whoever seeks the next one."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.catalog: Catalog | None = None
+        self.sought_at = 0.0
+
+    def is_fresh(self) -> bool:
+        return self.catalog is not None and monotonic() - self.sought_at < MAX_AGE
+
+    def refresh(self) -> None:
+        """Fetch the next snapshot, or keep this one while the database is away.
+
+        The caller holds the lock.
+        """
+        try:
+            self.catalog = _load()
+        except (OperationalError, InterfaceError):
+            if self.catalog is None:
+                raise ServiceUnavailable from None
+        self.sought_at = monotonic()
+
+
+_cache = _Cache()
+
+
+def get_catalog() -> Catalog:
+    """The catalog, for synchronous code.
+
+    Raises ServiceUnavailable where the database is away and was never reached before.
+    """
+    if not _cache.is_fresh() and _cache.lock.acquire(blocking=_cache.catalog is None):
+        try:
+            if not _cache.is_fresh():
+                _cache.refresh()
+        finally:
+            _cache.lock.release()
+    return _loaded()
+
+
+async def aget_catalog() -> Catalog:
+    """The catalog, for code on an event loop. It never blocks the loop, and nobody waits but the
+    very first, for a thread.
+
+    Raises ServiceUnavailable where the database is away and was never reached before.
+    """
+    if _cache.catalog is None:
+        return await asyncio.to_thread(_get_in_thread)
+    if not _cache.is_fresh() and _cache.lock.acquire(blocking=False):
+        asyncio.get_running_loop().run_in_executor(None, _refresh_in_thread)
+    return _loaded()
+
+
+def reset() -> None:
+    """Forget the snapshot. For tests, whose database changes under it."""
+    _cache.catalog = None
+
+
+def _loaded() -> Catalog:
+    if _cache.catalog is None:
+        raise ServiceUnavailable
+    return _cache.catalog
+
+
+def _get_in_thread() -> Catalog:
+    """`get_catalog`, leaving no database connection behind in a thread that Django never sees."""
+    try:
+        return get_catalog()
+    finally:
+        connection.close()
+
+
+def _refresh_in_thread() -> None:
+    """The second half of `aget_catalog`, which took the lock."""
+    try:
+        _cache.refresh()
+    finally:
+        _cache.lock.release()
+        connection.close()
+
+
+def _load() -> Catalog:
+    prices = {
+        version.model_id: _price(version)
+        for version in PriceVersion.objects.filter(valid_from__lte=Now())
+        .order_by("model_id", "-valid_from")
+        .distinct("model_id")
+    }
+    models = {
+        row.id: _model(row, prices[row.id])
+        for row in AIModel.objects.filter(enabled=True).order_by("id")
+        if row.id in prices
+    }
+    aliases = dict(Alias.objects.filter(model__in=list(models)).values_list("name", "model_id"))
+    retired = frozenset(RetiredModel.objects.values_list("name", flat=True))
+    return Catalog(MappingProxyType(models), MappingProxyType(aliases), retired)
+
+
+def _price(version: PriceVersion) -> TokenPrice | ImagePrice:
+    """A row has all rates of one kind and none of the other: its check constraint says so."""
+    if version.input is not None:
+        return TokenPrice(version.id, *(getattr(version, name) for name in TOKEN_PRICE))
+    low, standard, high, fee = (getattr(version, name) for name in IMAGE_PRICE)
+    per_image = MappingProxyType({"low": low, "standard": standard, "high": high})
+    return ImagePrice(version.id, per_image, fee)
+
+
+def _model(row: AIModel, price: TokenPrice | ImagePrice) -> Model:
+    return Model(
+        id=row.id,
+        display_name=row.display_name,
+        modality=cast(Modality, row.modality),
+        provider=row.provider,
+        upstream_model=row.upstream_model,
+        owned_by=row.owned_by,
+        vision=row.vision,
+        tools=row.tools,
+        streaming=row.streaming,
+        reasoning=row.reasoning,
+        context_window=row.context_window,
+        max_output_tokens=row.max_output_tokens,
+        prompt_overhead_tokens=row.prompt_overhead_tokens,
+        free=row.free,
+        created=int(datetime.combine(row.released_on, time(), UTC).timestamp()),
+        price=price,
+    )

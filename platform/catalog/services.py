@@ -1,0 +1,86 @@
+"""Writes to the catalog: applying the price list."""
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time
+
+from django.db import transaction
+from django.utils import timezone
+
+from catalog import seeds
+from catalog.models import AIModel, Alias, PriceVersion, RetiredModel
+from catalog.seeds import ModelSeed, Price
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReport:
+    """What a run of `seed_catalog` found and did, in rows."""
+
+    models: int
+    added: int
+    updated: int
+    prices_added: int
+
+
+@transaction.atomic
+def seed_catalog(*, local: bool) -> SeedReport:
+    """Bring the catalog up to `catalog.seeds`; `local` adds the model served on this machine.
+
+    Safe to repeat. Models and aliases that are not in the list are left alone, and so is an
+    operator's `enabled`. Prices are only ever added (see `_add_missing_prices`).
+    """
+    listed = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.EMBEDDING_MODELS]
+    if local:
+        listed += seeds.LOCAL_MODELS
+    added = updated = prices_added = 0
+    for seed in listed:
+        is_new, is_changed = _save_model(seed)
+        added += is_new
+        updated += is_changed
+        prices_added += _add_missing_prices(seed)
+        for name in seed.aliases:
+            Alias.objects.update_or_create(name=name, defaults={"model_id": seed.id})
+    for name in seeds.RETIRED:
+        RetiredModel.objects.get_or_create(name=name)
+    return SeedReport(len(listed), added, updated, prices_added)
+
+
+def _save_model(seed: ModelSeed) -> tuple[bool, bool]:
+    """Whether the model was added, and whether it was there but differed."""
+    fields = asdict(seed)
+    del fields["id"], fields["prices"], fields["aliases"]
+    fields["upstream_model"] = seed.upstream_model or seed.id
+    model, is_new = AIModel.objects.get_or_create(id=seed.id, defaults=fields)
+    changed = [name for name, value in fields.items() if getattr(model, name) != value]
+    for name in changed:
+        setattr(model, name, fields[name])
+    if changed:
+        model.save(update_fields=changed)
+    return is_new, bool(changed)
+
+
+def _add_missing_prices(seed: ModelSeed) -> int:
+    """Add each price of the list that never came into force; returns how many.
+
+    A price counts as applied once a version with its rates exists from its date on, so an
+    operator's later version stands. One that is missing starts at its date, or now if the model
+    has been sold at another price meanwhile: the past is not rewritten.
+    """
+    versions = list(PriceVersion.objects.filter(model_id=seed.id))
+    missing = [price for price in seed.prices if not any(_is_applied(price, v) for v in versions)]
+    now = timezone.now()
+    for price in missing:
+        since = _midnight(price.since)
+        PriceVersion.objects.create(
+            model_id=seed.id, valid_from=max(since, now) if versions else since, **price.rates
+        )
+    return len(missing)
+
+
+def _is_applied(price: Price, version: PriceVersion) -> bool:
+    return version.valid_from >= _midnight(price.since) and all(
+        getattr(version, name) == rate for name, rate in price.rates.items()
+    )
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

@@ -1,0 +1,36 @@
+"""Counting tokens without the provider's tokenizer: an upper bound for holds, and an estimate."""
+
+from collections.abc import Iterable
+
+from providers.types import Message
+
+_ENVELOPE = 16  # tokens that a chat template may put around one message
+_BYTES_PER_TOKEN = 4  # of ordinary prose
+_ESTIMATED_ENVELOPE = 4
+
+
+def input_upper_bound(messages: Iterable[Message], overhead: int, context_window: int) -> int:
+    """No provider counts more input tokens than this.
+
+    Every known tokenizer spends at least one UTF-8 byte on a token. `overhead` is the model's
+    `prompt_overhead_tokens`.
+    """
+    text = sum(_utf8_length(message.text) + _ENVELOPE for message in messages)
+    return min(text + overhead, context_window)
+
+
+def estimate_input(messages: Iterable[Message]) -> int:
+    """About how many input tokens these are, at least 1: for a call whose usage never came."""
+    return max(
+        1,
+        sum(
+            _utf8_length(message.text) // _BYTES_PER_TOKEN + _ESTIMATED_ENVELOPE
+            for message in messages
+        ),
+    )
+
+
+def _utf8_length(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return len(text.encode("utf-8", "surrogatepass"))
