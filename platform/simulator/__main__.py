@@ -1,0 +1,29 @@
+"""`python -m simulator --port N [--bench] [--journal-limit N]`."""
+
+import argparse
+
+from simulator import bench
+from simulator.app import Simulator
+from simulator.journal import DEFAULT_LIMIT, Journal
+from simulator.server import serve
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m simulator", description=__doc__)
+    parser.add_argument("--port", type=int, required=True, help="0 takes a free one")
+    parser.add_argument("--bench", action="store_true", help="prebuilt answers, no journal")
+    parser.add_argument("--journal-limit", type=int, default=DEFAULT_LIMIT, help="calls kept")
+    options = parser.parse_args()
+    if not 0 <= options.port <= 65535:
+        parser.error("--port must lie between 0 and 65535")
+    if options.journal_limit < 1:
+        parser.error("--journal-limit must be at least 1")
+    if options.bench:
+        serve(bench.application, port=options.port, resettable=False)
+    else:
+        simulator = Simulator(Journal(limit=options.journal_limit))
+        serve(simulator, port=options.port, resettable=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""What the simulator says: whole words, one word one token, so text, chunks and usage agree."""
+
+import re
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Literal
+
+from simulator.steering import Steering
+
+_WORD = re.compile(r"\s*\S+|\s+$")
+_QUOTED_WORDS = 12
+_PROSE = (
+    "{opening} This is the simulator, which stands in for {model} on this machine. It knows "
+    "nothing of the world — yet every word it says is one token, so length, price and stream "
+    "can be checked by hand. Give the service this provider's key and the same question goes to "
+    "the real model instead; nothing else changes."
+)
+_THOUGHT = "The question is read, the answer is weighed, and each word of this thought is a token."
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`words` and `reasoning` are tokens with their leading space; joined they are the text."""
+
+    words: tuple[str, ...]
+    reasoning: tuple[str, ...]
+    finish: Literal["stop", "length"]
+
+    @property
+    def text(self) -> str:
+        return "".join(self.words)
+
+
+def compose(question: str, model: str, steering: Steering, bound: int | None) -> Answer:
+    """The answer to a question; `bound` limits reasoning and words together, reasoning first."""
+    words = tokens(_prose(question, model) if steering.text is None else steering.text)
+    if steering.tokens is not None:
+        words = _exactly(steering.tokens, words)
+    reasoning = _exactly(steering.reasoning_tokens, tokens(_THOUGHT))
+    wanted = len(reasoning) + len(words)
+    room = wanted if bound is None else bound
+    reasoning = reasoning[:room]
+    words = words[: room - len(reasoning)]
+    return Answer(words, reasoning, "length" if room < wanted else "stop")
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """The text cut into words that keep their leading space."""
+    return tuple(_WORD.findall(text))
+
+
+def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words over and over, until there are `count`."""
+    again = (word if word[:1].isspace() else " " + word for word in cycle(words))
+    return tuple(islice((*words, *islice(again, max(0, count - len(words)))), count))
+
+
+def _prose(question: str, model: str) -> str:
+    asked = question.split()
+    quoted = " ".join(asked[:_QUOTED_WORDS]) + (" …" if len(asked) > _QUOTED_WORDS else "")
+    opening = f"You asked: “{quoted}”" if asked else "You asked nothing in particular."
+    return _PROSE.format(opening=opening, model=model)

@@ -1,0 +1,109 @@
+"""The upstream of the benchmarks: answers made beforehand, no journal, next to no parsing.
+
+A model name with `slow` in it streams one word every half second; everything else answers at once.
+"""
+
+import asyncio
+
+import msgspec
+
+from simulator.connection import Receive, Scope, Send
+
+CHUNKS = 60
+SLOW_SECONDS = 0.5
+_PROMPT_TOKENS = 12
+
+
+def _encode(choices: list[dict[str, object]], kind: str, **more: object) -> bytes:
+    return msgspec.json.encode(
+        {
+            "id": "chatcmpl-bench",
+            "object": kind,
+            "created": 1_760_000_000,
+            "model": "gpt-6-luna",
+            "service_tier": "default",
+            "system_fingerprint": None,
+            "choices": choices,
+        }
+        | more
+    )
+
+
+def _usage(tokens: int) -> dict[str, object]:
+    return {
+        "prompt_tokens": _PROMPT_TOKENS,
+        "completion_tokens": tokens,
+        "total_tokens": _PROMPT_TOKENS + tokens,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0},
+    }
+
+
+def _event(delta: dict[str, object], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    return b"data: " + _encode([choice], "chat.completion.chunk", usage=None) + b"\n\n"
+
+
+_WHOLE = _encode(
+    [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "A short answer.", "refusal": None},
+            "logprobs": None,
+            "finish_reason": "stop",
+        }
+    ],
+    "chat.completion",
+    usage=_usage(3),
+)
+_WORDS = [
+    _event({"role": "assistant", "content": "word", "refusal": None}),
+    *[_event({"content": " word"})] * (CHUNKS - 1),
+]
+_END = (
+    _event({}, "stop")
+    + b"data: "
+    + _encode([], "chat.completion.chunk", usage=_usage(CHUNKS))
+    + b"\n\ndata: [DONE]\n\n"
+)
+_START_WHOLE = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(_WHOLE)).encode()),
+    ],
+}
+_START_STREAM = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [(b"content-type", b"text/event-stream; charset=utf-8")],
+}
+_BODY_WHOLE = {"type": "http.response.body", "body": _WHOLE}
+_BODY_WORDS = [{"type": "http.response.body", "body": word, "more_body": True} for word in _WORDS]
+_BODY_END = {"type": "http.response.body", "body": _END}
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Any POST is a chat call; what it asks is told by two byte searches in its body."""
+    body = await _body(receive)
+    if b'"stream":true' not in body and b'"stream": true' not in body:
+        await send(_START_WHOLE)
+        await send(_BODY_WHOLE)
+        return
+    slow = b"slow" in body
+    await send(_START_STREAM)
+    for word in _BODY_WORDS:
+        await send(word)
+        if slow:
+            await asyncio.sleep(SLOW_SECONDS)
+    await send(_BODY_END)
+
+
+async def _body(receive: Receive) -> bytes:
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    while message.get("more_body", False):
+        message = await receive()
+        body += message.get("body", b"")
+    return body

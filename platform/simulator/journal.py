@@ -1,0 +1,72 @@
+"""What was asked and what was emitted: the outside witness in money tests."""
+
+import time
+from collections import deque
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from uuid import uuid4
+
+DEFAULT_LIMIT = 10_000
+SHOWN_TEXT = 200
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "x-api-key", "x-goog-api-key"})
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a provider.
+
+    `completion_tokens` and `reasoning_tokens` are those of the whole answer as planned under the
+    request's bound; `tokens_emitted` and `reasoning_emitted` are the deltas handed to the socket so
+    far. `outcome` is `running`, `completed`, `refused`, `client_gone` or the name of the steered
+    fault. Times are Unix seconds.
+    """
+
+    provider: str
+    path: str
+    headers: dict[str, str]
+    id: str = field(default_factory=lambda: uuid4().hex)
+    model: str = ""
+    stream: bool = False
+    marker: str | None = None
+    max_tokens: int | None = None
+    user_text: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    tokens_emitted: int = 0
+    reasoning_emitted: int = 0
+    outcome: str = "running"
+    client_gone: bool = False
+    finished: bool = False
+    started_at: float = field(default_factory=time.time)
+    ended_at: float | None = None
+
+    def finish(self, outcome: str) -> None:
+        """Close the entry; the first outcome stands."""
+        if self.finished:
+            return
+        self.outcome = outcome
+        self.client_gone = outcome == "client_gone"
+        self.finished = True
+        self.ended_at = time.time()
+
+
+class Journal:
+    """The last `limit` calls, oldest first."""
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self._calls: deque[Call] = deque(maxlen=limit)
+
+    def open(self, provider: str, path: str, headers: dict[str, str]) -> Call:
+        """Record a call that has arrived, before anything is answered."""
+        shown = {name: value for name, value in headers.items() if name not in _SECRET_HEADERS}
+        call = Call(provider=provider, path=path, headers=shown)
+        self._calls.append(call)
+        return call
+
+    def entries(self, marker: str | None = None) -> list[dict[str, Any]]:
+        """All calls, or those whose steering line named `marker`."""
+        return [asdict(call) for call in self._calls if marker in (None, call.marker)]
+
+    def clear(self) -> None:
+        self._calls.clear()

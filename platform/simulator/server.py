@@ -1,0 +1,59 @@
+"""Runs an ASGI application on 127.0.0.1 and says when it listens."""
+
+import errno
+import socket
+import struct
+import sys
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from simulator.connection import App
+
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # struct linger: on, zero seconds
+
+
+class ResettableProtocol(HttpToolsProtocol):
+    """Offers the application what ASGI does not: to cut the connection with a TCP reset."""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["extensions"] = {"simulator.reset": {"reset": self._reset}}
+
+    def _reset(self) -> None:
+        connection = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self.transport.abort()
+
+
+class AnnouncingServer(uvicorn.Server):
+    """Prints one line once it accepts connections: supervisors and tests wait for it."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        for listener in sockets or []:
+            sys.stdout.write(f"simulator ready on http://127.0.0.1:{listener.getsockname()[1]}\n")
+        sys.stdout.flush()
+
+
+def serve(app: App, *, port: int, resettable: bool) -> None:
+    """Serve until SIGINT or SIGTERM. Port 0 takes a free one. A busy port ends the process."""
+    try:
+        listener = socket.create_server(("127.0.0.1", port), backlog=4096)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        sys.exit(f"The simulator cannot listen: port {port} is in use. Choose another with --port.")
+    config = uvicorn.Config(
+        app,
+        loop="uvloop",
+        http=ResettableProtocol if resettable else "httptools",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=1,
+        timeout_keep_alive=600,
+    )
+    AnnouncingServer(config).run(sockets=[listener])
