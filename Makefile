@@ -1,0 +1,81 @@
+# One command to run, one to test. `make` alone lists them all.
+
+PYTHON := .venv/bin/python
+export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint types contracts missing-migrations format lock bench migrations shell node clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: .venv/installed ## Start the whole service on this machine (PORT=8000)
+	@$(PYTHON) -m common.local run
+
+test: .venv/installed ## Run every test, on both cores, with stores of its own (ARGS="-k name")
+	@$(PYTHON) -m pytest -n 2 $(ARGS)
+
+check: lint types contracts missing-migrations test ## Everything that has to be green before a commit
+
+lint: .venv/installed ## Style and format
+	@$(PYTHON) -m ruff check
+	@$(PYTHON) -m ruff format --check
+
+types: .venv/installed ## Strict types
+	@$(PYTHON) -m mypy .
+
+contracts: .venv/installed ## The layers between the packages
+	@$(PYTHON) .venv/bin/lint-imports
+
+# Without a database Django warns that it cannot compare with the applied migrations. It need not.
+missing-migrations: .venv/installed ## Is there a migration for every change of a model?
+	@DATABASE_POOL=0 $(PYTHON) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+
+format: .venv/installed ## Mend style and format
+	@$(PYTHON) -m ruff check --fix
+	@$(PYTHON) -m ruff format
+
+lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
+	@for name in requirements requirements-dev; do \
+		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(ARGS) \
+			$$name.in -o $$name.txt || exit 1; \
+	done
+
+bench: .venv/installed ## Measure throughput and memory against a bare pass-through
+	@$(PYTHON) -m bench $(ARGS)
+
+migrations: .venv/installed ## Write migrations for changed models, beside a running `make run`
+	@$(PYTHON) -m common.local exec $(PYTHON) manage.py makemigrations $(ARGS)
+
+shell: .venv/installed ## A Django shell, beside a running `make run`
+	@$(PYTHON) -m common.local exec $(PYTHON) manage.py shell
+
+node: tests/clients/node_modules/.package-lock.json ## Install the Node client that some tests use
+
+clean: ## Remove the virtual environment, the caches and all local data (stop `make run` first)
+	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf tests/clients/node_modules
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- What the targets stand on ------------------------------------------------------------------
+
+# Touched when everything in requirements-dev.txt is installed: an unchanged file costs nothing.
+.venv/installed: requirements-dev.txt
+	@test -w . || { echo "This folder is read-only, and .venv has to be made in it: $(CURDIR). Copy it to a folder of yours."; exit 1; }
+	@test -x $(PYTHON) || { \
+		for python in python3 python3.13 python3.12 python3.11; do \
+			if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+				echo "Making .venv with $$($$python --version)."; \
+				$$python -m venv .venv && exit 0; \
+				rm -rf .venv; exit 1; \
+			fi; \
+		done; \
+		echo "Python 3.11 or later is needed and was not found. Install it (https://www.python.org/downloads/) and run make again."; \
+		exit 1; }
+	@echo "Installing what requirements-dev.txt names (once; about a minute)."
+	@$(PYTHON) -m pip install --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.txt
+	@touch $@
+
+tests/clients/node_modules/.package-lock.json: tests/clients/package-lock.json
+	@npm ci --no-audit --no-fund --prefix tests/clients
+	@touch $@
