@@ -1,6 +1,8 @@
 """Runs an ASGI application on 127.0.0.1 and says when it listens."""
 
+import asyncio
 import errno
+import os
 import socket
 import struct
 import sys
@@ -29,15 +31,29 @@ class ResettableProtocol(HttpToolsProtocol):
 class AnnouncingServer(uvicorn.Server):
     """Prints one line once it accepts connections: supervisors and tests wait for it."""
 
+    def __init__(self, config: uvicorn.Config, *, until_eof: bool) -> None:
+        super().__init__(config)
+        self._until_eof = until_eof
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
+        if self._until_eof:
+            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._on_stdin)
         for listener in sockets or []:
             sys.stdout.write(f"simulator ready on http://127.0.0.1:{listener.getsockname()[1]}\n")
         sys.stdout.flush()
 
+    def _on_stdin(self) -> None:
+        if not os.read(sys.stdin.fileno(), 4096):
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            self.should_exit = True
 
-def serve(app: App, *, port: int, resettable: bool) -> None:
-    """Serve until SIGINT or SIGTERM. Port 0 takes a free one. A busy port ends the process."""
+
+def serve(app: App, *, port: int, resettable: bool, until_eof: bool) -> None:
+    """Serve until SIGINT or SIGTERM, or until stdin ends. Port 0 takes a free one.
+
+    A busy port ends the process with one sentence.
+    """
     try:
         listener = socket.create_server(("127.0.0.1", port), backlog=4096)
     except OSError as error:
@@ -56,4 +72,4 @@ def serve(app: App, *, port: int, resettable: bool) -> None:
         timeout_graceful_shutdown=1,
         timeout_keep_alive=600,
     )
-    AnnouncingServer(config).run(sockets=[listener])
+    AnnouncingServer(config, until_eof=until_eof).run(sockets=[listener])

@@ -1,0 +1,70 @@
+"""The simulator as a child process, for tests and benchmarks: a free port, gone with its owner."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+SOURCE_ROOT = Path(__file__).resolve().parents[1]
+_PATIENCE = 10  # seconds for the simulator's own routes
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSimulator:
+    """Where it answers, and its journal. `url` has no trailing slash."""
+
+    url: str
+
+    def base_url(self, provider: str) -> str:
+        """The base URL to give a client of this provider."""
+        return f"{self.url}/{provider}/v1"
+
+    def calls(self, marker: str | None = None) -> list[dict[str, Any]]:
+        """The journal, oldest first: all calls, or those that a steering line marked."""
+        query = "" if marker is None else f"?marker={quote(marker)}"
+        calls: list[dict[str, Any]] = json.loads(self._ask("GET", f"/_journal{query}"))
+        return calls
+
+    def clear(self) -> None:
+        """Forget all calls."""
+        self._ask("DELETE", "/_journal")
+
+    def _ask(self, method: str, path: str) -> bytes:
+        request = Request(self.url + path, method=method)  # noqa: S310 - our own http address
+        with urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310
+            body: bytes = answer.read()
+        return body
+
+
+@contextmanager
+def running(*options: str) -> Iterator[RunningSimulator]:
+    """A simulator until the block ends; `options` as on its command line, without the port.
+
+    It also ends when its owner is killed: the system then closes the pipe that is its stdin.
+    """
+    command = [sys.executable, "-m", "simulator", "--port", "0", "--until-eof", *options]
+    process = subprocess.Popen(  # noqa: S603 - our own command line
+        command,
+        env={**os.environ, "PYTHONPATH": str(SOURCE_ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        assert process.stdin is not None  # noqa: S101 - asked for above
+        assert process.stdout is not None  # noqa: S101
+        url = process.stdout.readline().strip().rpartition(" ")[2]
+        if not url:
+            raise RuntimeError("The simulator did not start; its own words stand above.")
+        try:
+            yield RunningSimulator(url)
+        finally:
+            process.stdin.close()

@@ -1,0 +1,46 @@
+"""The simulator as a process: it says when it listens, and what is wrong when it cannot."""
+
+import os
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from simulator import bench, process
+from simulator.process import RunningSimulator
+from simulator.tests.conftest import events
+
+
+def test_a_busy_port_ends_it_with_one_sentence(simulator: RunningSimulator) -> None:
+    port = simulator.url.rpartition(":")[2]
+    done = subprocess.run(  # noqa: S603 - our own command line
+        [sys.executable, "-m", "simulator", "--port", port],
+        env={**os.environ, "PYTHONPATH": str(process.SOURCE_ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert f"port {port} is in use" in done.stderr
+
+
+def test_it_ends_with_its_owner() -> None:
+    with process.running() as simulator:
+        assert httpx.get(simulator.url + "/_health").json() == {"status": "ok"}
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(simulator.url + "/_health")
+
+
+def test_bench_mode_serves_whole_answers_and_streams_of_sixty_chunks() -> None:
+    with process.running("--bench") as simulator:
+        url = simulator.base_url("openai") + "/chat/completions"
+        whole = httpx.post(url, json={"model": "gpt-6-luna", "messages": []})
+        stream = httpx.post(url, json={"model": "gpt-6-luna", "stream": True})
+    assert whole.json()["usage"]["completion_tokens"] == 3
+    chunks = events(stream.text)
+    assert len([c for c in chunks if c["choices"] and c["choices"][0]["delta"]]) == bench.CHUNKS
+    assert chunks[-1]["usage"]["completion_tokens"] == bench.CHUNKS

@@ -1,0 +1,138 @@
+"""A `@sim` line brings out every way in which a provider can behave or fail."""
+
+import json
+import time
+
+import httpx
+import pytest
+
+from simulator.tests.conftest import Caller, events
+
+
+def test_a_text_is_said_word_for_word(caller: Caller) -> None:
+    answer = caller.post(caller.body(text="  Zwei  Wörter\nund mehr ")).json()
+    assert answer["choices"][0]["message"]["content"] == "  Zwei  Wörter\nund mehr "
+
+
+def test_the_last_steering_line_of_a_conversation_counts(caller: Caller) -> None:
+    body = caller.body()
+    body["messages"] = [
+        {"role": "user", "content": '@sim {"tokens": 3}'},
+        {"role": "assistant", "content": "Well."},
+        {"role": "user", "content": '@sim {"tokens": 5}'},
+    ]
+    assert caller.post(body).json()["usage"]["completion_tokens"] == 5
+
+
+def test_delays_are_kept(caller: Caller) -> None:
+    started = time.monotonic()
+    caller.post(caller.body(stream=True, tokens=5, ttft_ms=100, delay_ms=20))
+    assert time.monotonic() - started >= 0.2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        '{"tokens": -1}',
+        '{"tokens": 100001}',
+        '{"delay_ms": 60001}',
+        '{"status": 200}',
+        '{"no_such_wish": true}',
+        '{"hang": true, "drop": true}',
+    ],
+)
+def test_a_steering_line_that_cannot_be_followed_is_refused(caller: Caller, line: str) -> None:
+    answer = caller.post({"model": "m", "messages": [{"role": "user", "content": f"@sim {line}"}]})
+    assert answer.status_code == 400
+    assert "@sim" in answer.json()["error"]["message"]
+
+
+def test_a_failure_before_the_answer_is_an_http_error(caller: Caller) -> None:
+    answer = caller.post(caller.body(stream=True, fail="before"))
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "server_error"
+
+
+def test_a_refusal_can_name_its_code_and_when_to_come_back(caller: Caller) -> None:
+    answer = caller.post(caller.body(status=429, code="insufficient_quota", retry_after=7))
+    assert answer.headers["retry-after"] == "7"
+    assert answer.json()["error"]["code"] == "insufficient_quota"
+
+
+def test_a_stream_can_be_cut_by_a_reset(caller: Caller) -> None:
+    with pytest.raises(httpx.ReadError):
+        caller.post(caller.body(stream=True, tokens=9, drop=True, after_tokens=4))
+    assert caller.entry()["tokens_emitted"] == 4
+    assert caller.entry()["outcome"] == "drop"
+
+
+def test_a_connection_can_be_cut_before_any_byte(caller: Caller) -> None:
+    with pytest.raises(httpx.ReadError):
+        caller.post(caller.body(drop=True))
+    assert caller.entry()["tokens_emitted"] == 0
+
+
+@pytest.mark.parametrize("place", [{}, {"after_tokens": 2}])
+def test_a_call_can_hang_until_the_caller_leaves(caller: Caller, place: dict[str, int]) -> None:
+    caller.http.timeout = httpx.Timeout(0.3)
+    with pytest.raises(httpx.ReadTimeout):
+        caller.post(caller.body(stream=True, hang=True, **place))
+    deadline = time.monotonic() + 5
+    while not caller.entry()["finished"] and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert caller.entry()["outcome"] == "client_gone"
+    assert caller.entry()["tokens_emitted"] == place.get("after_tokens", 0)
+
+
+def test_a_stream_can_end_without_finish_or_done(caller: Caller) -> None:
+    answer = caller.post(caller.body(stream=True, tokens=3, truncate=True))
+    assert answer.status_code == 200
+    assert answer.text.count('"delta":{"content":"') == 3
+    assert "[DONE]" not in answer.text
+    assert '"finish_reason":"' not in answer.text
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_answer_can_be_broken_json(caller: Caller, stream: bool) -> None:
+    answer = caller.post(caller.body(stream=stream, bad_json=True))
+    assert answer.status_code == 200
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(answer.text.removeprefix("data: ").strip())
+
+
+def test_an_error_can_hide_in_a_200(caller: Caller) -> None:
+    whole = caller.post(caller.body(error_in_200=True))
+    streamed = caller.post(caller.body(stream=True, error_in_200=True))
+    assert (whole.status_code, streamed.status_code) == (200, 200)
+    assert whole.json()["error"]["code"] == "server_error"
+    assert streamed.text.startswith('data: {"error":')
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"), [({"no_usage": True}, None), ({"zero_usage": True}, 0)]
+)
+def test_usage_can_be_missing_or_zero(
+    caller: Caller, wish: dict[str, bool], expected: int | None
+) -> None:
+    whole = caller.post(caller.body(**wish)).json()
+    body = caller.body(stream=True, **wish) | {"stream_options": {"include_usage": True}}
+    streamed = events(caller.post(body).text)
+    for usage in (whole.get("usage"), streamed[-1].get("usage")):
+        assert (usage and usage["completion_tokens"]) == expected
+
+
+def test_events_can_come_with_comments_and_crlf(caller: Caller) -> None:
+    answer = caller.post(caller.body(stream=True, tokens=2, comments=True, crlf=True))
+    assert answer.text.startswith(": keep-alive\r\n\r\ndata: {")
+    assert "\n" not in answer.text.replace("\r\n", "")
+
+
+def test_a_character_can_be_split_over_two_packets(caller: Caller) -> None:
+    body = caller.body(stream=True, text="ä", split=True)
+    url = caller.simulator.base_url("openai") + "/chat/completions"
+    with caller.http.stream("POST", url, json=body) as answer:
+        packets = list(answer.iter_raw())
+    assert any(packet.endswith("ä".encode()[:1]) for packet in packets)
+    assert "ä" in b"".join(packets).decode()

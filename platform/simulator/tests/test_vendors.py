@@ -1,0 +1,138 @@
+"""Each vendor's habits on the shared wire: where usage stands, how reasoning and errors look."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from simulator.tests.conftest import Caller, events
+
+
+def stream(caller: Caller, provider: str, **wishes: object) -> list[dict[str, Any]]:
+    return events(caller.post(caller.body(stream=True, **wishes), provider).text)
+
+
+@pytest.mark.parametrize("provider", ["deepseek", "mistral", "moonshot", "groq"])
+def test_usage_stands_on_the_finish_chunk(caller: Caller, provider: str) -> None:
+    last = stream(caller, provider, tokens=4)[-1]
+    assert last["choices"][0]["finish_reason"] == "stop"
+    assert last["usage"]["completion_tokens"] == 4
+
+
+def test_groq_repeats_usage_under_its_own_name(caller: Caller) -> None:
+    chunks = stream(caller, "groq", tokens=4)
+    assert chunks[-1]["x_groq"]["usage"] == chunks[-1]["usage"]
+    assert "id" in chunks[0]["x_groq"]
+
+
+def test_xai_counts_reasoning_beside_the_completion(caller: Caller) -> None:
+    usage = caller.post(caller.body(tokens=6, reasoning_tokens=64), "xai").json()["usage"]
+    assert usage["completion_tokens"] == 6
+    assert usage["completion_tokens_details"]["reasoning_tokens"] == 64
+    assert usage["total_tokens"] == usage["prompt_tokens"] + 70
+
+
+@pytest.mark.parametrize(
+    ("provider", "field"),
+    [("xai", "reasoning_content"), ("deepseek", "reasoning_content"), ("groq", "reasoning")],
+)
+def test_reasoning_is_streamed_before_the_words(caller: Caller, provider: str, field: str) -> None:
+    deltas = [
+        chunk["choices"][0]["delta"]
+        for chunk in stream(caller, provider, tokens=2, reasoning_tokens=3)
+    ]
+    spoken = [next(iter(delta)) for delta in deltas if field in delta or delta.get("content")]
+    assert spoken == [field] * 3 + ["content"] * 2
+    assert caller.entry()["reasoning_emitted"] == 3
+    assert caller.entry()["tokens_emitted"] == 2
+
+
+def test_openai_bills_reasoning_and_never_shows_it(caller: Caller) -> None:
+    answer = caller.post(caller.body(tokens=6, reasoning_tokens=64))
+    assert answer.json()["usage"]["completion_tokens"] == 70
+    assert "reasoning_content" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("provider", "field"),
+    [
+        ("openai", "max_tokens"),
+        ("mistral", "max_completion_tokens"),
+        ("mistral", "stream_options"),
+    ],
+)
+def test_a_field_that_a_vendor_does_not_know_is_refused(
+    caller: Caller, provider: str, field: str
+) -> None:
+    body = caller.body() | {field: {} if field == "stream_options" else 5}
+    answer = caller.post(body, provider)
+    assert answer.status_code == 400
+    assert field in answer.text
+
+
+@pytest.mark.parametrize(
+    ("provider", "shape"),
+    [
+        ("openai", {"error"}),
+        ("moonshot", {"error"}),
+        ("xai", {"code", "error"}),
+        ("mistral", {"object", "message", "type", "param", "code"}),
+    ],
+)
+def test_errors_have_the_vendors_own_shape(caller: Caller, provider: str, shape: set[str]) -> None:
+    assert caller.post(caller.body(status=500), provider).json().keys() == shape
+
+
+def test_xai_can_answer_a_stream_with_plain_json(caller: Caller) -> None:
+    answer = caller.post(caller.body(stream=True, error_in_200=True), "xai")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json().keys() == {"code", "error"}
+
+
+def test_a_key_is_required_but_for_local_models(caller: Caller) -> None:
+    without = {"authorization": ""}
+    for provider, status in (("openai", 401), ("local", 200)):
+        url = caller.simulator.base_url(provider)
+        chat = httpx.post(url + "/chat/completions", json=caller.body(), headers=without)
+        assert chat.status_code == status
+        assert httpx.get(url + "/models", headers=without).status_code == status
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"model": 1}',
+        b'{"model": "m", "messages": []}',
+        b'{"model": "m", "messages": [{"role": "user", "content": 5}]}',
+        b'{"model": "m", "messages": [{"role": "user", "content": "\xff"}]}',
+        b'{"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": 0}',
+        b"[" * 20_000,
+    ],
+)
+def test_an_invalid_body_is_a_400(caller: Caller, body: bytes) -> None:
+    url = caller.simulator.base_url("groq") + "/chat/completions"
+    answer = caller.http.post(url, content=body)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/openai/v1/chat/completions", 405),
+        ("POST", "/openai/v1/models", 405),
+        ("POST", "/_journal", 405),
+        ("GET", "/", 404),
+        ("POST", "/openai/v1/embeddings/no", 404),
+    ],
+)
+def test_other_paths_and_methods_are_refused_as_json(
+    caller: Caller, method: str, path: str, status: int
+) -> None:
+    answer = caller.http.request(method, caller.simulator.url + path)
+    assert answer.status_code == status
+    assert "message" in answer.json()["error"]
