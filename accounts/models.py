@@ -1,12 +1,14 @@
-"""Users and their API keys."""
+"""Users, their sign-ins and their API keys."""
 
+import uuid
 from typing import Any, ClassVar
 
-from common.ids import uuid7
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
+
+from common.ids import uuid7
 
 
 class UserManager(BaseUserManager["User"]):
@@ -64,6 +66,23 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_active(self) -> bool:  # type: ignore[override]
         """Django's own switch for sessions and the admin."""
         return self.status == self.Status.ACTIVE
+
+
+class RefreshFamily(models.Model):
+    """One sign-in: the line of refresh tokens that descend from it. Deleting it revokes them all.
+
+    `current` is the id of the one token that may be used, `previous` that of the one it replaced
+    at `rotated_at`. The tokens themselves are not stored.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="refresh_families")
+    current = models.UUIDField(default=uuid.uuid4)
+    previous = models.UUIDField(null=True)
+    rotated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "refresh families"
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
