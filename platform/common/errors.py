@@ -29,6 +29,16 @@ class ValidationFailed(DomainError):
     code, status = "validation_failed", 422
     message = "A value is not allowed."
 
+    @classmethod
+    def of(cls, field: str, problem: str) -> "ValidationFailed":
+        """The error for one field of the body; `problem` is a sentence."""
+        return cls(f"{field}: {problem}", errors=[{"loc": [field], "msg": problem}])
+
+
+class PayloadTooLarge(DomainError):
+    code, status = "payload_too_large", 413
+    message = "The body is too large."
+
 
 class NotFound(DomainError):
     code, status = "not_found", 404

@@ -1,0 +1,183 @@
+"""The edge of `/api`: how bodies are read and how every error is written, as `{detail}`."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, Any, NoReturn
+
+import structlog
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
+from psycopg_pool import PoolTimeout
+from rest_framework import exceptions, status
+from rest_framework.parsers import BaseParser
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from common.errors import (
+    DomainError,
+    Forbidden,
+    NotFound,
+    PayloadTooLarge,
+    ServiceUnavailable,
+    Unauthenticated,
+    ValidationFailed,
+)
+
+MAX_BODY_BYTES = 1_000_000
+MAX_DEPTH = 64
+
+log = structlog.get_logger(__name__)
+
+
+class StrictJSONParser(BaseParser):
+    """JSON that can be stored and answered again: UTF-8, at most 1 MB, at most 64 levels deep.
+
+    Raises ParseError (400), PayloadTooLarge (413), or ValidationFailed (422) for a number that
+    no float can hold.
+    """
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        body = stream.read(MAX_BODY_BYTES + 1)
+        if len(body) > MAX_BODY_BYTES:
+            raise PayloadTooLarge("The body is larger than 1 MB.")
+        try:
+            document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        except UnicodeDecodeError:
+            raise exceptions.ParseError("The body is not valid UTF-8.") from None
+        except RecursionError:
+            raise exceptions.ParseError("The JSON is nested too deeply.") from None
+        except ValueError as error:
+            raise exceptions.ParseError(f"The body is not valid JSON: {error}") from None
+        _check(document)
+        return document
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _check(document: Any) -> None:
+    """Refuse what PostgreSQL cannot store or JSON cannot say. Iterative: depth is hostile."""
+    pending: list[tuple[Any, int]] = [(document, 1)]
+    while pending:
+        value, depth = pending.pop()
+        if isinstance(value, str):
+            _check_text(value)
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise ValidationFailed("A number in the body is too large.")
+        elif isinstance(value, dict | list):
+            if depth > MAX_DEPTH:
+                raise exceptions.ParseError("The JSON is nested too deeply.")
+            if isinstance(value, dict):
+                pending.extend((key, depth) for key in value)
+                value = value.values()
+            pending.extend((item, depth + 1) for item in value)
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text:
+        raise exceptions.ParseError("The body contains a NUL character.")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise exceptions.ParseError("The body contains an unpaired surrogate.")
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
+    """The answer to whatever a view raised. Outermost: what nobody foresaw becomes a logged 500."""
+    match error:
+        case DomainError():
+            return _domain_response(error)
+        case exceptions.ValidationError():
+            return _domain_response(_validation_failed(error))
+        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
+            return _domain_response(Unauthenticated())
+        case exceptions.APIException():
+            return Response({"detail": str(error.detail)}, status=error.status_code)
+        case Http404():
+            return _domain_response(NotFound())
+        case PermissionDenied():
+            return _domain_response(Forbidden())
+        case RequestDataTooBig():
+            return _domain_response(PayloadTooLarge())
+        case OperationalError() | InterfaceError() | PoolTimeout():
+            log.warning("database_unavailable", exc_info=error)
+            return _domain_response(ServiceUnavailable())
+        case _:
+            log.error("unhandled_exception", exc_info=error)
+            return Response({"detail": SERVER_ERROR}, status=500)
+
+
+def _domain_response(error: DomainError) -> Response:
+    headers = {}
+    if error.retry_after is not None:
+        headers["Retry-After"] = str(error.retry_after)
+    if error.status == status.HTTP_401_UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="api"'
+    if error.status == status.HTTP_402_PAYMENT_REQUIRED:
+        body: dict[str, Any] = {
+            "detail": {"code": error.code, "message": error.text, **error.extra}
+        }
+    else:
+        body = {"detail": error.text, **error.extra}
+    return Response(body, status=error.status, headers=headers)
+
+
+def _validation_failed(error: exceptions.ValidationError) -> ValidationFailed:
+    problems = [{"loc": loc, "msg": message} for loc, message in _flat(error.detail, [])]
+    loc, message = next(_flat(error.detail, []))
+    where = ".".join(str(part) for part in loc)
+    return ValidationFailed(f"{where}: {message}" if where else message, errors=problems)
+
+
+def _flat(detail: Any, loc: list[str | int]) -> Iterator[tuple[list[str | int], str]]:
+    """Each problem of DRF's nested error tree, with the path of the value it concerns."""
+    if isinstance(detail, dict):
+        for key, value in detail.items():
+            general = key == api_settings.NON_FIELD_ERRORS_KEY
+            yield from _flat(value, loc if general else [*loc, key])
+    elif isinstance(detail, list | tuple):
+        for index, value in enumerate(detail):
+            yield from _flat(value, loc if isinstance(value, str) else [*loc, index])
+    else:
+        yield loc, str(detail)
+
+
+# --- Answers given outside of any view ----------------------------------------------------------
+
+BAD_REQUEST = "The request is malformed."
+SERVER_ERROR = "Something went wrong on our side. Please try again."
+
+
+@csrf_exempt
+def unknown_path(request: HttpRequest, **path: str) -> JsonResponse:
+    """The last route under `/api`: 404 for any method, with `DEBUG` too."""
+    return JsonResponse({"detail": NotFound.message}, status=404)
+
+
+def _json_under_api(
+    status_code: int, detail: str, elsewhere: Callable[..., HttpResponse]
+) -> Callable[..., HttpResponse]:
+    """Django's error view `elsewhere`, but JSON for paths under `/api`."""
+
+    def handler(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+        if request.path == "/api" or request.path.startswith("/api/"):
+            return JsonResponse({"detail": detail}, status=status_code)
+        return elsewhere(request) if exception is None else elsewhere(request, exception)
+
+    return handler
+
+
+bad_request = _json_under_api(400, BAD_REQUEST, defaults.bad_request)
+permission_denied = _json_under_api(403, Forbidden.message, defaults.permission_denied)
+page_not_found = _json_under_api(404, NotFound.message, defaults.page_not_found)
+server_error = _json_under_api(500, SERVER_ERROR, defaults.server_error)
