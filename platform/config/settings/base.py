@@ -10,11 +10,15 @@ from providers.config import from_environ
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parents[3]
-VAR_DIR = BASE_DIR / "var"
 
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
+# Where the local default keeps what it makes: stores, logs, credentials.
+VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var")))
+
+# Held to the rules of config/checks.py?
+PRODUCTION = False
 DEBUG = False
 SECRET_KEY: str = env.str("SECRET_KEY", "")
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
@@ -48,7 +52,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "common.middleware.RequestIdMiddleware",
+    "common.middleware.request_id_middleware",
+    "common.middleware.request_guard_middleware",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -127,6 +132,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["common.api.StrictJSONParser"],
     "EXCEPTION_HANDLER": "common.api.exception_handler",
     "UNAUTHENTICATED_USER": None,
+    "URL_FORMAT_OVERRIDE": None,
     "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",
 }
 
@@ -162,6 +168,12 @@ CELERY_BEAT_SCHEDULE = {
     "expire-lapsed-charges": {"task": "billing.tasks.expire_lapsed_charges", "schedule": 10.0},
     "reconcile": {"task": "billing.tasks.reconcile", "schedule": 300.0},
 }
+
+# --- Logs ---------------------------------------------------------------------------------------
+
+# `common.logging.configure` does all of it, once the apps are loaded.
+LOGGING_CONFIG = None
+LOG_JSON: bool = env.bool("LOG_JSON", False)
 
 # --- The rest -----------------------------------------------------------------------------------
 

@@ -2,10 +2,12 @@
 
 from config.settings.base import *
 
+PRODUCTION = True
 SECRET_KEY = env.str("SECRET_KEY")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL")
+LOG_JSON = env.bool("LOG_JSON", True)
 DEMO_SEEDS = env.bool("DEMO", False)
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -1,0 +1,89 @@
+"""Structured logs: JSON lines in production, readable ones elsewhere, secrets in neither."""
+
+import logging
+import logging.config
+import re
+import sys
+
+import structlog
+from structlog.typing import Processor
+
+_SECRETS = (
+    (re.compile(r"(?i)(\btoken=)[^&\s\"'\\]+"), r"\1[redacted]"),
+    (re.compile(r"(?i)(\bauthorization\b\W{1,6}(?:bearer|basic)\s+)[^\s\"',\\]+"), r"\1[redacted]"),
+    (re.compile(r"(?i)(\bbearer\s+)[\w.~+/=-]{8,}"), r"\1[redacted]"),
+    (re.compile(r"\bmk_[0-9A-Za-z]{8,}"), "mk_[redacted]"),
+    (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), "[redacted]"),
+)
+
+
+def redact(text: str) -> str:
+    """`text` without `token=` values, Authorization values, API keys and JWTs."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
+    """Redacts the finished line, so that arguments, fields and tracebacks are all covered."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
+
+def configure(*, json: bool) -> None:
+    """Send structlog and stdlib logging through one formatter to stderr."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    formatter = {
+        "()": RedactingFormatter,
+        "foreign_pre_chain": shared,
+        "processors": [
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            *_renderers(json=json),
+        ],
+    }
+    own_handlers: dict[str, object] = {"handlers": [], "propagate": True}
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {"line": formatter},
+            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+            "root": {"handlers": ["stderr"], "level": "INFO"},
+            "loggers": {
+                # The servers bring handlers of their own, which would not redact.
+                "uvicorn": own_handlers,
+                "uvicorn.error": own_handlers,
+                "uvicorn.access": own_handlers,
+                # Every 4xx is a warning to Django; to us it is an ordinary answer.
+                "django.request": {"level": "ERROR"},
+            },
+        }
+    )
+
+
+def _renderers(*, json: bool) -> list[Processor]:
+    if json:
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    return [
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+    ]

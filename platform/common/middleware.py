@@ -1,0 +1,79 @@
+"""Django middleware, sync and async alike, so that no request changes threads for it."""
+
+import re
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from inspect import iscoroutinefunction
+from typing import cast
+
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+from structlog.contextvars import bound_contextvars
+
+SyncHandler = Callable[[HttpRequest], HttpResponseBase]
+AsyncHandler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def request_id(sent: str | None) -> str:
+    """The id the caller sent where it is harmless in logs and headers, otherwise a new one."""
+    return sent if sent and _REQUEST_ID.fullmatch(sent) else f"req_{uuid.uuid4().hex}"
+
+
+@sync_and_async_middleware
+def request_id_middleware(get_response: SyncHandler | AsyncHandler) -> SyncHandler | AsyncHandler:
+    """Give every request an id: on the request, on its log lines, on its response."""
+
+    @contextmanager
+    def identified(request: HttpRequest) -> Iterator[str]:
+        identity = request_id(request.headers.get("X-Request-ID"))
+        request.request_id = identity  # type: ignore[attr-defined]
+        with bound_contextvars(request_id=identity):
+            yield identity
+
+    async def amiddleware(request: HttpRequest) -> HttpResponseBase:
+        with identified(request) as identity:
+            response = await cast(AsyncHandler, get_response)(request)
+            response["x-request-id"] = identity
+            return response
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        with identified(request) as identity:
+            response = cast(SyncHandler, get_response)(request)
+            response["x-request-id"] = identity
+            return response
+
+    return amiddleware if iscoroutinefunction(get_response) else middleware
+
+
+@sync_and_async_middleware
+def request_guard_middleware(
+    get_response: SyncHandler | AsyncHandler,
+) -> SyncHandler | AsyncHandler:
+    """Refuse, in JSON, what Django would answer in HTML or misread."""
+
+    async def amiddleware(request: HttpRequest) -> HttpResponseBase:
+        return refusal(request) or await cast(AsyncHandler, get_response)(request)
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        return refusal(request) or cast(SyncHandler, get_response)(request)
+
+    return amiddleware if iscoroutinefunction(get_response) else middleware
+
+
+def refusal(request: HttpRequest) -> JsonResponse | None:
+    """The answer to an unknown host (400) or a body of unknown length (411), else None.
+
+    Without a Content-Length the parsers see an empty body, which would be a silent mistake.
+    """
+    try:
+        request.get_host()
+    except DisallowedHost:
+        return JsonResponse({"detail": "This host is not served here."}, status=400)
+    if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
+        return JsonResponse({"detail": "Send the body with a Content-Length."}, status=411)
+    return None
