@@ -1,0 +1,57 @@
+"""Bounded lists: newest first, a bare array, the way on in a `Link` header."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+
+from common.errors import ValidationFailed
+
+MAX_LIMIT = 100
+
+
+class NewestFirst(BasePagination):
+    """Pages of rows whose primary key is a UUIDv7: `limit` (1 to 100) rows older than `before`.
+
+    Raises ValidationFailed for a `limit` or `before` that is not one; a larger limit is 100.
+    """
+
+    next_url: str | None = None
+
+    def paginate_queryset(
+        self, queryset: QuerySet[Any], request: Request, view: Any = None
+    ) -> list[Any]:
+        limit = _limit(request.query_params.get("limit"))
+        if (before := request.query_params.get("before")) is not None:
+            queryset = queryset.filter(pk__lt=_id(before))
+        rows = list(queryset.order_by("-pk")[: limit + 1])
+        if len(rows) > limit:
+            rows.pop()
+            here = request.build_absolute_uri()
+            self.next_url = replace_query_param(here, "before", str(rows[-1].pk))
+        return rows
+
+    def get_paginated_response(self, data: Any) -> Response:
+        headers = {"Link": f'<{self.next_url}>; rel="next"'} if self.next_url else {}
+        return Response(data, headers=headers)
+
+
+def _limit(text: str | None) -> int:
+    try:
+        limit = int(text) if text is not None else MAX_LIMIT
+    except ValueError:
+        limit = 0
+    if limit < 1:
+        raise ValidationFailed.of("limit", "A limit is a whole number from 1 to 100.")
+    return min(limit, MAX_LIMIT)
+
+
+def _id(text: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        raise ValidationFailed.of("before", "This is not an id.") from None
