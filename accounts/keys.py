@@ -1,0 +1,51 @@
+"""What an API key looks like and how it is recognised.
+
+`mk_`, 38 random base62 characters (226 bits), then the CRC32 of all that in 6 base62 characters:
+a mistyped key is told apart from an unknown one without asking the database.
+"""
+
+import hmac
+import re
+import secrets
+import string
+import zlib
+
+from django.conf import settings
+
+PREFIX = "mk_"
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_RANDOM_LENGTH = 38
+_CHECKSUM_LENGTH = 6
+_SHAPE = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_RANDOM_LENGTH + _CHECKSUM_LENGTH}}}", re.ASCII)
+
+
+def generate() -> str:
+    """A new key. It exists only here and in its owner's hands."""
+    body = PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
+    return body + _checksum(body)
+
+
+def well_formed(key: str) -> bool:
+    """Can this be a key of ours at all?"""
+    if not _SHAPE.fullmatch(key):
+        return False
+    return _checksum(key[:-_CHECKSUM_LENGTH]) == key[-_CHECKSUM_LENGTH:]
+
+
+def digest(key: str) -> bytes:
+    """HMAC-SHA256 under the pepper, 32 bytes: what is stored and looked up."""
+    return hmac.digest(settings.API_KEY_PEPPER.encode(), key.encode(), "sha256")
+
+
+def hint(key: str) -> str:
+    """The last four characters, by which an owner knows the key again."""
+    return key[-4:]
+
+
+def _checksum(body: str) -> str:
+    number = zlib.crc32(body.encode())
+    digits = []
+    for _ in range(_CHECKSUM_LENGTH):
+        number, digit = divmod(number, len(_ALPHABET))
+        digits.append(_ALPHABET[digit])
+    return "".join(reversed(digits))

@@ -1,0 +1,41 @@
+"""Reading users and API keys."""
+
+import uuid
+
+from accounts import tokens
+from accounts.errors import AccountSuspended, InvalidToken
+from accounts.models import ApiKey, ApiKeyQuerySet, User
+from common.errors import NotFound
+
+
+def get_user_for_access_token(token: str) -> User:
+    """The user the access token speaks for. Raises InvalidToken or AccountSuspended."""
+    claims = tokens.read_access(token)
+    return get_live_user(claims.user_id, claims.version)
+
+
+def get_live_user(user_id: uuid.UUID, version: int) -> User:
+    """The user of a token, as of now: one row read, so that revocation works at once.
+
+    Raises InvalidToken if the token was issued before the user's last revocation or the account
+    is deactivated, AccountSuspended if it is suspended.
+    """
+    user = User.objects.filter(pk=user_id).first()
+    if user is None or user.token_version != version or user.status == User.Status.DEACTIVATED:
+        raise InvalidToken
+    if user.status == User.Status.SUSPENDED:
+        raise AccountSuspended
+    return user
+
+
+def list_keys(user: User) -> ApiKeyQuerySet:
+    """All keys of `user`, revoked ones included."""
+    return ApiKey.objects.owned_by(user)
+
+
+def get_key(user: User, key_id: uuid.UUID) -> ApiKey:
+    """The user's own key; raises NotFound."""
+    key = ApiKey.objects.owned_by(user).filter(pk=key_id).first()
+    if key is None:
+        raise NotFound
+    return key

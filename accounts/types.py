@@ -1,0 +1,31 @@
+"""What the accounts app hands to others."""
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+from rest_framework.request import Request
+
+from accounts.models import User
+
+
+class AuthenticatedRequest(Request):
+    """The request of a view that only signed-in users reach."""
+
+    user: User
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A user with a fresh pair of tokens."""
+
+    user: User
+    access_token: str
+    refresh_token: str
+
+
+class KeyChanges(TypedDict, total=False):
+    """What may change on an API key. The cap is as sent: a JSON value yet to be judged."""
+
+    name: str
+    monthly_spend_cap_usd: object
+    allowed_models: list[str]
