@@ -1,0 +1,18 @@
+"""All routes of the Django application: `/api` and the admin."""
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+
+from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
+
+urlpatterns = [
+    path("api/auth/", include("accounts.urls")),
+    path("api/keys", include("publicapi.urls")),
+    re_path(r"^api(?:/.*)?$", unknown_path),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = bad_request
+handler403 = permission_denied
+handler404 = page_not_found
+handler500 = server_error

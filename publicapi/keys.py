@@ -1,0 +1,51 @@
+"""`/api/keys`: the API keys of the signed-in user."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import selectors, services
+from accounts.models import ApiKey
+from accounts.types import AuthenticatedRequest
+from billing.selectors import has_api_access, spent_this_month
+from common.errors import Forbidden
+from common.pagination import NewestFirst
+from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer
+
+
+class KeyViewSet(ViewSet):
+    """Without API access in the plan a key cannot be made, but still be seen and revoked."""
+
+    def list(self, request: AuthenticatedRequest) -> Response:
+        pages = NewestFirst()
+        keys = pages.paginate_queryset(selectors.list_keys(request.user), request)
+        return pages.get_paginated_response(_shown(keys))
+
+    def create(self, request: AuthenticatedRequest) -> Response:
+        if not has_api_access(request.user):
+            raise Forbidden("Your plan does not include the API. Upgrade to create keys.")
+        body = KeyChangesSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        key, raw = services.create_key(user=request.user, **body.validated_data)
+        [shown] = _shown([key])
+        return Response({**shown, "key": raw}, status=status.HTTP_201_CREATED)
+
+    def partial_update(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
+        body = KeyChangesSerializer(data=request.data, partial=True)
+        body.is_valid(raise_exception=True)
+        key = services.update_key(user=request.user, key_id=key_id, **body.validated_data)
+        [shown] = _shown([key])
+        return Response(shown)
+
+    def destroy(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
+        services.revoke_key(user=request.user, key_id=key_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _shown(keys: Sequence[ApiKey]) -> list[dict[str, Any]]:
+    spent = spent_this_month([key.pk for key in keys])
+    return [ApiKeySerializer(key, context={"spent": spent}).data for key in keys]
