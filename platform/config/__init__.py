@@ -1,0 +1,6 @@
+"""The project: settings, routes, servers. Django and Celery find the app and the checks here."""
+
+from config import checks
+from config.celery import app as celery_app
+
+__all__ = ["celery_app", "checks"]

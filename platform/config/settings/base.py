@@ -5,6 +5,7 @@ from typing import Any
 
 import django_stubs_ext
 import environ
+
 from providers.config import from_environ
 
 django_stubs_ext.monkeypatch()

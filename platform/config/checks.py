@@ -1,0 +1,67 @@
+"""What must hold before the service starts: Django's checks, and a guard for servers without them.
+
+`manage.py` runs the checks. uvicorn and Celery do not, so `config.asgi` and `config.celery` call
+`refuse_unsafe_production`.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+from django.core.exceptions import ImproperlyConfigured
+
+MINIMUM_SECRET_LENGTH = 32
+# What `dev` and `test` use for secrets begins like this, and is known to everyone.
+_PUBLIC_SECRETS = ("development-only", "test-only")
+
+
+def refuse_unsafe_production() -> None:
+    """Raises ImproperlyConfigured, naming everything that production must not have."""
+    if found := list(production_dangers()):
+        raise ImproperlyConfigured("Refusing to start in production. " + " ".join(found))
+
+
+def production_dangers() -> Iterator[str]:
+    """A sentence for each setting that invents answers, gives away money or opens a lock."""
+    if not settings.PRODUCTION:
+        return
+    if settings.DEBUG:
+        yield "DEBUG is on: switch it off."
+    if settings.DEMO_SEEDS:
+        yield "Demo accounts are on: remove DEMO."
+    if settings.SIMULATED_PROVIDERS or settings.SIMULATOR_URL:
+        yield "Providers are simulated: remove SIMULATED_PROVIDERS and SIMULATOR_URL."
+    if settings.SELF_SERVICE_TOPUP:
+        yield "Accounts may credit themselves: remove SELF_SERVICE_TOPUP."
+    for name in ("SECRET_KEY", "API_KEY_PEPPER"):
+        value: str = getattr(settings, name)
+        if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
+            yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
+
+
+def shadows(source_root: Path) -> list[Path]:
+    """What would put `platform/` in the place of Python's own module `platform`."""
+    return [
+        path
+        for name in ("__init__.py", "conftest.py", "tests")
+        if (path := source_root / name).exists()
+    ]
+
+
+@register()
+def production_is_safe(
+    app_configs: Sequence[AppConfig] | None, **_: object
+) -> Sequence[CheckMessage]:
+    return [Error(danger, id="config.E002") for danger in production_dangers()]
+
+
+@register()
+def platform_is_a_source_root(
+    app_configs: Sequence[AppConfig] | None, **_: object
+) -> Sequence[CheckMessage]:
+    return [
+        Error(f"{path} must not exist: see platform/README.md.", id="config.E001")
+        for path in shadows(settings.BASE_DIR / "platform")
+    ]

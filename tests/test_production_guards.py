@@ -1,0 +1,69 @@
+"""Production refuses to start with anything that invents answers or gives away money."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from common.local.paths import PYTHONPATH, ROOT
+
+SAFE = {
+    "DJANGO_SETTINGS_MODULE": "config.settings.prod",
+    "SECRET_KEY": "k" * 50,
+    "API_KEY_PEPPER": "p" * 50,
+    "ALLOWED_HOSTS": "api.example.com",
+    "PUBLIC_BASE_URL": "https://api.example.com",
+}
+GUARD = "import config; config.checks.refuse_unsafe_production()"
+UNSAFE = [
+    ({"DEMO": "1"}, "DEMO"),
+    ({"SIMULATED_PROVIDERS": "openai"}, "SIMULATED_PROVIDERS"),
+    ({"SIMULATOR_URL": "http://127.0.0.1:1"}, "SIMULATOR_URL"),
+    ({"SELF_SERVICE_TOPUP": "1"}, "SELF_SERVICE_TOPUP"),
+    ({"SECRET_KEY": "short"}, "SECRET_KEY"),
+    ({"SECRET_KEY": "development-only-secret-key-of-more-than-32-bytes"}, "SECRET_KEY"),
+    ({"API_KEY_PEPPER": ""}, "API_KEY_PEPPER"),
+]
+
+
+def run(*command: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH, **SAFE, **changes}
+    return subprocess.run(
+        [sys.executable, *command],
+        env=env,
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+@pytest.mark.parametrize(("changes", "named"), UNSAFE)
+def test_an_unsafe_setting_is_refused_by_name(changes: dict[str, str], named: str) -> None:
+    done = run("-c", GUARD, **changes)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "ImproperlyConfigured: Refusing to start in production." in last
+    assert named in last
+
+
+def test_safe_settings_are_let_through() -> None:
+    done = run("-c", GUARD)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_manage_py_refuses_too() -> None:
+    done = run("manage.py", "check", DEMO="1")
+    assert done.returncode == 1
+    assert "(config.E002) Demo accounts are on" in done.stderr
+
+
+@pytest.mark.parametrize("process", ["worker", "beat"])
+def test_background_processes_refuse_too(process: str) -> None:
+    done = run("-m", "celery", "-A", "config", process, DEMO="1")
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith(
+        "Refusing to start in production. Demo accounts are on: remove DEMO."
+    )
