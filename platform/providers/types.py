@@ -1,6 +1,6 @@
 """What every wire takes and gives: one small stream of frozen dataclasses, for any provider."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -55,7 +55,8 @@ class Finish:
     reason: FinishReason
 
 
-ChatEvent = TextDelta | ReasoningDelta | Usage | Finish
+Delta = TextDelta | ReasoningDelta
+ChatEvent = Delta | Usage | Finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ class Deadlines:
 class ChatWire(Protocol):
     """One provider's chat interface. Both calls raise only `providers.errors.ProviderError`s."""
 
-    def stream(self, request: ChatRequest, deadlines: Deadlines) -> AsyncIterator[list[ChatEvent]]:
+    def stream(
+        self, request: ChatRequest, deadlines: Deadlines
+    ) -> AsyncGenerator[list[ChatEvent], None]:
         """Yield batches of events: all that one read from the network brought.
 
         A stream ends after a `Finish`; one that ends without raises `UpstreamError`. At most one

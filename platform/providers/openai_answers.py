@@ -1,0 +1,204 @@
+"""What an OpenAI-compatible provider sends back, read into our events.
+
+One chunk of a stream and a whole plain answer differ by a field's name, so one reader takes both.
+Known variants are all read, whoever sends them: reasoning under two names, content as an array,
+usage in three places.
+"""
+
+import json
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from providers.errors import UpstreamError
+from providers.openai_errors import error_from
+from providers.types import ChatEvent, Finish, FinishReason, ReasoningDelta, TextDelta, Usage
+
+DONE = b"[DONE]"
+
+_FINISH_REASONS: dict[str, FinishReason] = {
+    "length": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+    "refusal": "content_filter",
+}  # every other reason, tool calls among them, is an ordinary stop
+_FAILURES = frozenset({"error", "insufficient_system_resource", "network_error"})
+
+_Count = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class _Part(Struct):
+    type: str = ""
+    text: str = ""
+    thinking: list["_Part"] = []
+
+
+class _Delta(Struct):
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _Choice(Struct):
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    finish_reason: str | None = None
+    usage: Raw = Raw()
+
+
+class _Groq(Struct):
+    usage: Raw = Raw()
+
+
+class _Answer(Struct):
+    object: str | None = None
+    choices: list[_Choice] | None = None
+    usage: Raw = Raw()
+    x_groq: _Groq | None = None
+    error: Raw = Raw()
+
+
+class _PromptDetails(Struct):
+    cached_tokens: _Count | None = None
+
+
+class _CompletionDetails(Struct):
+    reasoning_tokens: _Count | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: _Count
+    completion_tokens: _Count
+    prompt_tokens_details: _PromptDetails | None = None
+    completion_tokens_details: _CompletionDetails | None = None
+    cached_tokens: _Count | None = None  # Moonshot
+    prompt_cache_hit_tokens: _Count | None = None  # DeepSeek
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_usage = msgspec.json.Decoder(_Usage | None).decode
+
+
+class AnswerReader:
+    """Reads one answer. Usage and finish are kept to its end: some providers restate usage, and
+    some send it after the finish."""
+
+    __slots__ = ("_reasoning_added", "_refused", "_usage", "done", "finish")
+
+    def __init__(self, *, reasoning_added_to_completion: bool) -> None:
+        self._reasoning_added = reasoning_added_to_completion
+        self._refused = False
+        self._usage: Usage | None = None
+        self.finish: FinishReason | None = None
+        self.done = False
+
+    def read(self, payload: bytes, events: list[ChatEvent]) -> None:
+        """Append the deltas of one payload to `events`.
+
+        Raises the ProviderError that an error payload stands for, and UpstreamError for nonsense.
+        """
+        if payload == DONE:
+            self.done = True
+            return
+        answer = _decode(payload)
+        if answer.object == "error" or _is_given(answer.error):
+            raise error_from(200, payload)
+        self._note_usage(answer.usage)
+        if answer.x_groq:
+            self._note_usage(answer.x_groq.usage)
+        if answer.choices:
+            self._read_choice(answer.choices[0], events)
+
+    def closing(self) -> list[ChatEvent]:
+        """The usage, if any came, and the finish. Raises UpstreamError if the answer broke off."""
+        if self.finish is None:
+            raise UpstreamError("The provider's answer broke off.")
+        finish = Finish("content_filter" if self._refused else self.finish)
+        return [self._usage, finish] if self._usage else [finish]
+
+    def _read_choice(self, choice: _Choice, events: list[ChatEvent]) -> None:
+        if delta := choice.delta or choice.message:
+            self._read_delta(delta, events)
+        self._note_usage(choice.usage)
+        if reason := choice.finish_reason:
+            if reason in _FAILURES:
+                raise UpstreamError("The provider gave up in the middle of its answer.")
+            self.finish = _FINISH_REASONS.get(reason, "stop")
+
+    def _read_delta(self, delta: _Delta, events: list[ChatEvent]) -> None:
+        if reasoning := delta.reasoning_content or delta.reasoning:
+            events.append(ReasoningDelta(_without_nul(reasoning)))
+        if isinstance(delta.content, list):
+            _read_parts(delta.content, events)
+        elif delta.content:
+            events.append(TextDelta(_without_nul(delta.content)))
+        if delta.refusal:
+            self._refused = True
+            events.append(TextDelta(_without_nul(delta.refusal)))
+
+    def _note_usage(self, raw: Raw) -> None:
+        """Usage that makes no sense is usage that is missing."""
+        if not _is_given(raw):
+            return
+        try:
+            usage = _decode_usage(raw)
+        except msgspec.DecodeError:
+            return
+        if usage:
+            self._usage = self._normalised(usage)
+
+    def _normalised(self, usage: _Usage) -> Usage:
+        prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
+        cached = (
+            (prompt.cached_tokens if prompt else None)
+            or usage.cached_tokens
+            or usage.prompt_cache_hit_tokens
+            or 0
+        )
+        reasoning = (completion.reasoning_tokens if completion else None) or 0
+        output = usage.completion_tokens + (reasoning if self._reasoning_added else 0)
+        return Usage(
+            input_tokens=usage.prompt_tokens,
+            output_tokens=output,
+            cached_tokens=min(cached, usage.prompt_tokens),
+            reasoning_tokens=min(reasoning, output),
+        )
+
+
+def _read_parts(parts: list[_Part], events: list[ChatEvent]) -> None:
+    for part in parts:
+        if thought := "".join(inner.text for inner in part.thinking):
+            events.append(ReasoningDelta(_without_nul(thought)))
+        if part.text:
+            events.append(TextDelta(_without_nul(part.text)))
+
+
+def _decode(payload: bytes) -> _Answer:
+    try:
+        return _decode_answer(payload)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return _decode_answer(_with_whole_characters(payload))
+    except (ValueError, RecursionError):
+        raise UpstreamError("The provider sent something that is not an answer.") from None
+
+
+def _with_whole_characters(payload: bytes) -> bytes:
+    """The same JSON with U+FFFD for what is no character: broken UTF-8, half a surrogate pair."""
+    value = json.loads(payload.decode("utf-8", "replace"))
+    text = json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def _is_given(raw: Raw) -> bool:
+    return len(raw) > 0 and bytes(raw) != b"null"
+
+
+def _without_nul(text: str) -> str:
+    """PostgreSQL stores no NUL."""
+    return text.replace("\0", "") if "\0" in text else text
