@@ -73,6 +73,8 @@ def service(data: Path, port: int, *, durable: bool = True) -> Service:
         is_ready=lambda: _serves(data, port),
         # Fast shutdown. SIGTERM would wait for every client to leave.
         stop_signal=signal.SIGINT,
+        must_finish=True,
+        quiet=True,
     )
 
 

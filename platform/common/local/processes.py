@@ -1,4 +1,4 @@
-"""Running services as child processes, each in a session of its own."""
+"""Services as child processes."""
 
 import contextlib
 import os
@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO
 
 import psutil
@@ -39,11 +40,21 @@ def end(pid: int, *, first: signal.Signals, grace: float) -> None:
 
 
 class Process:
-    """One run of a service. Every line it prints goes to `on_line`; the last ones are kept."""
+    """One run of a service, in a session of its own.
 
-    def __init__(self, service: Service, *, on_line: Callable[[str], None] | None = None) -> None:
+    Every line it prints goes to the file `log` and to `on_line`; the last ones are kept.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        log: Path | None = None,
+        on_line: Callable[[str], None] | None = None,
+    ) -> None:
         self.service = service
-        self.tail: deque[str] = deque(maxlen=15)
+        self._tail: deque[str] = deque(maxlen=15)
+        self._log = log
         self._on_line = on_line
         self._popen = subprocess.Popen(  # noqa: S603 - our own command lines
             [*service.launcher, *service.command],
@@ -72,7 +83,7 @@ class Process:
         return self._popen.poll()
 
     def wait_until_ready(self, *, timeout: float, unless: threading.Event | None = None) -> None:
-        """Return when the service answers, or when `unless` is set.
+        """Return when the service is ready, or when `unless` is set.
 
         Raises LocalError when it ends, or is not ready within `timeout` seconds. The process is
         looked at before it is probed: on a busy port another server would answer in its place.
@@ -80,36 +91,50 @@ class Process:
         deadline = time.monotonic() + timeout
         while not (unless and unless.is_set()):
             if self.exit_code is not None:
+                if self.service.runs_once and self.exit_code == 0:
+                    return
                 raise LocalError(self.report(f"ended while starting (exit {self.exit_code})"))
-            if self.service.is_ready():
+            if not self.service.runs_once and self.service.is_ready():
                 return
             if time.monotonic() > deadline:
                 raise LocalError(self.report(f"was not ready within {timeout:.0f} seconds"))
             time.sleep(_POLL)
 
-    def signal(self, number: signal.Signals) -> None:
+    def ask_to_stop(self) -> None:
         if self.exit_code is None:
-            os.kill(self.pid, number)
+            os.kill(self.pid, self.service.stop_signal)
+
+    def wait_stopped(self, *, hurry: threading.Event | None = None) -> bool:
+        """Wait for the end; SIGKILL after the grace, or in a `hurry`. Was it an orderly end?
+
+        Servers that drain and then raise the signal again (uvicorn does) ended in order.
+        """
+        deadline = time.monotonic() + self.service.grace
+        while self.exit_code is None:
+            hastened = hurry is not None and hurry.is_set() and not self.service.must_finish
+            if hastened or time.monotonic() > deadline:
+                os.killpg(self.pid, signal.SIGKILL)
+                self._popen.wait()
+            time.sleep(_POLL)
+        self._reader.join(timeout=1)
+        number = self.service.stop_signal
+        return self.exit_code in (0, -number, 128 + number)
 
     def stop(self) -> None:
-        """The service's own stop signal, its grace, then SIGKILL for the whole session."""
-        self.signal(self.service.stop_signal)
-        try:
-            self._popen.wait(self.service.grace)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.pid, signal.SIGKILL)
-            self._popen.wait()
-        self._reader.join(timeout=1)
+        self.ask_to_stop()
+        self.wait_stopped()
 
     def report(self, what: str) -> str:
         """A sentence about this service, with its last lines below."""
         self._reader.join(timeout=0.2)
-        lines = "".join(f"\n    {line}" for line in self.tail)
+        lines = "".join(f"\n    {line}" for line in self._tail)
         return f"{self.service.name} {what}.{' Its last lines:' if lines else ''}{lines}"
 
     def _read(self, stdout: IO[str]) -> None:
-        with stdout:
+        with stdout, open(self._log or os.devnull, "w") as log:
             for line in stdout:
-                self.tail.append(line.rstrip())
+                log.write(line)
+                log.flush()
+                self._tail.append(line.rstrip())
                 if self._on_line:
                     self._on_line(line.rstrip())

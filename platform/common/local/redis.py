@@ -27,7 +27,13 @@ def service(folder: Path, port: int, *, durable: bool = True) -> Service:
     command += ["--save", "", "--appendonly", "yes" if durable else "no", "--databases", "64"]
     # The command line stays as it is: pid files are checked against it.
     command += ["--set-proc-title", "no"]
-    return Service(name="redis", command=tuple(command), is_ready=lambda: _serves(folder, port))
+    return Service(
+        name="redis",
+        command=tuple(command),
+        is_ready=lambda: _serves(folder, port),
+        must_finish=True,
+        quiet=True,
+    )
 
 
 def _binary() -> str:

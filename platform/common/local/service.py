@@ -11,15 +11,19 @@ class Service:
 
     `launcher` is a command that execs `command` in its own place; `user` and `group` are numeric
     ids; `env` is added to our own environment. `grace` is the number of seconds between the stop
-    signal and SIGKILL.
+    signal and SIGKILL, which comes at once when somebody is in a hurry, unless it `must_finish`.
+    One that `runs_once` is ready when it has ended well. A `quiet` one writes to its log alone.
     """
 
     name: str
     command: tuple[str, ...]
-    is_ready: Callable[[], bool]
+    is_ready: Callable[[], bool] = lambda: True
     env: Mapping[str, str] = field(default_factory=dict)
     launcher: tuple[str, ...] = ()
     user: int | None = None
     group: int | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 10.0
+    must_finish: bool = False
+    runs_once: bool = False
+    quiet: bool = False

@@ -66,7 +66,8 @@ def main() -> None:
 
 
 def _start(folder: Path, stack: ExitStack) -> Stores:
-    data, database_port, redis_port = folder / "postgres", free_port(), free_port()
+    data, database_port = folder / "postgres", free_port()
+    redis_port = free_port(but={database_port})
     postgres.initialise(data)
     _run(redis.service(folder / "redis", redis_port, durable=False), stack)
     _run(postgres.service(data, database_port, durable=False), stack)

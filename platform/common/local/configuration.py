@@ -1,0 +1,151 @@
+"""What the environment asks of the local default."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import redis as redis_client
+from psycopg.conninfo import conninfo_to_dict
+
+from common.local import postgres, redis
+from common.local.errors import LocalError
+from common.local.paths import PYTHONPATH, ROOT
+from common.local.ports import LOOPBACK, choose_ports, is_free, noted_ports
+
+DATABASE = "platform"
+INTERNAL = ("postgres", "redis", "model", "simulator")
+# Mistral is left out on purpose: it shows what a provider without a key answers (503).
+SIMULATED_BY_DEFAULT = ("openai", "xai", "deepseek", "moonshot", "groq")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The local default, resolved. An own store, or an own model, is one that we do not start.
+
+    `ports` are the internal ones, by name of the part.
+    """
+
+    var: Path
+    port: int
+    own_database: str
+    own_redis: str
+    own_model: str
+    simulated: tuple[str, ...]
+    demo: bool
+    ports: Mapping[str, int]
+
+    @property
+    def base_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def simulator_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.ports['simulator']}" if self.simulated else ""
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What every process of the service finds in its environment."""
+        return {
+            "PYTHONPATH": PYTHONPATH,
+            "PYTHONUNBUFFERED": "1",
+            "DJANGO_SETTINGS_MODULE": "config.settings.dev",
+            "VAR_DIR": str(self.var),
+            "PUBLIC_BASE_URL": os.environ.get("PUBLIC_BASE_URL") or self.base_url,
+            "DATABASE_URL": self.own_database or postgres.url(self.ports["postgres"], DATABASE),
+            "REDIS_URL": self.own_redis or redis.url(self.ports["redis"]),
+            "LOCAL_MODEL_URL": self.own_model or f"http://{LOOPBACK}:{self.ports['model']}/v1",
+            "SIMULATOR_URL": self.simulator_url,
+            "SIMULATED_PROVIDERS": ",".join(self.simulated),
+        }
+
+
+def var_folder(environ: Mapping[str, str]) -> Path:
+    """The folder for everything local, made if need be. Raises LocalError if it is read-only."""
+    var = Path(environ.get("VAR_DIR") or ROOT / "var").absolute()
+    try:
+        for folder in (var / "run", var / "log"):
+            folder.mkdir(parents=True, exist_ok=True)
+        (var / "run" / "writable").touch()
+        (var / "run" / "writable").unlink()
+    except OSError as error:
+        raise LocalError(
+            f"Nothing can be written to {var} ({error.strerror}). "
+            "Set VAR_DIR to a folder of yours, or run from a copy of the project."
+        ) from None
+    return var
+
+
+def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> Configuration:
+    """The configuration that `environ` asks for, with ports chosen - or, if `running`, as they are.
+
+    Raises LocalError for a PORT that is no port.
+    """
+    text = environ.get("PORT") or "8000"
+    if not text.isdecimal() or not 0 < int(text) < 65_536:
+        raise LocalError(f"PORT must be a number from 1 to 65535, not {text!r}.")
+    noted = var / "ports.json"
+    ports = noted_ports(noted) if running else choose_ports(noted, INTERNAL, but=int(text))
+    own_database = environ.get("DATABASE_URL", "")
+    return Configuration(
+        var=var,
+        port=int(text),
+        own_database=own_database,
+        own_redis=environ.get("REDIS_URL", ""),
+        own_model=environ.get("LOCAL_MODEL_URL", ""),
+        simulated=_simulated(environ),
+        # Demo accounts are for our own database; in somebody else's only on request.
+        demo=not own_database or environ.get("DEMO") == "1",
+        ports=ports,
+    )
+
+
+def check(configuration: Configuration) -> None:
+    """Raises LocalError when the port is taken, or a store of the user's does not answer."""
+    if not is_free(configuration.port):
+        raise LocalError(
+            f"Port {configuration.port} is in use by another program. "
+            f"Choose another one: PORT={configuration.port + 1} make run"
+        )
+    if configuration.own_database:
+        _check_database(configuration.own_database)
+    if configuration.own_redis:
+        _check_redis(configuration.own_redis)
+
+
+def _simulated(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The named providers, by default all but Mistral, that have no key."""
+    named = environ.get("SIMULATED_PROVIDERS")
+    names = SIMULATED_BY_DEFAULT if named is None else named.split(",")
+    stripped = (name.strip() for name in names)
+    return tuple(n for n in stripped if n and not environ.get(f"{n.upper()}_API_KEY"))
+
+
+def _check_database(url: str) -> None:
+    try:
+        where = conninfo_to_dict(url)
+        psycopg.connect(url, connect_timeout=5).close()
+    except psycopg.ProgrammingError:
+        raise LocalError(
+            "DATABASE_URL is not of the form postgres://user:password@host:5432/name."
+        ) from None
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()[-1]
+        raise LocalError(
+            f"The database of DATABASE_URL, {where.get('dbname')} on {where.get('host')}, cannot "
+            f"be used ({reason}). Start it, or unset DATABASE_URL to have one started for you."
+        ) from None
+
+
+def _check_redis(url: str) -> None:
+    try:
+        with redis_client.Redis.from_url(url, socket_connect_timeout=5) as client:
+            client.ping()
+    except ValueError:
+        raise LocalError("REDIS_URL is not of the form redis://host:6379/0.") from None
+    except redis_client.RedisError as error:
+        raise LocalError(
+            f"The Redis of REDIS_URL does not answer ({error}). "
+            "Start it, or unset REDIS_URL to have one started for you."
+        ) from None

@@ -1,0 +1,136 @@
+"""The parts of the service on one machine: how each is started, and in which order."""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from common.local import postgres, redis
+from common.local.configuration import DATABASE, Configuration
+from common.local.ports import answers
+from common.local.service import Service
+
+# Web listens last, so its first answer means that everything is ready.
+START_ORDER = (
+    ("postgres", "redis"),
+    ("prepare", "model", "simulator"),
+    ("beat", "worker"),
+    ("web",),
+)
+# What serves customers is drained while all it stands on still works.
+STOP_ORDER = (
+    ("beat", "web", "worker"),
+    ("prepare", "model", "simulator"),
+    ("redis",),
+    ("postgres",),
+)
+
+DRAIN_SECONDS = 35
+QUEUES = "interactive,media,default"
+
+
+def parts(configuration: Configuration) -> dict[str, Callable[[], Service]]:
+    """A maker for each part that this configuration needs, by name."""
+    all_parts = {
+        "postgres": _postgres,
+        "redis": _redis,
+        "prepare": _prepare,
+        "model": _model,
+        "simulator": _simulator,
+        "beat": _beat,
+        "worker": _worker,
+        "web": _web,
+    }
+    unneeded = {
+        "postgres": configuration.own_database,
+        "redis": configuration.own_redis,
+        "model": configuration.own_model,
+        "simulator": not configuration.simulated,
+    }
+    return {
+        name: partial(make, configuration)
+        for name, make in all_parts.items()
+        if not unneeded.get(name)
+    }
+
+
+def _python(module: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", module, *arguments)
+
+
+def _postgres(configuration: Configuration) -> Service:
+    data = configuration.var / "postgres"
+    postgres.initialise(data)
+    return postgres.service(data, configuration.ports["postgres"])
+
+
+def _redis(configuration: Configuration) -> Service:
+    return redis.service(configuration.var / "redis", configuration.ports["redis"])
+
+
+def _prepare(configuration: Configuration) -> Service:
+    if not configuration.own_database:
+        postgres.create_database(configuration.ports["postgres"], DATABASE)
+    return Service(
+        name="prepare",
+        command=_python("common.local.prepare", *(["--demo"] if configuration.demo else [])),
+        env={**configuration.env, "DATABASE_POOL": "0"},
+        runs_once=True,
+    )
+
+
+def _model(configuration: Configuration) -> Service:
+    port = configuration.ports["model"]
+    return Service(
+        name="model",
+        command=_python("common.local.model", "--port", str(port)),
+        env=configuration.env,
+        is_ready=lambda: answers(port, "/health"),
+        quiet=True,
+    )
+
+
+def _simulator(configuration: Configuration) -> Service:
+    port = configuration.ports["simulator"]
+    return Service(
+        name="simulator",
+        command=_python("simulator", "--port", str(port)),
+        env=configuration.env,
+        is_ready=lambda: answers(port, "/_health"),
+    )
+
+
+def _beat(configuration: Configuration) -> Service:
+    schedule = f"--schedule={configuration.var / 'beat-schedule'}"
+    return Service(
+        name="beat",
+        command=_python("celery", "-A", "config", "--quiet", "beat", schedule, "--pidfile="),
+        env={**configuration.env, "DATABASE_POOL": "0"},
+    )
+
+
+def _worker(configuration: Configuration) -> Service:
+    options = ("--pool=threads", "--concurrency=4", "--queues", QUEUES)
+    quieter = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+    return Service(
+        name="worker",
+        command=_python("celery", "-A", "config", "--quiet", "worker", *options, *quieter),
+        env={**configuration.env, "DATABASE_POOL": "0"},
+        grace=DRAIN_SECONDS + 5,
+    )
+
+
+def _web(configuration: Configuration) -> Service:
+    command = _python(
+        "uvicorn",
+        "config.asgi:application",
+        *("--host", "127.0.0.1", "--port", str(configuration.port)),
+        *("--loop", "uvloop", "--http", "httptools", "--ws", "websockets"),
+        *("--no-access-log", "--timeout-graceful-shutdown", str(DRAIN_SECONDS)),
+    )
+    return Service(
+        name="web",
+        command=command,
+        env=configuration.env,
+        is_ready=lambda: answers(configuration.port, "/v1/models"),
+        grace=DRAIN_SECONDS + 5,
+    )

@@ -1,0 +1,145 @@
+"""Starts the parts of the service in order, watches over them, and stops them in order."""
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from common.local.console import Console
+from common.local.errors import LocalError
+from common.local.processes import Process
+from common.local.records import Records
+from common.local.service import Service
+
+# How often a part is started again, and after how many seconds the first time; then doubled.
+RESTARTS, FIRST_PAUSE = 3, 1.0
+READY_SECONDS = 120
+# A signal to the whole process group may reach us twice; so close together, it is one wish.
+ONE_WISH_SECONDS = 0.5
+
+Stages = Sequence[Sequence[str]]
+
+
+class Supervisor:
+    """Runs `parts`: functions that make a service, by name.
+
+    The parts of one stage of `start_order` start together, and the next stage waits until they are
+    ready; `stop_order` likewise. A part that dies is started again, up to three times.
+    """
+
+    def __init__(
+        self,
+        parts: Mapping[str, Callable[[], Service]],
+        *,
+        start_order: Stages,
+        stop_order: Stages,
+        console: Console,
+        records: Records,
+        logs: Path,
+    ) -> None:
+        self._parts = parts
+        self._start_order = start_order
+        self._stop_order = stop_order
+        self._console = console
+        self._records = records
+        self._logs = logs
+        self._running: dict[str, Process] = {}
+        self._restarts: Counter[str] = Counter()
+        self._stop = threading.Event()
+        self._hurry = threading.Event()
+        self._asked_at = 0.0
+
+    def run(self, *, when_ready: Callable[[], None]) -> int:
+        """Run until SIGINT, SIGTERM or SIGHUP; returns the exit code. A second signal hastens."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._ask_to_stop())
+        try:
+            for stage in self._start_order:
+                self._start(stage)
+            if not self._stop.is_set():
+                when_ready()
+            self._watch()
+        except LocalError as error:
+            self._console.say(str(error))
+            return 1
+        finally:
+            self._stop_all()
+        return 0
+
+    def _ask_to_stop(self) -> None:
+        now = time.monotonic()
+        if self._stop.is_set() and now - self._asked_at > ONE_WISH_SECONDS:
+            self._hurry.set()
+        if not self._stop.is_set():
+            self._asked_at = now
+            self._stop.set()
+
+    def _start(self, names: Sequence[str]) -> None:
+        begun = time.monotonic()
+        started = []
+        for name in names:
+            if name in self._parts and not self._stop.is_set():
+                self._console.say(f"starting {name}")
+                started.append(self._launch(name))
+        for process in started:
+            process.wait_until_ready(timeout=READY_SECONDS, unless=self._stop)
+            if process.service.runs_once:
+                self._forget(process)
+        if started and not self._stop.is_set():
+            names = [process.service.name for process in started]
+            self._console.say(f"ready: {', '.join(names)} ({time.monotonic() - begun:.1f} s)")
+
+    def _launch(self, name: str) -> Process:
+        service = self._parts[name]()
+        process = Process(
+            service,
+            log=self._logs / f"{name}.log",
+            on_line=None if service.quiet else lambda line: self._console.say(line, of=name),
+        )
+        self._running[name] = process
+        self._records.add(process)
+        return process
+
+    def _forget(self, process: Process) -> None:
+        self._running.pop(process.service.name, None)
+        self._records.remove(process)
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.2):
+            for process in list(self._running.values()):
+                if process.exit_code is not None:
+                    self._revive(process)
+
+    def _revive(self, process: Process) -> None:
+        """Start a part that died again. Raises LocalError when it keeps dying."""
+        name = process.service.name
+        self._forget(process)
+        report = process.report(f"ended unexpectedly (exit {process.exit_code})")
+        if self._restarts[name] == RESTARTS:
+            raise LocalError(f"{report}\nIt was started again {RESTARTS} times. Stopping all.")
+        pause = FIRST_PAUSE * 2 ** self._restarts[name]
+        self._restarts[name] += 1
+        self._console.say(f"{report}\nStarting {name} again in {pause:.0f} s.")
+        if not self._stop.wait(pause):
+            self._start([name])
+
+    def _stop_all(self) -> None:
+        for stage in self._stop_order:
+            processes = [self._running[name] for name in stage if name in self._running]
+            if processes:
+                names = ", ".join(process.service.name for process in processes)
+                self._console.say(f"stopping {names}")
+                self._stop_together(processes)
+        self._console.say("stopped")
+
+    def _stop_together(self, processes: Sequence[Process]) -> None:
+        alive = [process for process in processes if process.exit_code is None]
+        for process in alive:
+            process.ask_to_stop()
+        for process in processes:
+            clean = process.wait_stopped(hurry=self._hurry)
+            self._forget(process)
+            if process in alive and not clean:
+                self._console.say(process.report(f"did not stop cleanly ({process.exit_code})"))
