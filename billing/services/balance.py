@@ -1,0 +1,42 @@
+"""Money that moves without a call: top-ups, adjustments and plan changes."""
+
+from uuid import UUID
+
+from django.db import connection
+
+from accounts.models import User
+from billing.errors import BelowHeld
+from common.errors import NotFound
+
+
+def topup(*, id: UUID, account: User, amount: int, description: str = "Top-up") -> int:
+    """Add nano-USD to a balance, once per `id`. Returns the balance after it."""
+    return _move(id=id, account=account, kind="topup", delta=amount, description=description)
+
+
+def adjust(*, id: UUID, account: User, delta: int, reason: str) -> int:
+    """Correct a balance by an operator's decision, once per `id`. Returns the balance after it.
+
+    Raises BelowHeld where running calls hold more than would be left.
+    """
+    return _move(id=id, account=account, kind="adjust", delta=delta, description=reason)
+
+
+def change_plan(*, account: User, plan: str) -> None:
+    """Put an account on another plan from now on; running calls keep what they hold."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT money_change_plan(%s, %s)", (account.pk, plan))
+
+
+def _move(*, id: UUID, account: User, kind: str, delta: int, description: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT * FROM money_move(%s, %s, %s, %s, %s)",
+            (id, account.pk, kind, delta, description),
+        )
+        outcome, balance = cursor.fetchone()
+    if outcome == "below_held":
+        raise BelowHeld
+    if outcome == "unknown":
+        raise NotFound("There is no such account.")
+    return int(balance)

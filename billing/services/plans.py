@@ -1,0 +1,51 @@
+"""Putting the plans on offer into the database."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from billing.models import Plan, PlanAllowance
+from billing.seeds import ALLOWANCE_PLANS, ALLOWANCES, FEATURES, PLANS, PlanSeed
+from catalog.models import AIModel
+from common.money import NUSD_PER_CENT, NUSD_PER_USD
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReport:
+    plans: int
+    allowances: int
+
+
+@transaction.atomic
+def seed_plans() -> SeedReport:
+    """Add the plans and allowances that are missing; what stands, an operator may have changed, and
+    is left alone. Allowances are for models that the catalog has."""
+    added = [_seed_plan(rank, seed) for rank, seed in enumerate(PLANS)]
+    listed = set(AIModel.objects.values_list("id", flat=True))
+    allowances = PlanAllowance.objects.bulk_create(
+        [
+            PlanAllowance(plan_id=plan, model_id=model, granted=cents * NUSD_PER_CENT)
+            for model, row in ALLOWANCES.items()
+            for plan, cents in zip(ALLOWANCE_PLANS, row, strict=True)
+            if cents and model in listed and not _has_allowance(plan, model)
+        ]
+    )
+    return SeedReport(plans=sum(added), allowances=len(allowances))
+
+
+def _seed_plan(rank: int, seed: PlanSeed) -> bool:
+    _, created = Plan.objects.get_or_create(
+        key=seed.key,
+        defaults={
+            "name": seed.name,
+            "price": None if seed.price_usd is None else seed.price_usd * NUSD_PER_USD,
+            "api_access": seed.api_access,
+            "features": {feature: feature in seed.features for feature in FEATURES},
+            "rank": rank,
+        },
+    )
+    return created
+
+
+def _has_allowance(plan: str, model: str) -> bool:
+    return PlanAllowance.objects.filter(plan_id=plan, model_id=model).exists()

@@ -1,0 +1,19 @@
+-- An account cannot exist without a wallet and a plan: they are opened with the user row.
+CREATE OR REPLACE FUNCTION open_account() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO billing_wallet (account_id) VALUES (NEW.id);
+    INSERT INTO billing_subscription (account_id, plan_id) VALUES (NEW.id, 'free');
+    RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER open_account AFTER INSERT ON accounts_user
+    FOR EACH ROW EXECUTE FUNCTION open_account();
+
+-- The ledger is append-only, whoever writes.
+CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $$;
+
+CREATE OR REPLACE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE ON billing_ledgerentry
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();

@@ -1,0 +1,55 @@
+-- Has the owner of a held charge gone, or the charge outlived its deadline?
+--
+-- Nothing counts as lapsed while the server itself has been up for less than a minute (setting
+-- platform.startup_grace): after an outage every owner gets the time to renew its lease first.
+CREATE OR REPLACE FUNCTION charge_lapsed(p_owner uuid, p_deadline timestamptz, p_now timestamptz)
+RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT (p_deadline < p_now
+            OR NOT EXISTS (SELECT FROM billing_ownerlease
+                           WHERE owner_id = p_owner AND lease_until > p_now))
+       AND pg_postmaster_start_time() < p_now - coalesce(
+               nullif(current_setting('platform.startup_grace', true), ''), '60 seconds')::interval
+$$;
+
+-- Renew a process's lease for 30 s. Returns the charges it owns that are held for more than 15 s
+-- and that it does not know (p_live): holds whose reply it never got. It shall expire them.
+CREATE OR REPLACE FUNCTION lease_heartbeat(p_owner uuid, p_kind text, p_live uuid[])
+RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
+    INSERT INTO billing_ownerlease (owner_id, kind, lease_until)
+    VALUES (p_owner, p_kind, clock_timestamp() + interval '30 seconds')
+    ON CONFLICT (owner_id) DO UPDATE SET lease_until = excluded.lease_until;
+
+    SELECT id FROM billing_charge
+    WHERE status = 'held' AND owner_id = p_owner
+      AND admitted_at < clock_timestamp() - interval '15 seconds'
+      AND id <> ALL (p_live)
+$$;
+
+-- Held charges that nobody will settle any more, oldest first.
+CREATE OR REPLACE FUNCTION lapsed_charges(p_limit int)
+RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
+    SELECT id FROM billing_charge
+    WHERE status = 'held' AND charge_lapsed(owner_id, deadline_at, clock_timestamp())
+    ORDER BY admitted_at LIMIT p_limit
+$$;
+
+-- Write down how far running calls have come, so that a crash bills what was streamed and no more.
+-- Never waits: a charge that is being resolved right now is skipped. Returns the charges that are
+-- no longer this owner's to run.
+CREATE OR REPLACE FUNCTION money_checkpoint(
+    p_owner uuid, p_charges uuid[], p_tokens_in int[], p_tokens_out int[], p_costs bigint[])
+RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
+    UPDATE billing_charge c
+    SET tokens_in = mine.tokens_in, tokens_out = mine.tokens_out, cost = mine.cost,
+        first_output_at = coalesce(c.first_output_at, clock_timestamp())
+    FROM (SELECT held.id, run.tokens_in, run.tokens_out, run.cost
+          FROM unnest(p_charges, p_tokens_in, p_tokens_out, p_costs)
+               AS run(id, tokens_in, tokens_out, cost)
+          JOIN billing_charge held USING (id)
+          WHERE held.status = 'held' AND held.owner_id = p_owner
+          ORDER BY held.id FOR UPDATE OF held SKIP LOCKED) mine
+    WHERE c.id = mine.id;
+
+    SELECT id FROM billing_charge
+    WHERE id = ANY (p_charges) AND (status <> 'held' OR owner_id <> p_owner)
+$$;

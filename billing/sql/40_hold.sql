@@ -1,0 +1,140 @@
+-- Admit a call, or say why not. Everything that may refuse it is read after the wallet lock, so no
+-- cache and no race can let a revoked key, a spent cap or an empty balance through.
+--
+-- verdict: 'held', 'resolved' (this charge id was used before and has ended), or a refusal:
+--   invalid_api_key account_disabled api_access_required model_not_allowed
+--   spend_cap_reached spend_cap_in_flight insufficient_balance insufficient_for_request free_limit
+-- Amounts in nano-USD: needed = what the hold takes (plan part at cost, rest at 2x), afford = what
+-- is there for it, balance = free balance. free_limit also says used and reset_at.
+--
+-- A charge id that is still held by the same owner is admitted again: the reply was lost.
+CREATE OR REPLACE FUNCTION money_hold(
+    p_charge uuid, p_account uuid, p_key uuid, p_model text, p_price_version bigint,
+    p_source text, p_kind text, p_funding text, p_free_window boolean,
+    p_worst bigint, p_owner uuid, p_seconds int, p_request_id text,
+    OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
+    OUT used int, OUT reset_at timestamptz)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+DECLARE
+    w billing_wallet; c billing_charge; k accounts_apikey; km billing_keymonth; a billing_allowance;
+    v_status text; v_api_access boolean; v_month date; v_lapsed uuid; v_granted bigint;
+    v_hold_plan bigint := 0; v_hold_balance bigint := 0; v_window timestamptz;
+    t timestamptz;
+BEGIN
+    SELECT * INTO w FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
+    IF NOT FOUND THEN verdict := 'account_disabled'; RETURN; END IF;
+    t := clock_timestamp();
+    v_month := date_trunc('month', t AT TIME ZONE 'UTC')::date;
+
+    SELECT * INTO c FROM billing_charge WHERE id = p_charge;
+    IF FOUND THEN
+        verdict := CASE WHEN c.status = 'held' AND c.owner_id = p_owner AND c.account_id = p_account
+                        THEN 'held' ELSE 'resolved' END;
+        plan := c.plan_id; RETURN;
+    END IF;
+
+    -- Who pays, and may they?
+    SELECT u.status, s.plan_id, p.api_access INTO v_status, plan, v_api_access
+    FROM accounts_user u
+    JOIN billing_subscription s ON s.account_id = u.id
+    JOIN billing_plan p ON p.key = s.plan_id
+    WHERE u.id = p_account;
+    IF p_key IS NOT NULL THEN
+        SELECT * INTO k FROM accounts_apikey WHERE id = p_key AND account_id = p_account;
+        IF NOT FOUND OR k.revoked_at IS NOT NULL THEN verdict := 'invalid_api_key'; RETURN; END IF;
+    END IF;
+    IF v_status <> 'active' THEN verdict := 'account_disabled'; RETURN; END IF;
+    IF p_key IS NOT NULL THEN
+        IF NOT v_api_access THEN verdict := 'api_access_required'; RETURN; END IF;
+        IF cardinality(k.allowed_models) > 0 AND p_model <> ALL (k.allowed_models) THEN
+            verdict := 'model_not_allowed'; RETURN;
+        END IF;
+        IF k.last_used_at IS NULL OR k.last_used_at < t - interval '1 minute' THEN
+            UPDATE accounts_apikey SET last_used_at = t WHERE id = p_key;
+        END IF;
+    END IF;
+
+    -- What a dead process still holds must not stand in the way of this call.
+    IF w.open_charges > 0 THEN
+        FOR v_lapsed IN
+            SELECT id FROM billing_charge ch
+            WHERE ch.account_id = p_account AND ch.status = 'held'
+              AND charge_lapsed(ch.owner_id, ch.deadline_at, t)
+        LOOP
+            PERFORM money_resolve(v_lapsed, 'expired');
+        END LOOP;
+        SELECT * INTO w FROM billing_wallet WHERE account_id = p_account;
+    END IF;
+
+    -- The key's cap: what is billed plus what runs must be below it, so that whatever runs ends how
+    -- it may, at most the last admitted request crosses the cap.
+    IF p_key IS NOT NULL THEN
+        SELECT * INTO km FROM billing_keymonth WHERE api_key_id = p_key AND month = v_month;
+        IF NOT FOUND THEN
+            INSERT INTO billing_keymonth (api_key_id, month) VALUES (p_key, v_month)
+            RETURNING * INTO km;
+        END IF;
+        IF km.billed + km.held >= k.monthly_spend_cap THEN
+            verdict := CASE WHEN km.billed >= k.monthly_spend_cap
+                            THEN 'spend_cap_reached' ELSE 'spend_cap_in_flight' END;
+            RETURN;
+        END IF;
+    END IF;
+
+    IF p_free_window THEN
+        INSERT INTO billing_freewindow AS f (account_id, model_id, window_start, used)
+        VALUES (p_account, p_model, t, 1)
+        ON CONFLICT (account_id, model_id) DO UPDATE SET
+            used = CASE WHEN f.window_start <= t - interval '4 hours' THEN 1 ELSE f.used + 1 END,
+            window_start = CASE WHEN f.window_start <= t - interval '4 hours'
+                                THEN t ELSE f.window_start END
+        WHERE f.window_start <= t - interval '4 hours' OR f.used < 10
+        RETURNING f.window_start INTO v_window;
+        IF NOT FOUND THEN
+            SELECT f.used, f.window_start + interval '4 hours' INTO used, reset_at
+            FROM billing_freewindow f WHERE f.account_id = p_account AND f.model_id = p_model;
+            verdict := 'free_limit'; RETURN;
+        END IF;
+    END IF;
+
+    IF p_funding = 'customer' THEN
+        SELECT * INTO a FROM billing_allowance
+        WHERE account_id = p_account AND model_id = p_model AND month = v_month;
+        IF NOT FOUND THEN
+            SELECT granted INTO v_granted FROM billing_planallowance
+            WHERE plan_id = plan AND model_id = p_model;
+            IF FOUND THEN
+                INSERT INTO billing_allowance (account_id, model_id, month, granted)
+                VALUES (p_account, p_model, v_month, v_granted) RETURNING * INTO a;
+            END IF;
+        END IF;
+        v_hold_plan := least(p_worst, greatest(0, coalesce(a.granted - a.used - a.held, 0)));
+        v_hold_balance := 2 * (p_worst - v_hold_plan);
+        balance := w.balance - w.held;
+        needed := v_hold_plan + v_hold_balance;
+        afford := greatest(0, coalesce(a.granted - a.used - a.held, 0)) + balance;
+        IF v_hold_balance > balance THEN
+            verdict := CASE afford WHEN 0 THEN 'insufficient_balance'
+                                   ELSE 'insufficient_for_request' END;
+            RETURN;
+        END IF;
+        UPDATE billing_allowance SET held = held + v_hold_plan
+        WHERE v_hold_plan > 0
+          AND account_id = p_account AND model_id = p_model AND month = v_month;
+    END IF;
+
+    UPDATE billing_wallet SET held = held + v_hold_balance, open_charges = open_charges + 1
+    WHERE account_id = p_account;
+    UPDATE billing_keymonth SET held = held + v_hold_plan + v_hold_balance
+    WHERE api_key_id = p_key AND month = v_month;
+    INSERT INTO billing_charge
+        (id, account_id, api_key_id, model_id, plan_id, price_version_id, source, kind, funding,
+         status, request_id, owner_id, month, admitted_at, deadline_at, worst_cost, hold_plan,
+         hold_balance, cap_at_hold, key_committed_before, free_window_start)
+    VALUES
+        (p_charge, p_account, p_key, p_model, plan, p_price_version, p_source, p_kind, p_funding,
+         'held', p_request_id, p_owner, v_month, t, t + make_interval(secs => p_seconds), p_worst,
+         v_hold_plan, v_hold_balance, k.monthly_spend_cap,
+         CASE WHEN p_key IS NOT NULL THEN km.billed + km.held END, v_window);
+    verdict := 'held';
+END $$;

@@ -1,0 +1,121 @@
+"""A few lines to move money in tests: the SQL functions, called directly."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db import connection
+
+from accounts.models import ApiKey, User
+from billing.models import Charge, Wallet
+from catalog.models import PriceVersion
+from common.ids import uuid7
+from common.money import NUSD_PER_USD
+from tests.personas import new_user
+
+# No plan has an allowance for it, so every call is paid from the balance, at twice the cost.
+BALANCE_ONLY = "kimi-k3"
+# Max grants an allowance for it.
+IN_PLAN = "gpt-6-luna"
+
+OWNER = uuid4()
+
+
+def new_account(*, plan: str = "max", balance: int = NUSD_PER_USD) -> User:
+    """An account with a balance in nano-USD."""
+    from billing.services import balance as balance_services
+
+    user = new_user("alice", plan=plan)
+    if balance:
+        balance_services.topup(id=uuid7(), account=user, amount=balance)
+    return user
+
+
+def live_owner() -> UUID:
+    """A process with a fresh lease."""
+    owner = uuid4()
+    run("SELECT * FROM lease_heartbeat(%s, 'test', '{}')", owner)
+    return owner
+
+
+def dead_owner() -> UUID:
+    """A process whose lease has run out."""
+    owner = live_owner()
+    run(
+        "UPDATE billing_ownerlease SET lease_until = now() - interval '1 s' WHERE owner_id = %s "
+        "RETURNING 1",
+        owner,
+    )
+    return owner
+
+
+def hold(
+    account: User,
+    worst: int,
+    *,
+    owner: UUID,
+    charge: UUID | None = None,
+    key: ApiKey | None = None,
+    model: str = BALANCE_ONLY,
+    seconds: int = 600,
+    funding: str = "customer",
+    free_window: bool = False,
+) -> tuple[str, UUID]:
+    """Place a hold. Returns the verdict and the charge's id."""
+    charge = charge or uuid7()
+    price = (
+        PriceVersion.objects.filter(model_id=model).order_by("valid_from").values_list("id")[0][0]
+    )
+    row = run(
+        "SELECT * FROM money_hold(%s,%s,%s,%s,%s,'api','chat',%s,%s,%s,%s,%s,'req_test')",
+        charge,
+        account.pk,
+        key.pk if key else None,
+        model,
+        price,
+        funding,
+        free_window,
+        worst,
+        owner,
+        seconds,
+    )
+    return row[0], charge
+
+
+def settle(charge: UUID, cost: int, *, tokens_out: int = 10) -> str:
+    """Settle a charge. Returns the outcome."""
+    row = run("SELECT * FROM money_resolve(%s, 'settled', %s, 5, %s)", charge, cost, tokens_out)
+    return str(row[0])
+
+
+def release(charge: UUID) -> str:
+    return str(run("SELECT * FROM money_resolve(%s, 'released')", charge)[0])
+
+
+def expire(charge: UUID) -> str:
+    return str(run("SELECT * FROM money_resolve(%s, 'expired')", charge)[0])
+
+
+def checkpoint(owner: UUID, charge: UUID, cost: int, tokens_out: int = 3) -> None:
+    run(
+        "SELECT count(*) FROM money_checkpoint(%s, %s, %s, %s, %s)",
+        owner,
+        [charge],
+        [5],
+        [tokens_out],
+        [cost],
+    )
+
+
+def charge_of(charge: UUID) -> Charge:
+    return Charge.objects.get(pk=charge)
+
+
+def wallet_of(account: User) -> Wallet:
+    return Wallet.objects.get(pk=account.pk)
+
+
+def run(sql: str, *params: Any) -> tuple[Any, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        row: tuple[Any, ...] = cursor.fetchone()
+        return row

@@ -1,0 +1,70 @@
+"""What goes into a money verb, and what comes out. Amounts are nano-USD."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+Source = Literal["api", "web", "job"]
+Funding = Literal["customer", "platform"]
+ChargeStatus = Literal["held", "settled", "released", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRequest:
+    """A call that wants to be admitted. `worst_cost` is at cost; `seconds` until its deadline.
+
+    `free_window` takes one of the free plan's messages; such a call is platform-funded.
+    """
+
+    charge_id: UUID
+    account_id: UUID
+    api_key_id: UUID | None
+    model_id: str
+    price_version_id: int
+    source: Source
+    kind: str
+    worst_cost: int
+    owner_id: UUID
+    seconds: int
+    request_id: str = ""
+    funding: Funding = "customer"
+    free_window: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a call used: its cost (at cost) and the tokens or images behind it."""
+
+    cost: int
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    images: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """How a charge ended. `moved` is False where it had been resolved before."""
+
+    moved: bool
+    status: ChargeStatus
+    cost: int
+    charge_plan: int
+    charge_balance: int
+    shortfall: int
+
+    @property
+    def billed(self) -> int:
+        """What the customer paid: the plan's part at cost, the balance's at twice the cost."""
+        return self.charge_plan + self.charge_balance
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """How far a running call has come."""
+
+    charge_id: UUID
+    tokens_in: int
+    tokens_out: int
+    cost: int

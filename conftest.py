@@ -1,0 +1,93 @@
+"""Fixtures for every test: a seeded database, its people, and committed data for money.
+
+Most tests run in a transaction that is rolled back. What moves money runs on several connections
+at once, so it commits (fixture `committed`), on accounts of its own. Never `transactional_db`: it
+would empty the seeded database.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import setup_databases
+from pytest_django import DjangoDbBlocker
+from rest_framework.test import APIClient
+
+from accounts import services
+from accounts.models import User
+from accounts.types import SignedIn
+from billing.services.sweeps import find_violations
+
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None,
+    django_db_modify_db_settings: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> None:
+    """A database with the catalog and the plans in it, as in production. It is thrown away with
+    its server.
+
+    Charges lapse although the server has only just started; the tests of the grace that follows an
+    outage ask for it themselves.
+    """
+    with django_db_blocker.unblock():
+        setup_databases(verbosity=0, interactive=False, aliases=["default"])
+        call_command("seed_catalog", local=True, verbosity=0)
+        call_command("seed_plans", verbosity=0)
+        with connection.cursor() as cursor:
+            name = connection.settings_dict["NAME"]
+            cursor.execute(f"ALTER DATABASE \"{name}\" SET platform.startup_grace = '0 seconds'")
+        connection.close()
+
+
+@pytest.fixture
+def committed(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The database without a transaction around the test; the invariants of money hold after it."""
+    with django_db_blocker.unblock():
+        yield
+        violations = find_violations()
+        connection.close()
+    assert violations == []
+
+
+@dataclass
+class Persona:
+    """Signed up like anybody else, on the free plan: a user, their tokens, and an HTTP
+    client that sends the access token."""
+
+    user: User
+    signed_in: SignedIn
+    client: APIClient
+    password: str = PASSWORD
+
+
+def persona(name: str) -> Persona:
+    signed_in = services.sign_up(email=f"{name}@example.com", password=PASSWORD, name=name.title())
+    client = APIClient(HTTP_AUTHORIZATION=f"Bearer {signed_in.access_token}")
+    return Persona(signed_in.user, signed_in, client)
+
+
+@pytest.fixture
+def visitor() -> APIClient:
+    """A client without a session."""
+    return APIClient()
+
+
+@pytest.fixture
+def alice(db: None) -> Persona:
+    return persona("alice")
+
+
+@pytest.fixture
+def bob(db: None) -> Persona:
+    return persona("bob")
+
+
+@pytest.fixture
+def charlie(db: None) -> Persona:
+    return persona("charlie")

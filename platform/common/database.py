@@ -1,0 +1,98 @@
+"""The hot path's own road to PostgreSQL: a psycopg async pool, one per event loop.
+
+Django's ORM, used outside its request handler, runs on one thread per process; code on an event
+loop (`/v1`, pumps, consumers) therefore calls SQL functions through this pool instead, one function
+call per step, each its own transaction. Opened on first use: not every server has a lifespan.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import psycopg
+from django.conf import settings
+from django.db import connections
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
+
+from common.errors import ServiceUnavailable
+
+# Seconds to wait for a free connection before the caller is told to come again.
+CHECKOUT_SECONDS = 4.0
+
+
+class DatabaseUnavailable(ServiceUnavailable):
+    """PostgreSQL cannot be reached, or did not answer in time."""
+
+
+class Database:
+    """A pool of autocommit connections, bound to the event loop that opened it."""
+
+    def __init__(self) -> None:
+        self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] | None = None
+        self._opening = asyncio.Lock()
+
+    async def rows(self, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement as one transaction.
+
+        Raises DatabaseUnavailable; the outcome of the statement is then unknown.
+        """
+        pool = self._pool or await self._open()
+        try:
+            async with pool.connection(timeout=CHECKOUT_SECONDS) as connection:
+                cursor = await connection.execute(sql, params)
+                return await cursor.fetchall() if cursor.description else []
+        except (psycopg.OperationalError, PoolTimeout, PoolClosed, TooManyRequests) as error:
+            raise DatabaseUnavailable from error
+
+    async def row(self, sql: str, params: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """The first row of a statement that always has one."""
+        return (await self.rows(sql, params))[0]
+
+    async def close(self) -> None:
+        """Close the pool; the next statement opens a new one."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    async def _open(self) -> AsyncConnectionPool[psycopg.AsyncConnection[Any]]:
+        async with self._opening:
+            if self._pool is None:
+                pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
+                    kwargs=_connection_parameters(),
+                    min_size=1,
+                    max_size=settings.HOT_POOL_SIZE,
+                    max_waiting=settings.MAX_OPEN_CALLS,
+                    max_lifetime=600,
+                    open=False,
+                )
+                await pool.open(wait=False)
+                self._pool = pool
+            return self._pool
+
+
+def _connection_parameters() -> dict[str, Any]:
+    """Where Django's default database is, asked now: tests rename it."""
+    parameters = connections["default"].get_connection_params()
+    return {
+        **{
+            key: parameters[key]
+            for key in ("host", "port", "dbname", "user", "password")
+            if parameters.get(key)
+        },
+        "autocommit": True,
+        "application_name": "platform-hot",
+        "connect_timeout": 5,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 20_000,
+    }
+
+
+_databases: WeakKeyDictionary[asyncio.AbstractEventLoop, Database] = WeakKeyDictionary()
+
+
+def get_database() -> Database:
+    """The running event loop's pool."""
+    return _databases.setdefault(asyncio.get_running_loop(), Database())

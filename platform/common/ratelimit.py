@@ -1,0 +1,125 @@
+"""Exact sliding-window rate limits, counted in Redis in one call per request.
+
+A window is the ring of the last accepted times, so "120 per minute" holds in any 60 seconds. A
+refused request takes nothing. Redis only counts: while it is away nobody is limited, and nobody
+waits for it longer than a tenth of a second.
+"""
+
+import asyncio
+import math
+import time
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import structlog
+from django.conf import settings
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+log = structlog.get_logger(__name__)
+
+REDIS_TIMEOUT = 0.1
+# After a failure Redis is left alone this long, so that an outage costs one request the timeout.
+REDIS_PAUSE = 1.0
+
+# KEYS[1] the window; ARGV: limit, window in microseconds.
+# Returns {accepted, remaining, microseconds until one more is accepted}.
+SLIDING_WINDOW = """
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+local count = redis.call('LLEN', KEYS[1])
+while count > 0 do
+  local oldest = tonumber(redis.call('LINDEX', KEYS[1], -1))
+  if now - oldest < window then
+    if count >= limit then return {0, 0, oldest + window - now} end
+    break
+  end
+  redis.call('RPOP', KEYS[1])
+  count = count - 1
+end
+redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
+return {1, limit - count - 1, 0}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `requests` in any `window` seconds."""
+
+    requests: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`retry_after` is whole seconds, at least 1 where the request is refused."""
+
+    allowed: bool
+    remaining: int
+    retry_after: int = 0
+
+
+class RateLimiter:
+    """The limiter of one event loop."""
+
+    def __init__(self) -> None:
+        pool = BlockingConnectionPool.from_url(
+            settings.REDIS_URL,
+            max_connections=32,
+            timeout=REDIS_TIMEOUT,
+            socket_timeout=REDIS_TIMEOUT,
+            socket_connect_timeout=REDIS_TIMEOUT,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._redis = Redis(connection_pool=pool)
+        self._script = self._redis.register_script(SLIDING_WINDOW)
+        self._paused_until = 0.0
+        self._local = LocalCounter()
+
+    async def check(self, name: str, limit: Limit) -> Verdict:
+        """Count a request of `name`. While Redis is away everything is allowed, and `remaining` is
+        what this process alone has seen."""
+        if time.monotonic() >= self._paused_until:
+            try:
+                async with asyncio.timeout(REDIS_TIMEOUT):
+                    accepted, remaining, wait = await self._script(
+                        keys=[f"limit:{name}"], args=[limit.requests, limit.window * 1_000_000]
+                    )
+                return Verdict(bool(accepted), remaining, math.ceil(wait / 1_000_000))
+            except (RedisError, OSError, TimeoutError) as error:
+                self._paused_until = time.monotonic() + REDIS_PAUSE
+                log.warning("ratelimit.redis_away", error=type(error).__name__)
+        return Verdict(True, self._local.remaining(name, limit))
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+
+class LocalCounter:
+    """What one process has seen in the current window; forgotten as a whole, so it stays small."""
+
+    def __init__(self) -> None:
+        self._window = -1
+        self._counts: dict[str, int] = {}
+
+    def remaining(self, name: str, limit: Limit) -> int:
+        window = int(time.monotonic() // limit.window)
+        if window != self._window:
+            self._window, self._counts = window, {}
+        count = self._counts[name] = self._counts.get(name, 0) + 1
+        return max(0, limit.requests - count)
+
+
+_limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, RateLimiter] = WeakKeyDictionary()
+
+
+def get_rate_limiter() -> RateLimiter:
+    """The running event loop's limiter."""
+    loop = asyncio.get_running_loop()
+    if loop not in _limiters:
+        _limiters[loop] = RateLimiter()
+    return _limiters[loop]

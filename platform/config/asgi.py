@@ -1,0 +1,68 @@
+"""The web process: `/v1` to its own application, the rest of HTTP to Django."""
+
+import asyncio
+import os
+import signal
+from collections.abc import MutableMapping
+from types import FrameType
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
+
+from django.core.asgi import get_asgi_application
+
+django_application = get_asgi_application()
+
+from common.database import get_database
+from common.ratelimit import get_rate_limiter
+from config.checks import refuse_unsafe_production
+from inference.runtime import get_runtime
+from providers import registry
+from publicapi.v1.app import application as v1_application
+
+refuse_unsafe_production()
+
+
+async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+    """Route by kind and by the first segment of the path."""
+    match scope["type"]:
+        case "http" if scope["path"] == "/v1" or scope["path"].startswith("/v1/"):
+            await v1_application(scope, receive, send)
+        case "http":
+            await django_application(scope, receive, send)  # type: ignore[arg-type]
+        case "lifespan":
+            await lifespan(receive, send)
+        case "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 4404})
+
+
+async def lifespan(receive: Any, send: Any) -> None:
+    """Nothing depends on being started by this: not every server calls it."""
+    await receive()
+    drain_on_sigterm()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await get_runtime().close()
+    await registry.aclose()
+    await get_rate_limiter().close()
+    await get_database().close()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+def drain_on_sigterm() -> None:
+    """Begin the drain with the signal itself; the server's own handler runs after ours.
+
+    A server sends lifespan's shutdown only when its connections are gone, and a stream that is to
+    be stopped would keep its connection until then.
+    """
+    loop = asyncio.get_running_loop()
+    runtime = get_runtime()
+    before = signal.getsignal(signal.SIGTERM)
+
+    def drain(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(runtime.begin_drain)
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGTERM, drain)

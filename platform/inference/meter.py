@@ -1,0 +1,56 @@
+"""The meter of one call: what has come out so far, and what that costs."""
+
+from catalog.pricing import token_cost
+from catalog.types import TokenPrice
+from providers.types import (
+    ChatEvent,
+    Delta,
+    FinishReason,
+    ReasoningDelta,
+    TextDelta,
+    Usage,
+)
+
+
+class Meter:
+    """Counts a call's output as it streams; the provider's own usage, where it comes, wins.
+
+    Until then the output is the number of deltas, for each holds at least one token, and the input
+    is `estimated_input`: an estimate, never the bound of the hold.
+    """
+
+    def __init__(self, price: TokenPrice, estimated_input: int) -> None:
+        self._price = price
+        self._estimated_input = estimated_input
+        self._reported: Usage | None = None
+        self.deltas = 0
+        self.finish_reason: FinishReason | None = None
+
+    def take(self, batch: list[ChatEvent]) -> list[Delta]:
+        """Count a batch. Returns what the reader shall see of it: the deltas that are not empty."""
+        deltas: list[Delta] = []
+        for event in batch:
+            if isinstance(event, TextDelta | ReasoningDelta):
+                if event.text:
+                    deltas.append(event)
+            elif isinstance(event, Usage):
+                self._reported = event
+            else:
+                self.finish_reason = event.reason
+        self.deltas += len(deltas)
+        return deltas
+
+    @property
+    def has_output(self) -> bool:
+        """Is there anything to bill? Text, reasoning, or a clean finish with usage."""
+        return self.deltas > 0 or (self.finish_reason is not None and self._reported is not None)
+
+    @property
+    def usage(self) -> Usage:
+        return self._reported or Usage(self._estimated_input, self.deltas)
+
+    @property
+    def cost(self) -> int:
+        """Nano-USD, at cost."""
+        usage = self.usage
+        return token_cost(self._price, usage.input_tokens, usage.output_tokens)

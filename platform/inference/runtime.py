@@ -1,0 +1,157 @@
+"""What one process keeps for its running calls: the pumps, the lease, the checkpoints, the drain.
+
+One runtime per event loop, made on first use; a server's lifespan only warms and closes it.
+"""
+
+import asyncio
+import contextvars
+import time
+from uuid import UUID, uuid4
+from weakref import WeakKeyDictionary
+
+import structlog
+from django.conf import settings
+
+from billing.errors import ChargeResolved
+from billing.services import charges
+from common.database import DatabaseUnavailable
+from common.errors import ServiceUnavailable
+from inference.pump import Pump
+from inference.types import ChatCall
+from providers.types import ChatWire
+
+log = structlog.get_logger(__name__)
+
+HEARTBEAT_SECONDS = 10.0
+HEARTBEAT_RETRY_SECONDS = 1.0
+CHECKPOINT_LOOK_SECONDS = 0.5
+# After the drain, how long the last settlements may take.
+CLOSE_SECONDS = 10.0
+
+
+class Runtime:
+    """Starts pumps and looks after them. `owner_id` names this process in the charges it holds."""
+
+    def __init__(self, kind: str = "web") -> None:
+        self.owner_id = uuid4()
+        self.draining = False
+        self._kind = kind
+        self._pumps: dict[UUID, Pump] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._keepers: list[asyncio.Task[None]] = []
+        self._leased = asyncio.Event()
+        self._progress = asyncio.Event()
+        self._stop_at: float | None = None
+
+    async def start_pump(self, call: ChatCall, wire: ChatWire) -> Pump:
+        """Start a call. Raises ServiceUnavailable where there is no room, or no lease to hold by."""
+        if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
+            raise ServiceUnavailable
+        if not self._leased.is_set():
+            await self._take_lease()
+        pump = Pump(call, wire, self.owner_id, self._progress.set)
+        # Known before it holds: a heartbeat expires held charges that no pump knows.
+        self._pumps[pump.charge_id] = pump
+        # A fresh context: the request's own would keep its thread and database connection alive.
+        task = asyncio.get_running_loop().create_task(
+            self._run(pump), context=contextvars.Context()
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return pump
+
+    def begin_drain(self) -> None:
+        """Take no new calls, and stop those that still run when the drain time is over."""
+        if not self.draining:
+            self.draining = True
+            self._stop_at = time.monotonic() + settings.DRAIN_SECONDS
+            asyncio.get_running_loop().call_later(settings.DRAIN_SECONDS, self._stop_pumps)
+
+    async def close(self) -> None:
+        """Let running calls end until the drain time is over, settle the rest, end the lease."""
+        self.begin_drain()
+        assert self._stop_at is not None
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=max(0.0, self._stop_at - time.monotonic()))
+        self._stop_pumps()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        if self._leased.is_set() and not self._tasks:
+            await charges.end_lease(self.owner_id)
+
+    def _stop_pumps(self) -> None:
+        for pump in self._pumps.values():
+            pump.stop(ServiceUnavailable("The server is restarting. Try again."))
+
+    async def _run(self, pump: Pump) -> None:
+        try:
+            await pump.run()
+        except Exception:
+            # A fault of ours. The charge stays held until the next heartbeats find that no pump
+            # knows it, and expire it at its last checkpoint.
+            log.exception("pump.crashed", charge_id=str(pump.charge_id))
+            pump.crash()
+        finally:
+            del self._pumps[pump.charge_id]
+
+    # --- Lease and checkpoints --------------------------------------------------------------------
+
+    async def _take_lease(self) -> None:
+        """Without a lease in the database, whatever we hold would count as lapsed."""
+        if not self._keepers:
+            await charges.renew_lease(self.owner_id, self._kind, ())
+            if not self._keepers:
+                loop = asyncio.get_running_loop()
+                context = contextvars.Context()
+                self._keepers = [
+                    loop.create_task(self._keep_lease(), context=context),
+                    loop.create_task(self._keep_checkpoints(), context=context),
+                ]
+            self._leased.set()
+
+    async def _keep_lease(self) -> None:
+        pause = HEARTBEAT_SECONDS
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                unknown = await charges.renew_lease(self.owner_id, self._kind, self._pumps.keys())
+                for charge_id in unknown:
+                    log.warning("charge.unknown_to_its_owner", charge_id=str(charge_id))
+                    await charges.expire(charge_id)
+                pause = HEARTBEAT_SECONDS
+            except DatabaseUnavailable:
+                log.warning("lease.not_renewed")
+                pause = HEARTBEAT_RETRY_SECONDS
+
+    async def _keep_checkpoints(self) -> None:
+        while True:
+            try:
+                await asyncio.wait_for(self._progress.wait(), CHECKPOINT_LOOK_SECONDS)
+            except TimeoutError:
+                pass
+            self._progress.clear()
+            due = [c for pump in self._pumps.values() if (c := pump.progress_to_save())]
+            if not due:
+                continue
+            try:
+                lost = await charges.checkpoint(self.owner_id, due)
+            except DatabaseUnavailable:
+                log.warning("checkpoint.not_saved", calls=len(due))
+                continue
+            for charge_id in lost:
+                if pump := self._pumps.get(charge_id):
+                    pump.stop(ChargeResolved())
+
+
+_runtimes: WeakKeyDictionary[asyncio.AbstractEventLoop, Runtime] = WeakKeyDictionary()
+
+
+def get_runtime() -> Runtime:
+    """The running event loop's runtime."""
+    loop = asyncio.get_running_loop()
+    if loop not in _runtimes:
+        _runtimes[loop] = Runtime()
+    return _runtimes[loop]

@@ -1,0 +1,86 @@
+"""The ASGI application of `/v1`: routing, CORS preflight, and the one place where errors end."""
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+from common.errors import DomainError
+from publicapi.v1 import errors
+from publicapi.v1.chat import create_completion
+from publicapi.v1.exchange import Exchange, Headers, Receive, Scope, Send
+from publicapi.v1.models import get_model, list_models
+
+log = structlog.get_logger(__name__)
+
+Handler = Callable[[Exchange], Awaitable[None]]
+
+ROUTES: dict[str, dict[str, Handler]] = {
+    "/v1/models": {"GET": list_models},
+    "/v1/chat/completions": {"POST": create_completion},
+}
+MODEL_ROUTE: dict[str, Handler] = {"GET": get_model}
+
+# Where clients of other interfaces land, and where they should go.
+HINTS = {
+    "/v1/responses": "Use `POST /v1/chat/completions` (in the Vercel AI SDK: `.chat(id)`).",
+    "/v1/completions": "Use `POST /v1/chat/completions`.",
+    "/v1/messages": "Use `POST /v1/chat/completions`.",
+}
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one HTTP request under `/v1`. Nothing raised in a handler gets past this function."""
+    exchange = Exchange(scope, receive, send)
+    try:
+        await _handle(exchange)
+    except DomainError as error:
+        await exchange.refuse(error)
+    except Exception:
+        log.exception("v1.failed", request_id=exchange.request_id, path=exchange.path)
+        if exchange.started:
+            raise  # the server cuts the connection: the client must not take this for an end
+        await exchange.refuse(errors.InternalError())
+
+
+async def _handle(exchange: Exchange) -> None:
+    _check_host(exchange)
+    methods = _methods(exchange.path)
+    if exchange.method == "OPTIONS":
+        await _preflight(exchange, methods)
+        return
+    handler = methods.get("GET" if exchange.method == "HEAD" else exchange.method)
+    if handler is None:
+        allowed = ", ".join([*methods, "OPTIONS"])
+        exchange.headers.append((b"allow", allowed.encode()))
+        raise errors.MethodNotAllowed(f"This endpoint takes {allowed}.")
+    await handler(exchange)
+
+
+def _methods(path: str) -> dict[str, Handler]:
+    methods = ROUTES.get(path)
+    if methods is None and path.startswith("/v1/models/") and len(path) > len("/v1/models/"):
+        return MODEL_ROUTE
+    if methods is None:
+        raise errors.UnknownPath(f"There is no such endpoint. {HINTS.get(path, '')}".strip())
+    return methods
+
+
+def _check_host(exchange: Exchange) -> None:
+    domain, _ = split_domain_port(exchange.header(b"host") or "")
+    if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+        raise errors.UnknownHost
+
+
+async def _preflight(exchange: Exchange, methods: dict[str, Handler]) -> None:
+    """Any origin, no credentials, whatever headers the browser's SDK wants to send."""
+    extra: Headers = [
+        (b"access-control-allow-methods", ", ".join([*methods, "OPTIONS"]).encode()),
+        (b"access-control-max-age", b"600"),
+        (b"vary", b"Access-Control-Request-Headers"),
+    ]
+    wanted = exchange.header(b"access-control-request-headers")
+    if wanted is not None:
+        extra.append((b"access-control-allow-headers", wanted.encode("latin-1")))
+    await exchange.no_content(extra)

@@ -1,0 +1,48 @@
+"""Who calls: an API key as a bearer token, read from the database on every request.
+
+Nothing about a key is cached, so a revoked key fails from its next request on.
+"""
+
+from accounts import keys
+from billing.errors import AccountDisabled, ApiAccessRequired, InvalidApiKey
+from billing.selectors import KeyHolder, find_key_holder
+from common.ratelimit import Limit, get_rate_limiter
+from publicapi.v1.errors import MissingApiKey, RateLimitExceeded
+from publicapi.v1.exchange import Exchange
+
+KEY_LIMIT = Limit(requests=120, window=60)
+
+
+class KeyAuthentication:
+    """Authenticates an exchange, and puts the rate headers on it that every later answer carries."""
+
+    async def authenticate(self, exchange: Exchange) -> KeyHolder:
+        """The key's holder. Raises, in this order: MissingApiKey, InvalidApiKey, RateLimitExceeded,
+        AccountDisabled, ApiAccessRequired."""
+        key = self.bearer(exchange)
+        if key is None:
+            raise MissingApiKey
+        holder = await find_key_holder(keys.digest(key)) if keys.well_formed(key) else None
+        if holder is None:
+            raise InvalidApiKey
+        await self._limit(exchange, holder)
+        if not holder.active:
+            raise AccountDisabled
+        if not holder.api_access:
+            raise ApiAccessRequired
+        return holder
+
+    def bearer(self, exchange: Exchange) -> str | None:
+        """What the client sent as a bearer token, if anything."""
+        scheme, _, token = (exchange.header(b"authorization") or "").partition(" ")
+        return token.strip() or None if scheme.lower() == "bearer" else None
+
+    async def _limit(self, exchange: Exchange, holder: KeyHolder) -> None:
+        verdict = await get_rate_limiter().check(f"key:{holder.key_id}", KEY_LIMIT)
+        exchange.headers += [
+            (b"x-ratelimit-limit", str(KEY_LIMIT.requests).encode()),
+            (b"x-ratelimit-remaining", str(verdict.remaining).encode()),
+            (b"x-ratelimit-window", str(KEY_LIMIT.window).encode()),
+        ]
+        if not verdict.allowed:
+            raise RateLimitExceeded(retry_after=max(1, verdict.retry_after))

@@ -1,0 +1,151 @@
+"""`POST /v1/chat/completions`: one answer, or a stream of chunks."""
+
+import time
+
+import msgspec
+
+from billing.errors import ModelNotAllowed
+from catalog.selectors import aget_catalog
+from common.errors import DomainError
+from inference.pump import Pump
+from inference.services import open_chat
+from inference.types import Answer, ChatCall
+from providers.types import Delta, ReasoningDelta, TextDelta
+from publicapi.v1 import chat_schema, errors
+from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.exchange import Exchange
+
+# 400,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
+MAX_BODY = 8 * 1024 * 1024
+# A stream that is silent this long gets a comment, so that nothing on the way closes it.
+KEEP_ALIVE_SECONDS = 15.0
+
+
+async def create_completion(exchange: Exchange) -> None:
+    """Authenticate, check, open the call, answer. Raises DomainErrors until the answer begins."""
+    holder = await KeyAuthentication().authenticate(exchange)
+    body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 8 MB."))
+    request = chat_schema.parse(body)
+    model = (await aget_catalog()).find(request.model)
+    if model is None or model.modality != "chat":
+        raise errors.ModelNotFound
+    if not holder.may_call(model.id):
+        raise ModelNotAllowed
+    pump = await open_chat(
+        ChatCall(
+            account_id=holder.account_id,
+            api_key_id=holder.key_id,
+            source="api",
+            model=model,
+            messages=request.messages,
+            max_output_tokens=request.max_output_tokens,
+            reasoning_effort=request.reasoning_effort,
+            stream=request.stream,
+            request_id=exchange.request_id,
+        )
+    )
+    if request.stream:
+        await _stream(exchange, pump, request.usage_on_every_chunk)
+    else:
+        await _answer(exchange, pump)
+
+
+async def _answer(exchange: Exchange, pump: Pump) -> None:
+    answer = await pump.ended()
+    text = "".join(event.text for event in pump.events if isinstance(event, TextDelta))
+    reasoning = "".join(event.text for event in pump.events if isinstance(event, ReasoningDelta))
+    message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None}
+    if reasoning:
+        message["reasoning_content"] = reasoning
+    await exchange.respond(
+        200,
+        msgspec.json.encode(
+            {
+                "id": _completion_id(pump),
+                "object": "chat.completion",
+                "created": int(time.time()),
+                "model": pump.call.model.id,
+                "choices": [
+                    {
+                        "index": 0,
+                        "message": message,
+                        "logprobs": None,
+                        "finish_reason": answer.finish_reason,
+                    }
+                ],
+                "usage": _usage(answer),
+            }
+        ),
+    )
+
+
+async def _stream(exchange: Exchange, pump: Pump, usage_on_every_chunk: bool) -> None:
+    """The stream begins with the first output: until then a failure is still a clean refusal."""
+    await pump.started()
+    chunks = _Chunks(pump, usage_on_every_chunk)
+    try:
+        await exchange.start_stream()
+        await exchange.write(chunks.first())
+        async for batch in pump.batches(KEEP_ALIVE_SECONDS):
+            await exchange.write(chunks.deltas(batch) if batch else b": keep-alive\n\n")
+        await exchange.end_stream(await _last_chunks(pump, chunks))
+    except TimeoutError:
+        return  # the client stopped taking; the pump runs on and settles
+
+
+async def _last_chunks(pump: Pump, chunks: "_Chunks") -> bytes:
+    try:
+        return chunks.last(await pump.ended())
+    except DomainError as error:
+        return b"data: " + errors.body(error) + b"\n\ndata: [DONE]\n\n"
+
+
+class _Chunks:
+    """Encodes the chunks of one stream; all but the delta is encoded once."""
+
+    def __init__(self, pump: Pump, usage_on_every_chunk: bool) -> None:
+        head = msgspec.json.encode(
+            {
+                "id": _completion_id(pump),
+                "object": "chat.completion.chunk",
+                "created": int(time.time()),
+                "model": pump.call.model.id,
+            }
+        )
+        self._head = b"data: " + head[:-1]
+        self._before = self._head + b',"choices":[{"index":0,"delta":'
+        usage = b',"usage":null' if usage_on_every_chunk else b""
+        self._after = b',"logprobs":null,"finish_reason":null}]' + usage + b"}\n\n"
+
+    def first(self) -> bytes:
+        return self._before + b'{"role":"assistant","content":""}' + self._after
+
+    def deltas(self, batch: list[Delta]) -> bytes:
+        before, after, encode = self._before, self._after, msgspec.json.encode
+        parts = []
+        for delta in batch:
+            name = b'{"content":' if type(delta) is TextDelta else b'{"reasoning_content":'
+            parts += (before, name, encode(delta.text), b"}", after)
+        return b"".join(parts)
+
+    def last(self, answer: Answer) -> bytes:
+        """The finish and the usage, on one chunk: the last before `[DONE]`."""
+        choice = b'{},"logprobs":null,"finish_reason":"%b"}]' % answer.finish_reason.encode()
+        usage = b',"usage":' + msgspec.json.encode(_usage(answer)) + b"}\n\n"
+        return self._before + choice + usage + b"data: [DONE]\n\n"
+
+
+def _completion_id(pump: Pump) -> str:
+    return f"chatcmpl-{pump.charge_id.hex}"
+
+
+def _usage(answer: Answer) -> dict[str, object]:
+    """The tokens billed, in the wire's names."""
+    usage = answer.usage
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.input_tokens + usage.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }

@@ -1,0 +1,141 @@
+"""The body of `POST /v1/chat/completions`: decoded, checked, and turned into what is sent upstream."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from providers.types import Message, ReasoningEffort, Role
+from publicapi.v1.errors import InputTooLong, InvalidBody, InvalidMessages
+
+MAX_MESSAGES = 200
+MAX_CHARACTERS = 400_000
+
+_UPSTREAM_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+_ROLES = frozenset({*_UPSTREAM_ROLES, "tool", "function"})
+# Current SDKs send more words than the three this product has.
+_EFFORTS: dict[str, ReasoningEffort] = {
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "high",
+    "max": "high",
+}
+
+
+class ContentPart(msgspec.Struct):
+    """One part of a message; only parts with text are used, images are ignored."""
+
+    type: str
+    text: str | None = None
+
+
+class ChatMessage(msgspec.Struct):
+    role: str
+    content: str | list[ContentPart] | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, list):
+            return "".join(part.text for part in self.content if part.text and part.type == "text")
+        return self.content or ""
+
+
+class StreamOptions(msgspec.Struct):
+    include_usage: bool | None = None
+
+
+class ChatBody(msgspec.Struct):
+    """The fields that have a meaning here; every other one (temperature, tools, ...) is accepted
+    and ignored."""
+
+    model: str
+    messages: list[ChatMessage]
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    reasoning_effort: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatInput:
+    """A checked request. `max_output_tokens` is None where the client named no bound."""
+
+    model: str
+    messages: tuple[Message, ...]
+    stream: bool
+    usage_on_every_chunk: bool
+    max_output_tokens: int | None
+    reasoning_effort: ReasoningEffort | None
+
+
+_decoder = msgspec.json.Decoder(ChatBody)
+
+
+def parse(body: bytes) -> ChatInput:
+    """Check a body. Raises InvalidBody, InvalidMessages or InputTooLong."""
+    data = _decode(body)
+    bound = data.max_completion_tokens or data.max_tokens
+    if 0 in (data.max_tokens, data.max_completion_tokens) or (bound is not None and bound < 1):
+        raise InvalidBody("`max_tokens` must be at least 1.")
+    if not (data.reasoning_effort is None or isinstance(data.reasoning_effort, str)):
+        raise InvalidBody("`reasoning_effort` must be `low`, `medium` or `high`.")
+    options = data.stream_options
+    return ChatInput(
+        model=data.model,
+        messages=_messages(data.messages),
+        stream=bool(data.stream),
+        usage_on_every_chunk=bool(options and options.include_usage),
+        max_output_tokens=bound,
+        reasoning_effort=_EFFORTS.get(data.reasoning_effort or ""),
+    )
+
+
+def _decode(body: bytes) -> ChatBody:
+    try:
+        # The decoder does not look into fields it skips, so the encoding is checked for all.
+        text = body.decode()
+        return _decoder.decode(text)
+    except UnicodeDecodeError:
+        raise InvalidBody("The body is not valid UTF-8.") from None
+    except msgspec.ValidationError as error:
+        raise InvalidBody(f"The body has a wrong shape: {error}.") from None
+    except msgspec.DecodeError as error:
+        raise InvalidBody(f"The body is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise InvalidBody("The body is nested too deeply.") from None
+
+
+def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
+    """What goes upstream: turns with text. Tool messages count to the limits and stay here."""
+    if len(sent) > MAX_MESSAGES:
+        raise InvalidMessages(
+            f"A request may hold at most {MAX_MESSAGES} messages; this one has {len(sent)}. "
+            "Drop or summarise the oldest turns."
+        )
+    characters = 0
+    messages = []
+    for message in sent:
+        if message.role not in _ROLES:
+            raise InvalidMessages(
+                "A message's `role` must be `system`, `developer`, `user`, `assistant` or `tool`."
+            )
+        text = message.text
+        characters += len(text)
+        if characters > MAX_CHARACTERS:
+            raise InputTooLong
+        if "\0" in text:
+            raise InvalidMessages("A message holds a NUL character; remove it.")
+        role = _UPSTREAM_ROLES.get(message.role)
+        if role and text:
+            messages.append(Message(role, text))
+    if not any(message.role == "user" and message.text.strip() for message in messages):
+        raise InvalidMessages
+    return tuple(messages)

@@ -1,0 +1,93 @@
+"""The errors of `/v1` and their envelope: `{"error": {"message", "type", "code", "param"}}`."""
+
+import msgspec
+
+from common.errors import DomainError
+
+
+class MissingApiKey(DomainError):
+    code, status = "missing_api_key", 401
+    message = "Send your API key as `Authorization: Bearer mk_...`."
+
+
+class RateLimitExceeded(DomainError):
+    code, status = "rate_limit_exceeded", 429
+    message = "This key may make 120 requests per minute. Wait for Retry-After seconds."
+
+
+class InvalidBody(DomainError):
+    code, status = "invalid_body", 400
+    message = "The body must be a JSON object."
+
+
+class InvalidMessages(DomainError):
+    code, status = "invalid_messages", 400
+    message = "`messages` must hold at least one message of role `user` with text."
+
+
+class InputTooLong(DomainError):
+    code, status = "input_too_long", 400
+    message = "A request may hold at most 400,000 characters of messages."
+
+
+class ModelNotFound(DomainError):
+    code, status = "model_not_found", 404
+    message = "There is no such model. `GET /v1/models` lists them."
+
+
+class UnknownPath(DomainError):
+    code, status = "not_found", 404
+    message = "There is no such endpoint."
+
+
+class MethodNotAllowed(DomainError):
+    code, status = "method_not_allowed", 405
+    message = "This endpoint does not take that method."
+
+
+class UnknownHost(DomainError):
+    code, status = "invalid_host", 400
+    message = "This host is not served here."
+
+
+class InternalError(DomainError):
+    code, status = "internal_error", 500
+    message = "Something went wrong on our side. Quote the x-request-id to support."
+
+
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "insufficient_quota",
+    403: "permission_error",
+    404: "not_found_error",
+    405: "invalid_request_error",
+    429: "rate_limit_error",
+}
+# The SDKs retry 409, 429 and 5xx by themselves; for these a retry cannot help.
+_LASTING_STATUSES = frozenset({402, 403, 404})
+_LASTING_CODES = frozenset({"provider_unavailable"})
+
+
+def body(error: DomainError) -> bytes:
+    """The JSON envelope of an error, with whatever figures it carries."""
+    return msgspec.json.encode(
+        {
+            "error": {
+                "message": error.text,
+                "type": _TYPES.get(error.status, "api_error"),
+                "code": error.code,
+                "param": None,
+                **error.extra,
+            }
+        }
+    )
+
+
+def headers(error: DomainError) -> list[tuple[bytes, bytes]]:
+    """`Retry-After` where waiting helps, `x-should-retry: false` where nothing does."""
+    if error.retry_after is not None:
+        return [(b"retry-after", str(error.retry_after).encode())]
+    if error.status in _LASTING_STATUSES or error.code in _LASTING_CODES:
+        return [(b"x-should-retry", b"false")]
+    return []

@@ -1,0 +1,139 @@
+"""One HTTP exchange over ASGI: the request as read, the response as sent, nothing else."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from uuid import uuid4
+
+from common.errors import DomainError
+from publicapi.v1 import errors
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+# A body that is refused for its size is still read up to here, because most clients only look at
+# the answer when they have sent everything.
+DISCARD_BYTES = 64 * 1024 * 1024
+DISCARD_SECONDS = 10.0
+# A client that takes longer than this for one write is given up; its call runs on and is billed.
+SEND_SECONDS = 60.0
+BODY_SECONDS = 30.0
+
+_CORS: Headers = [
+    (b"access-control-allow-origin", b"*"),
+    (
+        b"access-control-expose-headers",
+        b"x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-window",
+    ),
+]
+
+
+class Exchange:
+    """`headers` grows while the request is handled: what is in it goes out with any answer."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.request_id = f"req_{uuid4().hex}"
+        self.started = False
+        self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]
+        self._request_headers: Headers = scope["headers"]
+        self._receive = receive
+        self._send = send
+
+    def header(self, name: bytes) -> str | None:
+        """A request header; None where it is absent. `name` is in lower case."""
+        for key, value in self._request_headers:
+            if key == name:
+                return value.decode("latin-1")
+        return None
+
+    async def body(self, limit: int, too_long: DomainError) -> bytes:
+        """The whole request body. Raises `too_long` over `limit` bytes, InvalidBody where it does
+        not arrive in time or is compressed."""
+        if self.header(b"content-encoding") not in (None, "identity"):
+            raise errors.InvalidBody("Send the body uncompressed.")
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                return await self._read_body(limit, too_long)
+        except TimeoutError:
+            raise errors.InvalidBody("The body did not arrive in time.") from None
+
+    async def respond(self, status: int, body: bytes, extra: Headers | None = None) -> None:
+        """Send a whole JSON response."""
+        length = (b"content-length", str(len(body)).encode())
+        content_type = (b"content-type", b"application/json")
+        await self._start(status, [content_type, length, *(extra or [])])
+        await self._write(body, more=False)
+
+    async def no_content(self, extra: Headers) -> None:
+        """Send 204."""
+        await self._start(204, extra)
+        await self._write(b"", more=False)
+
+    async def refuse(self, error: DomainError) -> None:
+        """Send an error in the envelope of `/v1`."""
+        await self.respond(error.status, errors.body(error), errors.headers(error))
+
+    async def start_stream(self) -> None:
+        """Begin a stream of server-sent events, which nothing on the way may buffer."""
+        await self._start(
+            200,
+            [
+                (b"content-type", b"text/event-stream; charset=utf-8"),
+                (b"cache-control", b"no-cache, no-transform"),
+                (b"x-accel-buffering", b"no"),
+            ],
+        )
+
+    async def write(self, chunk: bytes) -> None:
+        """Send a part of a stream. Raises TimeoutError where the client does not take it."""
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._write(chunk, more=True)
+
+    async def end_stream(self, chunk: bytes) -> None:
+        """Send the last part of a stream."""
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._write(chunk, more=False)
+
+    async def _start(self, status: int, headers: Headers) -> None:
+        self.started = True
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [*self.headers, *headers],
+            }
+        )
+
+    async def _write(self, chunk: bytes, *, more: bool) -> None:
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
+
+    async def _read_body(self, limit: int, too_long: DomainError) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise errors.InvalidBody("The body ended early.")
+            part = message.get("body", b"")
+            size += len(part)
+            if size > limit:
+                await self._discard_body(size)
+                raise too_long
+            parts.append(part)
+            if not message.get("more_body"):
+                return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _discard_body(self, size: int) -> None:
+        try:
+            async with asyncio.timeout(DISCARD_SECONDS):
+                while size < DISCARD_BYTES:
+                    message = await self._receive()
+                    size += len(message.get("body", b""))
+                    if message["type"] == "http.disconnect" or not message.get("more_body"):
+                        return
+        except TimeoutError:
+            return

@@ -1,0 +1,91 @@
+"""`GET /v1/models` and `GET /v1/models/{id}`: the catalog with live prices."""
+
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from billing.selectors import KeyHolder, models_in_plan
+from catalog import pricing
+from catalog.selectors import aget_catalog
+from catalog.types import ImagePrice, Model, TokenPrice
+from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.errors import ModelNotFound
+from publicapi.v1.exchange import Exchange
+
+_MICRO = 1_000_000
+_NANO = 1_000_000_000
+
+
+async def list_models(exchange: Exchange) -> None:
+    """Every model on offer; a key adds what it may call and what its plan includes."""
+    holder = await _optional_holder(exchange)
+    models = (await aget_catalog()).models.values()
+    included = await models_in_plan(holder.plan) if holder else frozenset()
+    answer: dict[str, Any] = {
+        "object": "list",
+        "data": [_row(model, holder, included) for model in models],
+    }
+    if holder:
+        answer["plan"] = holder.plan
+    await exchange.respond(200, msgspec.json.encode(answer))
+
+
+async def get_model(exchange: Exchange) -> None:
+    """One model, by id or legacy alias."""
+    holder = await _optional_holder(exchange)
+    name = unquote(exchange.path.removeprefix("/v1/models/"))
+    model = (await aget_catalog()).find(name)
+    if model is None:
+        raise ModelNotFound
+    included = await models_in_plan(holder.plan) if holder else frozenset()
+    await exchange.respond(200, msgspec.json.encode(_row(model, holder, included)))
+
+
+async def _optional_holder(exchange: Exchange) -> KeyHolder | None:
+    authentication = KeyAuthentication()
+    if authentication.bearer(exchange) is None:
+        return None
+    return await authentication.authenticate(exchange)
+
+
+def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": model.id,
+        "object": "model",
+        "created": model.created,
+        "owned_by": model.owned_by,
+        "display_name": model.display_name,
+        "modality": model.modality,
+        "capabilities": {
+            "vision": model.vision,
+            "tools": model.tools,
+            "streaming": model.streaming,
+        },
+        "context_window": model.context_window,
+        "max_output_tokens": model.max_output_tokens,
+        "pricing": _pricing(model.price),
+    }
+    if holder:
+        row["allowed_for_key"] = holder.may_call(model.id)
+        row["included_in_plan"] = model.id in included
+    return row
+
+
+def _pricing(price: TokenPrice | ImagePrice) -> dict[str, Any]:
+    """US dollars; effective is the provider's rate plus the platform's fee."""
+    if isinstance(price, TokenPrice):
+        return {
+            "unit": "per_1m_tokens",
+            "input_per_1m_usd": price.input / _MICRO,
+            "output_per_1m_usd": price.output / _MICRO,
+            "platform_fee_per_1m_usd": price.fee / _MICRO,
+            "effective_input_per_1m_usd": pricing.effective_input(price) / _MICRO,
+            "effective_output_per_1m_usd": pricing.effective_output(price) / _MICRO,
+        }
+    return {
+        "unit": "per_image",
+        "per_image_usd": price.per_image["standard"] / _NANO,
+        "platform_fee_per_image_usd": price.fee / _NANO,
+        "effective_per_image_usd": pricing.effective_image(price, "standard") / _NANO,
+    }

@@ -1,0 +1,37 @@
+"""People and keys for tests, each with an address of its own."""
+
+from accounts import keys
+from accounts.models import ApiKey, User
+from billing.services import balance
+from common.ids import uuid7
+from common.money import NUSD_PER_USD
+
+PASSWORD = "correct horse battery staple"
+
+
+def new_user(name: str, *, plan: str = "free", balance_usd: int = 0) -> User:
+    """A user on a plan, with a balance in whole US dollars."""
+    user = User.objects.create_user(
+        f"{name}-{uuid7().hex}@example.com", PASSWORD, name=name.title()
+    )
+    if plan != "free":
+        balance.change_plan(account=user, plan=plan)
+    if balance_usd:
+        balance.topup(id=uuid7(), account=user, amount=balance_usd * NUSD_PER_USD)
+    return user
+
+
+def new_key(
+    user: User, *, cap: int | None = None, models: tuple[str, ...] = ()
+) -> tuple[ApiKey, str]:
+    """A key of the user, and its raw form. `cap` is nano-USD."""
+    raw = keys.generate()
+    key = ApiKey.objects.create(
+        account=user,
+        name="test",
+        digest=keys.digest(raw),
+        hint=keys.hint(raw),
+        monthly_spend_cap=cap,
+        allowed_models=list(models),
+    )
+    return key, raw
