@@ -19,6 +19,9 @@ from accounts import services
 from accounts.models import User
 from accounts.types import SignedIn
 from billing.services.sweeps import find_violations
+from simulator.process import RunningSimulator
+from simulator.process import running as running_simulator
+from tests.service import Web, running_web
 
 PASSWORD = "correct horse battery staple"
 
@@ -53,6 +56,22 @@ def committed(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
         violations = find_violations()
         connection.close()
     assert violations == []
+
+
+@pytest.fixture(scope="session")
+def simulator() -> Iterator[RunningSimulator]:
+    """The providers' stand-in; each test marks its own calls."""
+    with running_simulator() as simulator:
+        yield simulator
+
+
+@pytest.fixture(scope="session")
+def web(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
+) -> Iterator[Web]:
+    """A running web process over this database and this simulator."""
+    with django_db_blocker.unblock(), running_web(simulator) as web:
+        yield web
 
 
 @dataclass

@@ -1,7 +1,7 @@
-"""The plans on offer. Allowances are US cents at cost, per model and month; no number: balance only.
+"""The plans on offer. Allowances are US cents at cost, per model and month; none: balance only.
 
-The allowances of a plan add up to at most 60 % of its price (tests/test_plans.py holds this), so a
-plan pays for itself even where everybody uses all of it. Embeddings belong to no plan.
+The allowances of a plan add up to at most 60 % of its price, so that it pays for itself even where
+everybody uses all of it. Embeddings belong to no plan.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ def new_user(name: str, *, plan: str = "free", balance_usd: int = 0) -> User:
     if plan != "free":
         balance.change_plan(account=user, plan=plan)
     if balance_usd:
-        balance.topup(id=uuid7(), account=user, amount=balance_usd * NUSD_PER_USD)
+        balance.topup(operation_id=uuid7(), account=user, amount=balance_usd * NUSD_PER_USD)
     return user
 
 

@@ -9,17 +9,25 @@ from billing.errors import BelowHeld
 from common.errors import NotFound
 
 
-def topup(*, id: UUID, account: User, amount: int, description: str = "Top-up") -> int:
-    """Add nano-USD to a balance, once per `id`. Returns the balance after it."""
-    return _move(id=id, account=account, kind="topup", delta=amount, description=description)
+def topup(*, operation_id: UUID, account: User, amount: int, description: str = "Top-up") -> int:
+    """Add nano-USD to a balance, once per `operation_id`. Returns the balance after it."""
+    return _move(
+        operation_id=operation_id,
+        account=account,
+        kind="topup",
+        delta=amount,
+        description=description,
+    )
 
 
-def adjust(*, id: UUID, account: User, delta: int, reason: str) -> int:
-    """Correct a balance by an operator's decision, once per `id`. Returns the balance after it.
+def adjust(*, operation_id: UUID, account: User, delta: int, reason: str) -> int:
+    """Correct a balance by an operator's decision, once per `operation_id`. Returns what it is then.
 
     Raises BelowHeld where running calls hold more than would be left.
     """
-    return _move(id=id, account=account, kind="adjust", delta=delta, description=reason)
+    return _move(
+        operation_id=operation_id, account=account, kind="adjust", delta=delta, description=reason
+    )
 
 
 def change_plan(*, account: User, plan: str) -> None:
@@ -28,11 +36,11 @@ def change_plan(*, account: User, plan: str) -> None:
         cursor.execute("SELECT money_change_plan(%s, %s)", (account.pk, plan))
 
 
-def _move(*, id: UUID, account: User, kind: str, delta: int, description: str) -> int:
+def _move(*, operation_id: UUID, account: User, kind: str, delta: int, description: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT * FROM money_move(%s, %s, %s, %s, %s)",
-            (id, account.pk, kind, delta, description),
+            (operation_id, account.pk, kind, delta, description),
         )
         outcome, balance = cursor.fetchone()
     if outcome == "below_held":

@@ -26,7 +26,7 @@ def new_account(*, plan: str = "max", balance: int = NUSD_PER_USD) -> User:
 
     user = new_user("alice", plan=plan)
     if balance:
-        balance_services.topup(id=uuid7(), account=user, amount=balance)
+        balance_services.topup(operation_id=uuid7(), account=user, amount=balance)
     return user
 
 

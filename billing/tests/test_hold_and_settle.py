@@ -3,6 +3,7 @@
 import pytest
 from django.db import DatabaseError, transaction
 
+from accounts.models import User
 from billing.models import Allowance, LedgerEntry
 from billing.tests.bank import (
     IN_PLAN,
@@ -155,7 +156,7 @@ def test_the_ledger_cannot_be_rewritten() -> None:
             attempt()
 
 
-def _leave_of_allowance(account, nusd: int) -> None:
+def _leave_of_allowance(account: User, nusd: int) -> None:
     """Use up the account's allowance for IN_PLAN but for so much."""
     owner = live_owner()
     _, charge = hold(account, 1, owner=owner, model=IN_PLAN)

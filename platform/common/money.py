@@ -1,4 +1,4 @@
-"""Money: whole nano-USD (1 USD = 1,000,000,000 nusd) everywhere inside, JSON numbers at the edge."""
+"""Money: whole nano-USD (10^9 to the US dollar) everywhere inside, JSON numbers at the edge."""
 
 from decimal import Decimal, InvalidOperation
 
@@ -17,7 +17,7 @@ def whole_cents(amount: object) -> int:
     Raises ValueError for anything finer than a cent, not finite, or not a number.
     """
     if isinstance(amount, bool) or not isinstance(amount, int | float | str | Decimal):
-        raise ValueError("An amount is a number of US dollars.")
+        raise ValueError("An amount is a number of US dollars.")  # noqa: TRY004
     try:
         cents = Decimal(str(amount)) * 100
         if not cents.is_finite() or cents != cents.to_integral_value():

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from itertools import chain, repeat
+from typing import cast
 from uuid import UUID
 
 import structlog
@@ -54,7 +55,6 @@ class Pump:
         owner_id: UUID,
         on_progress: Callable[[], None],
     ) -> None:
-        assert isinstance(call.model.price, TokenPrice)
         self.charge_id = uuid7()
         self.call = call
         self.events: list[Delta] = []
@@ -62,7 +62,7 @@ class Pump:
         self.error: DomainError | None = None
         self._wire = wire
         self._owner_id = owner_id
-        self._price = call.model.price
+        self._price = cast(TokenPrice, call.model.price)
         self._meter = Meter(self._price, estimate_input(call.messages))
         self._on_progress = on_progress
         self._changed = asyncio.Event()
@@ -104,8 +104,7 @@ class Pump:
             await self._change()
         if self.error is not None:
             raise self.error
-        assert self.answer is not None
-        return self.answer
+        return cast(Answer, self.answer)
 
     # --- The runtime's side -----------------------------------------------------------------------
 
@@ -146,9 +145,7 @@ class Pump:
         except asyncio.CancelledError:
             if self._stopped_by is None:
                 raise
-            task = asyncio.current_task()
-            assert task is not None
-            task.uncancel()
+            cast("asyncio.Task[None]", asyncio.current_task()).uncancel()
             failure = self._stopped_by
         finally:
             self._reading = None
@@ -245,7 +242,7 @@ class Pump:
                 await self._release_or_settle(usage)
             except DatabaseUnavailable:
                 if time.monotonic() > give_up_at:
-                    log.error("charge.abandoned", charge_id=str(self.charge_id))
+                    log.exception("charge.abandoned", charge_id=str(self.charge_id))
                     return
                 await asyncio.sleep(pause)
             else:

@@ -4,6 +4,7 @@ One runtime per event loop, made on first use; a server's lifespan only warms an
 """
 
 import asyncio
+import contextlib
 import contextvars
 import time
 from uuid import UUID, uuid4
@@ -41,10 +42,10 @@ class Runtime:
         self._keepers: list[asyncio.Task[None]] = []
         self._leased = asyncio.Event()
         self._progress = asyncio.Event()
-        self._stop_at: float | None = None
+        self._stop_at = 0.0
 
     async def start_pump(self, call: ChatCall, wire: ChatWire) -> Pump:
-        """Start a call. Raises ServiceUnavailable where there is no room, or no lease to hold by."""
+        """Start a call. Raises ServiceUnavailable where there is no room, or no lease."""
         if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
         if not self._leased.is_set():
@@ -70,7 +71,6 @@ class Runtime:
     async def close(self) -> None:
         """Let running calls end until the drain time is over, settle the rest, end the lease."""
         self.begin_drain()
-        assert self._stop_at is not None
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=max(0.0, self._stop_at - time.monotonic()))
         self._stop_pumps()
@@ -128,10 +128,8 @@ class Runtime:
 
     async def _keep_checkpoints(self) -> None:
         while True:
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._progress.wait(), CHECKPOINT_LOOK_SECONDS)
-            except TimeoutError:
-                pass
             self._progress.clear()
             due = [c for pump in self._pumps.values() if (c := pump.progress_to_save())]
             if not due:

@@ -14,7 +14,7 @@ KEY_LIMIT = Limit(requests=120, window=60)
 
 
 class KeyAuthentication:
-    """Authenticates an exchange, and puts the rate headers on it that every later answer carries."""
+    """Authenticates an exchange, and puts the rate headers on it that every answer carries."""
 
     async def authenticate(self, exchange: Exchange) -> KeyHolder:
         """The key's holder. Raises, in this order: MissingApiKey, InvalidApiKey, RateLimitExceeded,

@@ -122,7 +122,7 @@ class _Chunks:
 
     def deltas(self, batch: list[Delta]) -> bytes:
         before, after, encode = self._before, self._after, msgspec.json.encode
-        parts = []
+        parts: list[bytes] = []
         for delta in batch:
             name = b'{"content":' if type(delta) is TextDelta else b'{"reasoning_content":'
             parts += (before, name, encode(delta.text), b"}", after)

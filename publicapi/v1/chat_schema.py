@@ -1,4 +1,4 @@
-"""The body of `POST /v1/chat/completions`: decoded, checked, and turned into what is sent upstream."""
+"""The body of `POST /v1/chat/completions`: decoded, checked, turned into what goes upstream."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,0 +1,85 @@
+"""The service as users meet it: real web processes on real sockets, over the test's own stores."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import connection
+
+from common.local.paths import PYTHONPATH
+from common.local.ports import LOOPBACK, answers, free_port
+from common.local.processes import Process
+from common.local.service import Service
+from simulator.process import RunningSimulator
+
+# Configured but for this one, which shows what a provider without a key looks like.
+UNCONFIGURED_PROVIDER = "mistral"
+SIMULATED = "openai,xai,deepseek,moonshot,groq"
+
+
+@dataclass
+class Web:
+    """One running web process."""
+
+    port: int
+    process: Process
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def kill(self) -> None:
+        """kill -9: no drain, no last word."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait_stopped()
+
+
+@contextmanager
+def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
+    """A web process until the block ends."""
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", LOOPBACK]
+    command += [
+        "--port",
+        str(port),
+        "--loop",
+        "uvloop",
+        "--http",
+        "httptools",
+        "--ws",
+        "websockets-sansio",
+    ]
+    command += ["--no-access-log", "--timeout-graceful-shutdown", "35"]
+    service = Service(
+        name="web",
+        command=tuple(command),
+        is_ready=lambda: answers(port, "/v1/models"),
+        env={
+            "PYTHONPATH": os.pathsep.join(
+                [str(settings.BASE_DIR), str(settings.BASE_DIR / "platform")]
+            ),
+            "DJANGO_SETTINGS_MODULE": "config.settings.test",
+            "DATABASE_URL": database_url(),
+            "REDIS_URL": settings.REDIS_URL,
+            "SIMULATOR_URL": simulator.url,
+            "SIMULATED_PROVIDERS": SIMULATED,
+            **environment,
+        },
+        grace=45,
+    )
+    process = Process(service)
+    try:
+        process.wait_until_ready(timeout=30)
+        yield Web(port, process)
+    finally:
+        process.stop()
+
+
+def database_url() -> str:
+    """Where this worker's test database is."""
+    parameters = connection.get_connection_params()
+    return "postgres://{user}@{host}:{port}/{dbname}".format(**parameters)
