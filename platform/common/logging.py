@@ -71,7 +71,8 @@ def configure(*, json: bool) -> None:
                 # The servers bring handlers of their own, which would not redact.
                 "uvicorn": own_handlers,
                 "uvicorn.error": own_handlers,
-                "uvicorn.access": own_handlers,
+                # One line per request is for the proxy in front to write.
+                "uvicorn.access": {"handlers": [], "propagate": False},
                 # Every 4xx is a warning to Django; to us it is an ordinary answer.
                 "django.request": {"level": "ERROR"},
             },

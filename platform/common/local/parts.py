@@ -4,9 +4,12 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
+from celery import Celery
+from kombu.exceptions import OperationalError
+
 from common.local import postgres, redis
 from common.local.configuration import DATABASE, Configuration
-from common.local.ports import answers
+from common.local.ports import LOOPBACK, answers
 from common.local.service import Service
 
 # Web listens last, so its first answer means that everything is ready.
@@ -109,12 +112,28 @@ def _beat(configuration: Configuration) -> Service:
 
 
 def _worker(configuration: Configuration) -> Service:
-    options = ("--pool=threads", "--concurrency=4", "--queues", QUEUES)
+    # The name is this service's own: the same Redis may serve another one.
+    name = f"worker@{LOOPBACK}:{configuration.port}"
+    options = ("--pool=threads", "--concurrency=4", "--queues", QUEUES, "--hostname", name)
     quieter = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+    control = Celery(broker=configuration.env["REDIS_URL"]).control
+
+    def answers_ping() -> bool:
+        try:
+            return bool(control.ping(destination=[name], timeout=0.5, limit=1))
+        except OperationalError:  # Redis is being started again
+            return False
+
     return Service(
         name="worker",
         command=_python("celery", "-A", "config", "--quiet", "worker", *options, *quieter),
-        env={**configuration.env, "DATABASE_POOL": "0"},
+        env={
+            **configuration.env,
+            "DATABASE_POOL": "0",
+            # As root in a container that is how it is.
+            "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
+        },
+        is_ready=answers_ping,
         grace=DRAIN_SECONDS + 5,
     )
 
@@ -123,8 +142,8 @@ def _web(configuration: Configuration) -> Service:
     command = _python(
         "uvicorn",
         "config.asgi:application",
-        *("--host", "127.0.0.1", "--port", str(configuration.port)),
-        *("--loop", "uvloop", "--http", "httptools", "--ws", "websockets"),
+        *("--host", LOOPBACK, "--port", str(configuration.port)),
+        *("--loop", "uvloop", "--http", "httptools", "--ws", "websockets-sansio"),
         *("--no-access-log", "--timeout-graceful-shutdown", str(DRAIN_SECONDS)),
     )
     return Service(

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from common.local.errors import LocalError
 from common.local.throwaway import stores
 
 
@@ -23,7 +24,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     if worker is None and not (options.help or options.version):
         stack = ExitStack()
         early_config.add_cleanup(stack.close)
-        started = stack.enter_context(stores())
+        try:
+            started = stack.enter_context(stores())
+        except LocalError as error:
+            raise pytest.UsageError(str(error)) from None
         os.environ["DATABASE_URL"] = started.database_url
         os.environ["REDIS_URL"] = started.redis_url
     elif worker is not None:

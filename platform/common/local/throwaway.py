@@ -22,6 +22,7 @@ from common.local.processes import Process
 from common.local.service import Service
 
 DATABASE = "platform"
+_DURABLE = "--durable"
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,13 @@ class Stores:
 
 
 @contextmanager
-def stores() -> Iterator[Stores]:
-    """Fresh stores until the block ends. Raises LocalError when they cannot be started."""
-    keeper = subprocess.Popen(
-        [sys.executable, "-m", "common.local.throwaway"],
+def stores(*, durable: bool = False) -> Iterator[Stores]:
+    """Fresh stores until the block ends; `durable` ones pay for every commit as real ones do.
+
+    Raises LocalError when they cannot be started.
+    """
+    keeper = subprocess.Popen(  # noqa: S603 - this very module
+        [sys.executable, "-m", "common.local.throwaway", *([_DURABLE] if durable else [])],
         env={**os.environ, "PYTHONPATH": PYTHONPATH},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -58,19 +62,19 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stores-")))
         folder.chmod(0o711)  # PostgreSQL may run as another user, who has to pass through
         try:
-            answer = asdict(_start(folder, stack))
+            answer = asdict(_start(folder, stack, durable=_DURABLE in sys.argv[1:]))
         except LocalError as error:
             answer = {"error": str(error)}
         print(json.dumps(answer), flush=True)  # noqa: T201 - the answer to our owner
         sys.stdin.read()
 
 
-def _start(folder: Path, stack: ExitStack) -> Stores:
+def _start(folder: Path, stack: ExitStack, *, durable: bool) -> Stores:
     data, database_port = folder / "postgres", free_port()
     redis_port = free_port(but={database_port})
     postgres.initialise(data)
-    _run(redis.service(folder / "redis", redis_port, durable=False), stack)
-    _run(postgres.service(data, database_port, durable=False), stack)
+    _run(redis.service(folder / "redis", redis_port, durable=durable), stack)
+    _run(postgres.service(data, database_port, durable=durable), stack)
     postgres.create_database(database_port, DATABASE)
     return Stores(postgres.url(database_port, DATABASE), redis.url(redis_port))
 
