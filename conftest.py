@@ -39,7 +39,7 @@ def django_db_setup(
     outage ask for it themselves.
     """
     with django_db_blocker.unblock():
-        setup_databases(verbosity=0, interactive=False, aliases=["default"])
+        setup_databases(verbosity=0, interactive=False, aliases={"default": None})
         call_command("seed_catalog", local=True, verbosity=0)
         call_command("seed_plans", verbosity=0)
         with connection.cursor() as cursor:
