@@ -43,25 +43,14 @@ def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web
     """A web process until the block ends."""
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", LOOPBACK]
-    command += [
-        "--port",
-        str(port),
-        "--loop",
-        "uvloop",
-        "--http",
-        "httptools",
-        "--ws",
-        "websockets-sansio",
-    ]
+    command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
     command += ["--no-access-log", "--timeout-graceful-shutdown", "35"]
     service = Service(
         name="web",
         command=tuple(command),
         is_ready=lambda: answers(port, "/v1/models"),
         env={
-            "PYTHONPATH": os.pathsep.join(
-                [str(settings.BASE_DIR), str(settings.BASE_DIR / "platform")]
-            ),
+            "PYTHONPATH": PYTHONPATH,
             "DJANGO_SETTINGS_MODULE": "config.settings.test",
             "DATABASE_URL": database_url(),
             "REDIS_URL": settings.REDIS_URL,
