@@ -54,7 +54,6 @@ class Process:
     ) -> None:
         self.service = service
         self._tail: deque[str] = deque(maxlen=15)
-        self._log = log
         self._on_line = on_line
         self._popen = subprocess.Popen(  # noqa: S603 - our own command lines
             [*service.launcher, *service.command],
@@ -70,7 +69,8 @@ class Process:
             errors="replace",
         )
         assert self._popen.stdout is not None  # noqa: S101 - asked for above
-        self._reader = threading.Thread(target=self._read, args=(self._popen.stdout,), daemon=True)
+        streams = (self._popen.stdout, open(log or os.devnull, "w"))  # noqa: SIM115 - closed by it
+        self._reader = threading.Thread(target=self._read, args=streams, daemon=True)
         self._reader.start()
 
     @property
@@ -130,8 +130,8 @@ class Process:
         lines = "".join(f"\n    {line}" for line in self._tail)
         return f"{self.service.name} {what}.{' Its last lines:' if lines else ''}{lines}"
 
-    def _read(self, stdout: IO[str]) -> None:
-        with stdout, open(self._log or os.devnull, "w") as log:
+    def _read(self, stdout: IO[str], log: IO[str]) -> None:
+        with stdout, log:
             for line in stdout:
                 log.write(line)
                 log.flush()

@@ -1,0 +1,163 @@
+"""The supervisor: order, signals, deaths and what a killed run leaves behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from common.local.paths import PYTHONPATH, ROOT
+from common.local.processes import command_of
+
+SECONDS = 20
+
+
+class Run:
+    """A supervisor process over tiny parts, and what it wrote so far."""
+
+    def __init__(self, folder: Path, *modes: str) -> None:
+        self.folder = folder
+        self.output = ""
+        self._popen = subprocess.Popen(
+            [sys.executable, "-m", "tests.tiny_parts", str(folder), *modes],
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH},
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    @property
+    def journal(self) -> list[str]:
+        return (self.folder / "journal").read_text().splitlines()
+
+    def read_until(self, text: str) -> None:
+        """Read on until a line has `text` in it."""
+        assert self._popen.stdout
+        line = ""
+        while text not in line:
+            line = self._popen.stdout.readline()
+            assert line, f"{text!r} was never written:\n{self.output}"
+            self.output += line
+
+    def send(self, number: signal.Signals) -> None:
+        self._popen.send_signal(number)
+
+    def exit_code(self) -> int:
+        rest, _ = self._popen.communicate(timeout=SECONDS)
+        self.output += rest
+        return self._popen.returncode
+
+    def pid_of(self, part: str) -> int:
+        return int(json.loads((self.folder / "run" / f"{part}.json").read_text())["pid"])
+
+    def end(self) -> None:
+        """Whatever the test did, leave nothing behind."""
+        self._popen.kill()
+        self._popen.communicate()
+        for path in (self.folder / "run").glob("*.json"):
+            entry = json.loads(path.read_text())
+            if command_of(entry["pid"])[1:] == tuple(entry["command"][1:]):
+                os.kill(entry["pid"], signal.SIGKILL)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
+    runs: list[Run] = []
+
+    def start_run(*modes: str) -> Run:
+        runs.append(Run(tmp_path, *modes))
+        return runs[-1]
+
+    yield start_run
+    for run in runs:
+        run.end()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_parts_start_and_stop_in_order(start: Callable[..., Run], number: signal.Signals) -> None:
+    run = start()
+    run.read_until("all ready")
+    run.send(number)
+    assert run.exit_code() == 0
+    started, stopped = run.journal[:5], run.journal[5:]
+    assert started[0] == "store started"
+    assert sorted(started[1:3]) == ["step started", "upstream started"]
+    assert sorted(stopped[:2]) == ["web stopped", "worker stopped"]
+    assert stopped[2:] == ["upstream stopped", "store stopped"]
+    assert list((run.folder / "run").glob("*.json")) == []
+
+
+def test_every_line_carries_the_name_of_its_part(start: Callable[..., Run]) -> None:
+    run = start()
+    run.read_until("web       | web speaks\n")
+    run.read_until("local     | all ready\n")
+    assert (run.folder / "web.log").read_text() == "web speaks\n"
+
+
+def test_a_second_signal_hastens(start: Callable[..., Run]) -> None:
+    run = start("web=stubborn")
+    run.read_until("all ready")
+    run.send(signal.SIGINT)
+    run.read_until("stopping worker, web")
+    time.sleep(0.6)  # closer together they count as one wish
+    run.send(signal.SIGINT)
+    assert run.exit_code() == 0
+    assert "web did not stop cleanly (-9)" in run.output
+    assert run.journal[-1] == "store stopped"
+
+
+def test_a_part_that_dies_is_named_and_started_again(start: Callable[..., Run]) -> None:
+    run = start("worker=dies-once")
+    run.read_until("ready: worker")
+    run.read_until("worker ended unexpectedly (exit 3). Its last lines:")
+    run.read_until("ready: worker")
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
+    assert run.journal.count("worker started") == 2
+
+
+def test_a_part_that_keeps_dying_stops_everything(start: Callable[..., Run]) -> None:
+    run = start("web=dies")
+    assert run.exit_code() == 1
+    assert "store stopped" in run.journal
+    assert run.journal.count("web started") <= 4
+
+
+def test_a_step_that_fails_stops_everything(start: Callable[..., Run]) -> None:
+    run = start("step=dies")
+    assert run.exit_code() == 1
+    assert "web started" not in run.journal
+    assert run.journal[-1] == "store stopped"
+
+
+def test_what_a_killed_supervisor_left_is_ended_and_only_that(start: Callable[..., Run]) -> None:
+    killed = start()
+    killed.read_until("all ready")
+    pids = [killed.pid_of(name) for name in ("store", "upstream", "worker", "web")]
+    killed.send(signal.SIGKILL)
+    killed.exit_code()
+    assert all(command_of(pid) for pid in pids)
+    # A pid that another program has by now: this test's own.
+    stranger = json.dumps({"pid": os.getpid(), "command": ["python", "web"], "stop": 15})
+    (killed.folder / "run" / "stranger.json").write_text(stranger)
+
+    again = start()
+    again.read_until("all ready")
+    assert "leftovers: ['store', 'upstream', 'web', 'worker']" in again.output
+    assert not any(command_of(pid) for pid in pids)
+
+
+def test_a_second_supervisor_in_the_same_folder_is_refused(start: Callable[..., Run]) -> None:
+    first = start()
+    first.read_until("all ready")
+    second = start()
+    assert second.exit_code() == 1
+    assert "Another `make run` works in" in second.output
+    first.send(signal.SIGTERM)
+    assert first.exit_code() == 0

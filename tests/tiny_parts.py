@@ -1,0 +1,78 @@
+"""A supervisor over small stand-in programs: `python -m tests.tiny_parts FOLDER [PART=MODE...]`.
+
+Each part appends its start and its orderly end to FOLDER/journal. Modes: `stubborn` ignores the
+stop signal, `dies` ends before it is ready, `dies-once` soon after, the first time.
+"""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+from common.local import supervisor
+from common.local.console import Console
+from common.local.errors import LocalError
+from common.local.records import Records
+from common.local.service import Service
+
+START_ORDER = (("store",), ("step", "upstream"), ("worker", "web"))
+STOP_ORDER = (("worker", "web"), ("step", "upstream"), ("store",))
+PROGRAM = """
+import os, signal, sys, time
+journal, name, mode = sys.argv[1:]
+def write(word):
+    with open(journal, "a") as file:
+        file.write(f"{name} {word}\\n")
+def leave(*_):
+    write("stopped")
+    os._exit(0)
+again = os.path.exists(journal) and f"{name} started" in open(journal).read()
+signal.signal(signal.SIGTERM, signal.SIG_IGN if mode == "stubborn" else leave)
+write("started")
+print(f"{name} speaks", flush=True)
+if mode == "dies":
+    sys.exit(3)
+if mode == "dies-once" and not again:
+    time.sleep(0.5)
+    sys.exit(3)
+while mode != "once":
+    time.sleep(60)
+"""
+
+
+def service(folder: Path, name: str, mode: str) -> Service:
+    journal, log = folder / "journal", folder / f"{name}.log"
+    return Service(
+        name=name,
+        command=(sys.executable, "-ISc", PROGRAM, str(journal), name, mode),
+        is_ready=lambda: f"{name} speaks" in log.read_text(),
+        runs_once=mode == "once",
+        must_finish=name == "store",
+        grace=60,
+    )
+
+
+def main() -> int:
+    folder = Path(sys.argv[1])
+    modes = {"step": "once", **dict(argument.split("=") for argument in sys.argv[2:])}
+    names = [name for stage in START_ORDER for name in stage]
+    supervisor.FIRST_PAUSE = 0.01
+    console = Console()
+    records = Records(folder / "run")
+    try:
+        records.lock()
+    except LocalError as error:
+        console.say(str(error))
+        return 1
+    console.say(f"leftovers: {sorted(records.end_leftovers())}")
+    return supervisor.Supervisor(
+        {name: partial(service, folder, name, modes.get(name, "")) for name in names},
+        start_order=START_ORDER,
+        stop_order=STOP_ORDER,
+        console=console,
+        records=records,
+        logs=folder,
+    ).run(when_ready=lambda: console.say("all ready"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
