@@ -45,7 +45,7 @@ def service(folder: Path, name: str, mode: str) -> Service:
         name=name,
         command=(sys.executable, "-ISc", PROGRAM, str(journal), name, mode),
         is_ready=lambda: f"{name} speaks" in log.read_text(),
-        runs_once=mode == "once",
+        runs_once=name == "step",
         must_finish=name == "store",
         grace=60,
     )
