@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.models import Group
+from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -34,6 +35,7 @@ class UserAdmin(admin.ModelAdmin[User]):
         "last_login",
         "created_at",
     )
+    formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
     readonly_fields = ("id", "email", "token_version", "last_login", "created_at")
 
     def has_add_permission(self, request: HttpRequest) -> bool:

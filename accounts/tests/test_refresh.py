@@ -1,0 +1,158 @@
+"""POST /api/auth/refresh"""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import jwt
+import pytest
+from django.db import connection
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from accounts import services
+from accounts.errors import InvalidToken
+from accounts.models import RefreshFamily, User
+from accounts.types import SignedIn
+from conftest import Persona, persona
+
+URL = "/api/auth/refresh"
+
+
+def refresh(token: Any) -> Any:
+    return APIClient().post(URL, {"refresh_token": token}, format="json")
+
+
+def age(persona: Persona, **since: float) -> None:
+    """Let the last rotation of the persona's tokens lie that long ago."""
+    families = RefreshFamily.objects.filter(user=persona.user)
+    families.update(rotated_at=timezone.now() - timedelta(**since))
+
+
+def test_it_answers_a_new_pair_that_works(alice: Persona, visitor: APIClient) -> None:
+    response = refresh(alice.signed_in.refresh_token)
+    assert response.status_code == 200
+    body = response.json()
+    assert body.keys() == {"access_token", "refresh_token", "token_type", "expires_in", "user"}
+    assert body["refresh_token"] != alice.signed_in.refresh_token
+    visitor.credentials(HTTP_AUTHORIZATION=f"Bearer {body['access_token']}")
+    assert visitor.get("/api/auth/me").json() == body["user"]
+    assert refresh(body["refresh_token"]).status_code == 200
+
+
+@pytest.mark.django_db
+def test_the_refresh_token_lives_for_thirty_days(alice: Persona) -> None:
+    claims = jwt.decode(alice.signed_in.refresh_token, options={"verify_signature": False})
+    assert claims["exp"] - claims["iat"] == 30 * 24 * 3600
+
+
+def test_within_the_grace_the_same_token_gets_the_same_successor(alice: Persona) -> None:
+    first = refresh(alice.signed_in.refresh_token).json()
+    age(alice, seconds=25)
+    successor = refresh(alice.signed_in.refresh_token)
+    assert successor.status_code == 200
+    ids = [
+        jwt.decode(token, options={"verify_signature": False})["jti"]
+        for token in (first["refresh_token"], successor.json()["refresh_token"])
+    ]
+    assert ids[0] == ids[1]
+
+
+def test_the_same_successor_is_the_same_text(alice: Persona) -> None:
+    first = refresh(alice.signed_in.refresh_token).json()["refresh_token"]
+    assert refresh(alice.signed_in.refresh_token).json()["refresh_token"] == first
+
+
+def test_after_the_grace_reuse_revokes_the_family(alice: Persona) -> None:
+    successor = refresh(alice.signed_in.refresh_token).json()["refresh_token"]
+    age(alice, seconds=31)
+    assert refresh(alice.signed_in.refresh_token).status_code == 401
+    assert refresh(successor).status_code == 401
+
+
+def test_the_grace_is_not_for_a_grandparent(alice: Persona) -> None:
+    parent = refresh(alice.signed_in.refresh_token).json()["refresh_token"]
+    child = refresh(parent).json()["refresh_token"]
+    assert refresh(alice.signed_in.refresh_token).status_code == 401
+    assert refresh(child).status_code == 401
+
+
+def test_reuse_leaves_the_other_sign_ins_of_the_user_alone(alice: Persona) -> None:
+    elsewhere = services.sign_in(email="alice@example.com", password=alice.password)
+    refresh(alice.signed_in.refresh_token)
+    age(alice, seconds=31)
+    refresh(alice.signed_in.refresh_token)
+    assert refresh(elsewhere.refresh_token).status_code == 200
+
+
+def test_an_access_token_is_not_a_refresh_token(alice: Persona) -> None:
+    assert refresh(alice.signed_in.access_token).status_code == 401
+
+
+def test_the_version_counts_for_refresh_tokens_too(alice: Persona) -> None:
+    User.objects.filter(pk=alice.user.pk).update(token_version=2)
+    assert refresh(alice.signed_in.refresh_token).status_code == 401
+
+
+@pytest.mark.parametrize(("status", "expected"), [("suspended", 403), ("deactivated", 401)])
+def test_an_account_that_is_not_active_gets_no_tokens(
+    alice: Persona, status: str, expected: int
+) -> None:
+    User.objects.filter(pk=alice.user.pk).update(status=status)
+    assert refresh(alice.signed_in.refresh_token).status_code == expected
+
+
+@pytest.mark.parametrize("token", ["", None, 5, [], {}])
+def test_the_token_is_text(db: None, token: Any) -> None:
+    assert refresh(token).status_code == 422
+
+
+@pytest.mark.parametrize("token", ["x", "a.b.c", "é.é.é", "." * 1000, "x" * 100_000])
+def test_garbage_is_401(db: None, token: str) -> None:
+    assert refresh(token).status_code == 401
+
+
+def test_expired_families_are_cleared_at_the_next_sign_in(alice: Persona) -> None:
+    age(alice, days=31)
+    services.sign_in(email="alice@example.com", password=alice.password)
+    assert RefreshFamily.objects.filter(user=alice.user).count() == 1
+
+
+def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
+    alice = persona(f"alice-{uuid.uuid4()}")
+
+    def once(_: int) -> SignedIn:
+        try:
+            return services.refresh(refresh_token=alice.signed_in.refresh_token)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(once, range(16)))
+    assert len({answer.refresh_token for answer in answers}) == 1
+    assert RefreshFamily.objects.filter(user=alice.user).count() == 1
+
+
+def test_a_refresh_beside_a_logout_leaves_no_live_token(committed: None) -> None:
+    alice = persona(f"alice-{uuid.uuid4()}")
+
+    def rotate() -> SignedIn | None:
+        try:
+            return services.refresh(refresh_token=alice.signed_in.refresh_token)
+        except InvalidToken:
+            return None
+        finally:
+            connection.close()
+
+    def leave() -> None:
+        services.sign_out(user=alice.user)
+        connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        refreshed, left = pool.submit(rotate), pool.submit(leave)
+        left.result()
+    if (answer := refreshed.result()) is not None:
+        assert refresh(answer.refresh_token).status_code == 401
+        client = APIClient(HTTP_AUTHORIZATION=f"Bearer {answer.access_token}")
+        assert client.get("/api/auth/me").status_code == 401
