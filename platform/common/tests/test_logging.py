@@ -1,0 +1,80 @@
+"""What reaches the logs, and what must not."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from accounts import keys
+from common.logging import redact
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
+
+
+@pytest.mark.parametrize(
+    ("line", "redacted"),
+    [
+        ("GET /ws?token=abc.def&after_seq=3", "GET /ws?token=[redacted]&after_seq=3"),
+        ("GET /ws?after_seq=3&TOKEN=abc", "GET /ws?after_seq=3&TOKEN=[redacted]"),
+        ("Authorization: Bearer abcdefgh12", "Authorization: Bearer [redacted]"),
+        ("{'authorization': 'Basic YWxpY2U6'}", "{'authorization': 'Basic [redacted]'}"),
+        ("(b'authorization', b'Bearer abcdefgh')", "(b'authorization', b'Bearer [redacted]')"),
+        (f"decoding {JWT} failed", "decoding [redacted] failed"),
+        ("key mk_abcdefghijk is wrong", "key mk_[redacted] is wrong"),
+        ("tokens=12 bearer of news", "tokens=12 bearer of news"),
+    ],
+)
+def test_secrets_are_redacted_and_the_rest_stays(line: str, redacted: str) -> None:
+    assert redact(line) == redacted
+
+
+def log(statements: str, *, as_json: bool) -> str:
+    """What the statements write to stderr in a process with our logging."""
+    script = (
+        "import logging, structlog\n"
+        "from common.logging import configure\n"
+        f"configure(json={as_json})\n"
+        f"{statements}\n"
+    )
+    return subprocess.run(  # noqa: S603 - this interpreter, our own statements
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": "platform"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stderr
+
+
+def test_production_logs_are_one_json_object_a_line() -> None:
+    lines = log(
+        "structlog.contextvars.bind_contextvars(request_id='req_1')\n"
+        "structlog.get_logger('a').info('hold.placed', amount=5)\n"
+        "logging.getLogger('b').warning('%s left', 3)",
+        as_json=True,
+    ).splitlines()
+    ours, theirs = (json.loads(line) for line in lines)
+    assert (ours["event"], ours["amount"], ours["level"]) == ("hold.placed", 5, "info")
+    assert (theirs["event"], theirs["logger"], theirs["level"]) == ("3 left", "b", "warning")
+    assert ours["request_id"] == theirs["request_id"] == "req_1"
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_no_secret_gets_through_by_argument_field_or_traceback(as_json: bool) -> None:
+    key = keys.generate()
+    written = log(
+        f"logging.getLogger().warning('called with %s', {key!r})\n"
+        f"structlog.get_logger().warning('called', key={key!r}, header='Bearer {JWT}')\n"
+        f"try: raise ValueError('/ws?token={JWT}')\n"
+        "except ValueError: structlog.get_logger().exception('failed')\n"
+        f"logging.getLogger('uvicorn.error').info('/ws?token={JWT}')",
+        as_json=as_json,
+    )
+    assert key not in written
+    assert JWT not in written
+    assert written.count("[redacted]") >= 5
+
+
+def test_a_redacted_line_is_still_json() -> None:
+    line = log(f"structlog.get_logger().warning('x', header='Bearer {JWT}')", as_json=True)
+    assert json.loads(line)["header"] == "Bearer [redacted]"
