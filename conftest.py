@@ -45,7 +45,9 @@ def django_db_setup(
         with connection.cursor() as cursor:
             name = connection.settings_dict["NAME"]
             cursor.execute(f"ALTER DATABASE \"{name}\" SET platform.startup_grace = '0 seconds'")
+        # The setting is for new sessions, and a closed one only goes back to the pool.
         connection.close()
+        connection.close_pool()
 
 
 @pytest.fixture

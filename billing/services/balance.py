@@ -21,7 +21,7 @@ def topup(*, operation_id: UUID, account: User, amount: int, description: str = 
 
 
 def adjust(*, operation_id: UUID, account: User, delta: int, reason: str) -> int:
-    """Correct a balance by an operator's decision, once per `operation_id`. Returns what it is then.
+    """Correct a balance by an operator's decision, once per `operation_id`. Returns the result.
 
     Raises BelowHeld where running calls hold more than would be left.
     """

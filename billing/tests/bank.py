@@ -1,29 +1,30 @@
 """A few lines to move money in tests: the SQL functions, called directly."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 from django.db import connection
 
 from accounts.models import ApiKey, User
 from billing.models import Charge, Wallet
+from billing.services import balance as balance_services
 from catalog.models import PriceVersion
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from tests.personas import new_user
+from tests.service import database_url
 
 # No plan has an allowance for it, so every call is paid from the balance, at twice the cost.
 BALANCE_ONLY = "kimi-k3"
 # Max grants an allowance for it.
 IN_PLAN = "gpt-6-luna"
 
-OWNER = uuid4()
-
 
 def new_account(*, plan: str = "max", balance: int = NUSD_PER_USD) -> User:
     """An account with a balance in nano-USD."""
-    from billing.services import balance as balance_services
-
     user = new_user("alice", plan=plan)
     if balance:
         balance_services.topup(operation_id=uuid7(), account=user, amount=balance)
@@ -112,6 +113,13 @@ def charge_of(charge: UUID) -> Charge:
 
 def wallet_of(account: User) -> Wallet:
     return Wallet.objects.get(pk=account.pk)
+
+
+@contextmanager
+def other_connection() -> Iterator[psycopg.Connection[Any]]:
+    """A second connection to the same database, in autocommit: another process, so to speak."""
+    with psycopg.connect(database_url(), autocommit=True) as other:
+        yield other
 
 
 def run(sql: str, *params: Any) -> tuple[Any, ...]:

@@ -1,0 +1,234 @@
+"""Processes die: what they held comes free, what they streamed is billed, once."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from billing.models import Allowance, Charge, KeyMonth
+from billing.services import sweeps
+from billing.tests.bank import (
+    IN_PLAN,
+    charge_of,
+    checkpoint,
+    dead_owner,
+    expire,
+    hold,
+    live_owner,
+    new_account,
+    other_connection,
+    release,
+    run,
+    settle,
+    wallet_of,
+)
+from common.ids import uuid7
+from tests.personas import new_key
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+def test_a_dead_owners_allowance_is_free_before_a_live_call_would_pay_twice_for_it() -> None:
+    alice = new_account(balance=10_000_000_000)
+    whole = _allowance(alice)
+    _, lost = hold(alice, whole, owner=dead_owner(), model=IN_PLAN)
+
+    verdict, charge = hold(alice, 500, owner=live_owner(), model=IN_PLAN)
+
+    assert verdict == "held"
+    assert (charge_of(charge).hold_plan, charge_of(charge).hold_balance) == (500, 0)
+    assert charge_of(lost).status == "released"
+    release(charge)
+
+
+def test_a_dead_owner_does_not_fill_a_keys_cap() -> None:
+    alice = new_account(balance=1000)
+    key, _ = new_key(alice, cap=400)
+    hold(alice, 200, owner=dead_owner(), key=key)
+
+    verdict, charge = hold(alice, 10, owner=live_owner(), key=key)
+
+    assert verdict == "held"
+    release(charge)
+
+
+def test_a_dead_owner_does_not_keep_the_balance_locked() -> None:
+    alice = new_account(balance=1000)
+    hold(alice, 500, owner=dead_owner())
+
+    verdict, charge = hold(alice, 500, owner=live_owner())
+
+    assert verdict == "held"
+    release(charge)
+
+
+def test_a_hold_that_commits_after_its_owner_gave_up_its_lease_comes_free() -> None:
+    """The process ended while the database was still working on its hold."""
+    alice = new_account(balance=1000)
+    _, charge = hold(alice, 500, owner=uuid7())
+
+    sweeps.expire_lapsed_charges()
+
+    assert charge_of(charge).status == "released"
+    assert wallet_of(alice).held == 0
+
+
+def test_the_sweeper_bills_the_last_checkpoint_and_no_more() -> None:
+    alice = new_account(balance=10_000)
+    owner = live_owner()
+    _, charge = hold(alice, 3000, owner=owner)
+    checkpoint(owner, charge, cost=700, tokens_out=7)
+    _kill(owner)
+
+    sweeps.expire_lapsed_charges()
+
+    row = charge_of(charge)
+    assert (row.status, row.cost, row.charge_balance, row.tokens_out) == ("expired", 700, 1400, 7)
+    assert wallet_of(alice).balance == 8600
+
+
+def test_the_sweeper_leaves_a_live_owners_charges_alone() -> None:
+    alice = new_account(balance=1000)
+    _, charge = hold(alice, 100, owner=live_owner())
+
+    sweeps.expire_lapsed_charges()
+
+    assert charge_of(charge).status == "held"
+    release(charge)
+
+
+def test_a_charge_past_its_deadline_lapses_even_under_a_live_owner() -> None:
+    alice = new_account(balance=1000)
+    _, charge = hold(alice, 100, owner=live_owner(), seconds=0)
+
+    sweeps.expire_lapsed_charges()
+
+    assert charge_of(charge).status == "released"
+
+
+def test_nothing_lapses_in_the_first_minute_after_the_server_came_up() -> None:
+    alice = new_account(balance=1000)
+    _, charge = hold(alice, 100, owner=dead_owner())
+    with connection.cursor() as cursor:
+        # The server of the tests has been up for less than an hour.
+        cursor.execute("SET platform.startup_grace = '1 hour'")
+        try:
+            sweeps.expire_lapsed_charges()
+            assert hold(alice, 450, owner=live_owner())[0] == "insufficient_for_request"
+        finally:
+            cursor.execute("RESET platform.startup_grace")
+
+    assert charge_of(charge).status == "held"
+    release(charge)
+
+
+def test_a_late_settle_moves_no_money() -> None:
+    alice = new_account(balance=1000)
+    owner = live_owner()
+    _, charge = hold(alice, 100, owner=owner)
+    checkpoint(owner, charge, cost=30)
+    expire(charge)
+
+    assert settle(charge, 100) == "already"
+
+    assert wallet_of(alice).balance == 940
+
+
+def test_a_checkpoint_tells_the_owner_which_charges_it_has_lost() -> None:
+    alice = new_account(balance=1000)
+    owner = live_owner()
+    _, mine = hold(alice, 100, owner=owner)
+    _, lost = hold(alice, 100, owner=owner)
+    expire(lost)
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT * FROM money_checkpoint(%s, %s, %s, %s, %s)",
+            (owner, [mine, lost], [1, 1], [2, 2], [20, 20]),
+        )
+        assert [row[0] for row in cursor.fetchall()] == [lost]
+
+    assert charge_of(mine).cost == 20
+    assert charge_of(lost).cost == 0
+    release(mine)
+
+
+def test_a_checkpoint_never_waits_for_a_charge_that_is_being_resolved() -> None:
+    alice = new_account(balance=1000)
+    owner = live_owner()
+    _, charge = hold(alice, 100, owner=owner)
+    with other_connection() as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM money_resolve(%s, 'settled', 50, 5, 5)", (charge,))
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = '2 s'")
+            checkpoint(owner, charge, cost=99)
+            cursor.execute("RESET statement_timeout")
+        other.execute("COMMIT")
+
+    assert charge_of(charge).cost == 50
+
+
+def test_a_heartbeat_names_the_holds_whose_reply_was_lost() -> None:
+    alice = new_account(balance=1000)
+    owner = live_owner()
+    _, known = hold(alice, 100, owner=owner)
+    _, unknown = hold(alice, 100, owner=owner)
+    _, fresh = hold(alice, 100, owner=owner)
+    _age(known, unknown)
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM lease_heartbeat(%s, 'test', %s)", (owner, [known]))
+        assert [row[0] for row in cursor.fetchall()] == [unknown]
+    for charge in (known, unknown, fresh):
+        expire(charge)
+
+
+def test_the_month_of_a_charge_is_that_of_its_admission() -> None:
+    alice = new_account(balance=1000)
+    key, _ = new_key(alice)
+    _, charge = hold(alice, 100, owner=live_owner(), key=key, model=IN_PLAN)
+    last_month = (timezone.now().date().replace(day=1) - timedelta(days=1)).replace(day=1)
+    run(
+        "UPDATE billing_allowance SET month = %s WHERE account_id = %s RETURNING 1",
+        last_month,
+        alice.pk,
+    )
+    run(
+        "UPDATE billing_keymonth SET month = %s WHERE api_key_id = %s RETURNING 1",
+        last_month,
+        key.pk,
+    )
+    Charge.objects.filter(pk=charge).update(month=last_month)
+
+    settle(charge, 60)
+
+    assert Allowance.objects.get(account=alice, month=last_month).used == 60
+    assert KeyMonth.objects.get(api_key=key, month=last_month).billed == 60
+    assert hold(alice, 1, owner=live_owner(), key=key, model=IN_PLAN)[0] == "held"
+    assert Allowance.objects.filter(account=alice).count() == 2
+    assert KeyMonth.objects.filter(api_key=key).count() == 2
+
+
+def _allowance(account: User) -> int:
+    _, charge = hold(account, 1, owner=live_owner(), model=IN_PLAN)
+    release(charge)
+    return Allowance.objects.get(account=account, model_id=IN_PLAN).granted
+
+
+def _kill(owner: object) -> None:
+    run(
+        "UPDATE billing_ownerlease SET lease_until = now() - interval '1 s' WHERE owner_id = %s "
+        "RETURNING 1",
+        owner,
+    )
+
+
+def _age(*charges: object) -> None:
+    run(
+        "UPDATE billing_charge SET admitted_at = admitted_at - interval '16 s' WHERE id = ANY(%s) "
+        "RETURNING 1",
+        list(charges),
+    )
