@@ -1,6 +1,6 @@
 """The upstream of the benchmarks: answers made beforehand, no journal, next to no parsing.
 
-A model name with `slow` in it streams one word every half second; everything else answers at once.
+A body with `slow` in it streams one word every half second; everything else answers at once.
 """
 
 import asyncio
@@ -95,8 +95,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await send(_START_STREAM)
     for word in _BODY_WORDS:
         await send(word)
-        if slow:
-            await asyncio.sleep(SLOW_SECONDS)
+        # Even a pause of nothing lets each word leave by itself, as a real provider's do.
+        await asyncio.sleep(SLOW_SECONDS if slow else 0)
     await send(_BODY_END)
 
 

@@ -22,6 +22,10 @@ class RunningSimulator:
 
     url: str
 
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
     def base_url(self, provider: str) -> str:
         """The base URL to give a client of this provider."""
         return f"{self.url}/{provider}/v1"

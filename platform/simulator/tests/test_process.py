@@ -13,9 +13,8 @@ from simulator.tests.conftest import events
 
 
 def test_a_busy_port_ends_it_with_one_sentence(simulator: RunningSimulator) -> None:
-    port = simulator.url.rpartition(":")[2]
     done = subprocess.run(  # noqa: S603 - our own command line
-        [sys.executable, "-m", "simulator", "--port", port],
+        [sys.executable, "-m", "simulator", "--port", str(simulator.port)],
         env={**os.environ, "PYTHONPATH": str(process.SOURCE_ROOT)},
         capture_output=True,
         text=True,
@@ -25,7 +24,7 @@ def test_a_busy_port_ends_it_with_one_sentence(simulator: RunningSimulator) -> N
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert f"port {port} is in use" in done.stderr
+    assert f"port {simulator.port} is in use" in done.stderr
 
 
 def test_it_ends_with_its_owner() -> None:

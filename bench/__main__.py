@@ -1,0 +1,59 @@
+"""`python -m bench`: the service against the yardstick, and the money functions under pgbench.
+
+Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the limiter,
+one uvicorn process for the service and one for the yardstick, and an upstream without delay.
+"""
+
+import argparse
+import os
+import resource
+import secrets
+import sys
+
+import django
+
+from bench import report
+from bench.servers import BenchError
+from common.local.errors import LocalError
+from common.local.throwaway import Stores, stores
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
+    parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
+    options = parser.parse_args()
+    _allow_many_sockets()
+    print(report.machine(), end="\n\n", flush=True)
+    try:
+        with stores(durable=True) as started:
+            os.environ.update(_production(started))
+            django.setup()
+            from bench import suite  # needs Django's settings
+
+            suite.run(rounds=options.rounds, seconds=options.seconds)
+    except (BenchError, LocalError) as error:
+        sys.exit(str(error))
+
+
+def _production(started: Stores) -> dict[str, str]:
+    """The environment of a production service on these stores; its upstream is not yet known."""
+    return {
+        "DJANGO_SETTINGS_MODULE": "config.settings.prod",
+        "DATABASE_URL": started.database_url,
+        "REDIS_URL": started.redis_url,
+        "SECRET_KEY": secrets.token_hex(32),
+        "API_KEY_PEPPER": secrets.token_hex(32),
+        "ALLOWED_HOSTS": "127.0.0.1",
+        "PUBLIC_BASE_URL": "http://127.0.0.1",
+    }
+
+
+def _allow_many_sockets() -> None:
+    """A thousand streams need two sockets each in the service, which inherits this."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+if __name__ == "__main__":
+    main()

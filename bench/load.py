@@ -1,0 +1,176 @@
+"""The load generator: keep-alive HTTP/1.1 on raw asyncio protocols, next to no work per byte.
+
+It must never be the bottleneck, so it understands only what the servers here send: a body with a
+length, or a chunked stream of SSE events with LF line ends.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import cycle
+from statistics import median, quantiles
+from typing import cast
+
+import msgspec
+
+STREAM_EVENTS = 60  # a stream with fewer is broken
+_END_OF_CHUNKS = b"\r\n0\r\n\r\n"
+_END_OF_STREAM = b"data: [DONE]\n\n"
+_TAIL = 64
+_CONNECT_SECONDS = 10
+_PATIENCE = 60  # seconds for the last answers after the load has ended
+
+
+@dataclass(slots=True)
+class Result:
+    """What a run brought: `latencies` in seconds, of good answers; `failures` by what was seen."""
+
+    seconds: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+    failures: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def rate(self) -> float:
+        """Good answers per second."""
+        return len(self.latencies) / self.seconds
+
+    @property
+    def median(self) -> float:
+        return median(self.latencies)
+
+    @property
+    def p99(self) -> float:
+        return quantiles(self.latencies, n=100)[98]
+
+
+class Requests:
+    """Ready-made requests, one for each key in turn: the limiter sees every key equally often."""
+
+    def __init__(self, port: int, keys: list[str], *, stream: bool, slow: bool = False) -> None:
+        self.port = port
+        self.stream = stream
+        question = "Tell me something slowly." if slow else "Tell me something."
+        messages = [{"role": "user", "content": question}]
+        body = {"model": "gpt-6-luna", "messages": messages, "max_tokens": 256}
+        encoded = msgspec.json.encode(body | ({"stream": True} if stream else {}))
+        self._ready = cycle([self._build(port, key, encoded) for key in keys])
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._ready
+
+    @staticmethod
+    def _build(port: int, key: str, body: bytes) -> bytes:
+        head = (
+            f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
+            f"authorization: Bearer {key}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\n\r\n"
+        )
+        return head.encode() + body
+
+
+class Connection(asyncio.Protocol):
+    """One client: asks, reads the answer to its end, asks again until `go_on` says no."""
+
+    def __init__(self, requests: Requests, result: Result, go_on: Callable[[], bool]) -> None:
+        loop = asyncio.get_running_loop()
+        self.spoke = loop.create_future()  # set by the first event of the first stream
+        self.ended = loop.create_future()
+        self._events = 0
+        self._requests = iter(requests)
+        self._stream = requests.stream
+        self._result = result
+        self._go_on = go_on
+        self._transport: asyncio.WriteTransport
+        self._started = 0.0
+        self._tail = b""
+        self._status = b""
+        self._missing: int | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.WriteTransport, transport)
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._status:
+            head, separator, body = (self._tail + data).partition(b"\r\n\r\n")
+            if not separator:
+                self._tail = head
+                return
+            self._read_head(head)
+            # The blank line stays, so that an empty chunked body ends as any other does.
+            data = body if self._missing is not None else b"\r\n" + body
+        self._read_body(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.ended.done():
+            self._result.failures["connection lost"] += 1
+            self.ended.set_result(None)
+        if not self.spoke.done():
+            self.spoke.set_result(None)
+
+    def _ask(self) -> None:
+        self._status = self._tail = b""
+        self._missing = None
+        self._events = 0
+        self._started = time.perf_counter()
+        self._transport.write(next(self._requests))
+
+    def _read_head(self, head: bytes) -> None:
+        self._status = head[9:12]
+        self._tail = b""
+        lowered = head.lower()
+        at = lowered.find(b"\r\ncontent-length:")
+        if at >= 0:
+            self._missing = int(lowered[at + 17 :].split(b"\r\n", 1)[0])
+
+    def _read_body(self, data: bytes) -> None:
+        if self._missing is not None:
+            self._missing -= len(data)
+            if self._missing <= 0:
+                self._answered(good=not self._stream)
+            return
+        self._events += data.count(b"data: {")
+        if self._events and not self.spoke.done():
+            self.spoke.set_result(None)
+        self._tail = (self._tail + data)[-_TAIL:] if len(data) < _TAIL else data[-_TAIL:]
+        if self._tail.endswith(_END_OF_CHUNKS):
+            complete = _END_OF_STREAM in self._tail and self._events >= STREAM_EVENTS
+            self._answered(good=complete or not self._stream)
+
+    def _answered(self, *, good: bool) -> None:
+        if self._status == b"200" and good:
+            self._result.latencies.append(time.perf_counter() - self._started)
+        else:
+            self._result.failures[self._status.decode() if good else "broken stream"] += 1
+        if self._go_on():
+            self._ask()
+        else:
+            self.ended.set_result(None)
+            self._transport.close()
+
+
+async def press(requests: Requests, *, connections: int, seconds: float) -> Result:
+    """Ask over so many connections at once for so long; the last answers are waited for."""
+    result = Result()
+    started = time.perf_counter()
+    until = started + seconds
+    clients = [
+        await connect(requests, result, lambda: time.perf_counter() < until)
+        for _ in range(connections)
+    ]
+    async with asyncio.timeout(seconds + _PATIENCE):
+        await asyncio.gather(*(client.ended for client in clients))
+    result.seconds = time.perf_counter() - started
+    return result
+
+
+async def connect(requests: Requests, result: Result, go_on: Callable[[], bool]) -> Connection:
+    """Open one client; its first request is on its way."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(_CONNECT_SECONDS):
+        _, client = await loop.create_connection(
+            lambda: Connection(requests, result, go_on), "127.0.0.1", requests.port
+        )
+    return client

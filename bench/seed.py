@@ -1,0 +1,49 @@
+"""Accounts for the load: each on plan Max, with a key of its own and a full balance."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from django.core.management import call_command
+from django.db import transaction
+
+from accounts import keys
+from accounts.models import ApiKey, User
+from billing.services.balance import change_plan, topup
+from billing.services.plans import seed_plans
+from catalog.services import seed_catalog
+from common.money import NUSD_PER_USD
+
+BALANCE = 1_000 * NUSD_PER_USD
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    account_id: UUID
+    api_key_id: UUID
+    key: str
+
+
+def prepare_database() -> None:
+    """Tables, money functions, catalog and plans."""
+    call_command("migrate", verbosity=0)
+    seed_catalog(local=False)
+    seed_plans()
+
+
+@transaction.atomic
+def open_accounts(count: int) -> list[Account]:
+    """New accounts; plan and balance go through the money functions, as everybody's do."""
+    users = User.objects.bulk_create(
+        [User(email=f"payer-{uuid4().hex}@bench.example") for _ in range(count)]
+    )
+    secrets = [keys.generate() for _ in users]
+    stored = ApiKey.objects.bulk_create(
+        [
+            ApiKey(account=user, name="bench", digest=keys.digest(key), hint=keys.hint(key))
+            for user, key in zip(users, secrets, strict=True)
+        ]
+    )
+    for user in users:
+        change_plan(account=user, plan="max")
+        topup(operation_id=uuid4(), account=user, amount=BALANCE)
+    return [Account(row.account_id, row.id, key) for row, key in zip(stored, secrets, strict=True)]

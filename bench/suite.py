@@ -1,0 +1,120 @@
+"""All measurements in order, what they are held against, and what is printed about them."""
+
+import uvloop
+from django.db import connection
+
+from bench import open_streams, pgbench, report, seed, servers, throughput
+from bench.load import Result
+from bench.report import Target, milliseconds
+from bench.throughput import CONNECTIONS, Series, Subject
+from billing.models import Charge
+from billing.services.sweeps import find_violations
+from simulator import process
+from simulator.process import RunningSimulator
+
+ACCOUNTS = 2_000
+PGBENCH_ACCOUNTS = 1_000
+# On plan Max the first is paid by an allowance; the second has none, so the balance pays.
+PGBENCH_MODELS = {"allowance": "gpt-6-luna", "balance": "text-embedding-3-small"}
+
+
+def run(*, rounds: int, seconds: int) -> None:
+    """Measure everything and print it. Django is set up and its database empty."""
+    seed.prepare_database()
+    accounts = seed.open_accounts(ACCOUNTS)
+    keys = [account.key for account in accounts]
+    with process.running("--bench") as simulator:
+        targets, answered = _compare(simulator, keys, rounds, seconds)
+        more, streamed = _hold_streams_open(simulator, keys)
+    targets += [*more, _accounting(answered + streamed)]
+    targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
+    print(report.verdicts(targets))
+
+
+def _compare(
+    simulator: RunningSimulator, keys: list[str], rounds: int, seconds: int
+) -> tuple[list[Target], int]:
+    """Simulator, yardstick and service in turn. Also tells how many calls the service answered."""
+    with servers.yardstick(simulator) as yardstick, servers.service(simulator) as service:
+        ports = (simulator.port, yardstick.port, service.port)
+        subjects = [Subject(port, keys) for port in ports]
+        uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
+    direct, bare, ours = (subject.series for subject in subjects)
+    _print_comparison(direct, bare, ours, rounds)
+    results = [*ours.results(), subjects[2].warm_up]
+    added = ours.alone_median - direct.alone_median
+    plain, streams = ours.plain_rate / bare.plain_rate, ours.stream_rate / bare.stream_rate
+    headroom = direct.plain_rate / ours.plain_rate
+    targets = [
+        Target("plain calls, of the yardstick", f"{plain:.2f}", ">= 0.20", plain >= 0.20),
+        Target("streams, of the yardstick", f"{streams:.2f}", ">= 0.50", streams >= 0.50),
+        Target("added to a call alone", milliseconds(added), "<= 3 ms", added <= 0.003),
+        Target("the upstream, of the service", f"{headroom:.1f}", ">= 3", headroom >= 3),
+        _none_failed("calls refused or broken", results),
+    ]
+    return targets, sum(len(result.latencies) for result in results)
+
+
+def _print_comparison(direct: Series, bare: Series, ours: Series, rounds: int) -> None:
+    rows = [
+        (
+            name,
+            f"{series.plain_rate:,.0f}",
+            f"{series.plain_rate / bare.plain_rate:.2f}",
+            f"{series.stream_rate:,.0f}",
+            f"{series.stream_rate / bare.stream_rate:.2f}",
+            milliseconds(series.alone_median),
+            milliseconds(series.alone_p99),
+        )
+        for name, series in (("upstream", direct), ("yardstick", bare), ("service", ours))
+    ]
+    print(f"{CONNECTIONS} connections, then one alone; medians of {rounds} rounds in turn")
+    header = ("", "plain/s", "ratio", "streams/s", "ratio", "alone", "p99")
+    print(report.table(header, rows), end="\n\n", flush=True)
+
+
+def _hold_streams_open(simulator: RunningSimulator, keys: list[str]) -> tuple[list[Target], int]:
+    with servers.service(simulator) as service:
+        outcome = uvloop.run(open_streams.measure(service, keys))
+    each = outcome.bytes_each / 1024
+    print(
+        f"{open_streams.STREAMS:,} open streams: {each:.0f} KB each; a plain call takes "
+        f"{milliseconds(outcome.beside.median)} beside them, {milliseconds(outcome.idle.median)} "
+        f"without (p99 {milliseconds(outcome.beside.p99)}, {milliseconds(outcome.idle.p99)})\n",
+        flush=True,
+    )
+    targets = [
+        Target("memory of an open stream", f"{each:.0f} KB", "<= 100 KB", each <= 100),
+        _none_failed("open streams dropped", [outcome.streams]),
+        Target("a call beside them", f"{outcome.slowdown:.1f}x", "< 3x", outcome.slowdown < 3),
+        _none_failed("calls beside them refused", outcome.plain),
+    ]
+    return targets, sum(len(result.latencies) for result in [outcome.streams, *outcome.plain])
+
+
+def _money_functions(accounts: list[seed.Account], seconds: int) -> list[Target]:
+    targets = []
+    for count, promised in ((len(accounts), 1_500), (1, 400)):
+        for payer, model in PGBENCH_MODELS.items():
+            rate = pgbench.pairs_per_second(accounts[:count], model=model, seconds=seconds)
+            where = "one account" if count == 1 else f"{count:,} accounts"
+            name = f"hold + settle, {where}, {payer} pays"
+            targets.append(Target(name, f"{rate:,.0f}/s", f">= {promised:,}/s", rate >= promised))
+    return targets
+
+
+def _none_failed(name: str, results: list[Result]) -> Target:
+    failures = sum((result.failures for result in results), start=Result().failures)
+    seen = ", ".join(f"{count} x {what}" for what, count in failures.items())
+    return Target(name, seen or "none", "none", not failures)
+
+
+def _accounting(answered: int) -> Target:
+    """Every answered call is settled, nothing is held any more, and the invariants hold."""
+    connection.close()  # a long pause lies behind us
+    settled = Charge.objects.filter(status=Charge.Status.SETTLED).count()
+    others = Charge.objects.exclude(status=Charge.Status.SETTLED).count()
+    broken = len(find_violations())
+    measured = f"{settled:,} of {answered:,}, {others} others, {broken} violations"
+    met = settled == answered and not others and not broken
+    return Target("answered calls settled", measured, "all", met)

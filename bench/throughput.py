@@ -1,0 +1,83 @@
+"""How many calls per second, and how long one takes: service and yardstick in turn, round by round.
+
+Taking turns lets whatever else the machine does fall on both; medians over the rounds are told.
+"""
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from bench.load import Requests, Result, press
+
+CONNECTIONS = 16
+_WARM_UP_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Series:
+    """The results of one subject over all rounds."""
+
+    plain: list[Result] = field(default_factory=list)
+    streams: list[Result] = field(default_factory=list)
+    alone: list[Result] = field(default_factory=list)
+
+    @property
+    def plain_rate(self) -> float:
+        return median(result.rate for result in self.plain)
+
+    @property
+    def stream_rate(self) -> float:
+        return median(result.rate for result in self.streams)
+
+    @property
+    def alone_median(self) -> float:
+        """Seconds."""
+        return median(result.median for result in self.alone)
+
+    @property
+    def alone_p99(self) -> float:
+        """Seconds."""
+        return median(result.p99 for result in self.alone)
+
+    def results(self) -> list[Result]:
+        return self.plain + self.streams + self.alone
+
+
+class Subject:
+    """A server under load on a port; warm-up calls are kept apart from the series."""
+
+    def __init__(self, port: int, keys: list[str]) -> None:
+        self.series = Series()
+        self.warm_up = Result()
+        self._plain = Requests(port, keys, stream=False)
+        self._streams = Requests(port, keys, stream=True)
+
+    async def warm(self) -> None:
+        """Fill pools and caches, unmeasured."""
+        for requests in (self._plain, self._streams):
+            result = await press(requests, connections=CONNECTIONS, seconds=_WARM_UP_SECONDS)
+            self.warm_up.latencies += result.latencies
+            self.warm_up.failures += result.failures
+
+    async def measure_plain(self, seconds: float) -> None:
+        self.series.plain.append(await press(self._plain, connections=CONNECTIONS, seconds=seconds))
+
+    async def measure_streams(self, seconds: float) -> None:
+        self.series.streams.append(
+            await press(self._streams, connections=CONNECTIONS, seconds=seconds)
+        )
+
+    async def measure_alone(self, seconds: float) -> None:
+        self.series.alone.append(await press(self._plain, connections=1, seconds=seconds))
+
+
+async def measure(subjects: list[Subject], *, rounds: int, seconds: float) -> None:
+    """Let every subject do the same in every round; each measurement lasts `seconds`."""
+    for subject in subjects:
+        await subject.warm()
+    for _ in range(rounds):
+        for subject in subjects:
+            await subject.measure_plain(seconds)
+        for subject in subjects:
+            await subject.measure_streams(seconds)
+        for subject in subjects:
+            await subject.measure_alone(seconds)
