@@ -1,0 +1,66 @@
+"""Money that moves without a call."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from billing.errors import BelowHeld
+from billing.models import LedgerEntry
+from billing.services import balance
+from billing.tests.bank import (
+    hold,
+    live_owner,
+    new_account,
+    other_connection,
+    release,
+    wallet_of,
+)
+from common.ids import uuid7
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+def test_a_topup_adds_to_the_balance_and_to_the_ledger() -> None:
+    alice = new_account(balance=0)
+
+    assert balance.topup(operation_id=uuid7(), account=alice, amount=500) == 500
+
+    assert wallet_of(alice).balance == 500
+    entry = LedgerEntry.objects.get(account=alice)
+    assert (entry.kind, entry.delta, entry.seq) == ("topup", 500, 1)
+
+
+def test_a_repeated_topup_adds_once_even_at_the_same_time() -> None:
+    alice = new_account(balance=0)
+    operation = uuid7()
+
+    def topup(_: int) -> str:
+        with other_connection() as other:
+            row = other.execute(
+                "SELECT outcome FROM money_move(%s, %s, 'topup', 500, '')", (operation, alice.pk)
+            ).fetchone()
+        assert row
+        return str(row[0])
+
+    with ThreadPoolExecutor(4) as threads:
+        outcomes = sorted(threads.map(topup, range(4)))
+
+    assert outcomes == ["already", "already", "already", "done"]
+    assert wallet_of(alice).balance == 500
+
+
+def test_an_adjustment_below_what_is_held_is_refused() -> None:
+    alice = new_account(balance=1000)
+    _, charge = hold(alice, 300, owner=live_owner())
+
+    with pytest.raises(BelowHeld):
+        balance.adjust(operation_id=uuid7(), account=alice, delta=-500, reason="Chargeback")
+    assert balance.adjust(operation_id=uuid7(), account=alice, delta=-400, reason="Refund") == 600
+    release(charge)
+
+
+def test_a_new_account_has_a_wallet_and_is_on_the_free_plan() -> None:
+    charlie = new_account(plan="free", balance=0)
+
+    assert wallet_of(charlie).balance == 0
+    assert charlie.subscription.plan_id == "free"
