@@ -58,6 +58,7 @@ class Configuration:
             "LOCAL_MODEL_URL": self.own_model or f"http://{LOOPBACK}:{self.ports['model']}/v1",
             "SIMULATOR_URL": self.simulator_url,
             "SIMULATED_PROVIDERS": ",".join(self.simulated),
+            "DEMO": "1" if self.demo else "0",
         }
 
 

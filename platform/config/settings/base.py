@@ -154,8 +154,9 @@ DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
 
 # May accounts credit themselves without paying? Development only.
 SELF_SERVICE_TOPUP = False
-# Are demo accounts seeded? Development only.
-DEMO_SEEDS = False
+# May demo accounts be made (`manage.py create_demo`)? The local default allows it in a database of
+# its own; in another one the user has to. Development only.
+DEMO_SEEDS: bool = env.bool("DEMO", False)
 
 # --- Background work ----------------------------------------------------------------------------
 

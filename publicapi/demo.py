@@ -1,0 +1,70 @@
+"""The demo accounts of the local default: a customer with a key and money, and an operator."""
+
+import secrets
+from uuid import uuid5
+
+import msgspec
+from django.conf import settings
+
+from accounts import keys
+from accounts.models import User
+from accounts.selectors import list_keys
+from accounts.services import create_key, ensure_user, revoke_key
+from billing.services import balance
+from common.money import NUSD_PER_USD
+
+EMAIL, ADMIN_EMAIL = "demo@example.com", "admin@example.com"
+PLAN = "max"
+BALANCE_USD = 50
+# Of the five that an account may have, so that there is room to try out making more.
+MAX_KEYS = 3
+
+
+class Demo(msgspec.Struct, frozen=True, kw_only=True):
+    """How to use the local default: where it is, and the credentials for it."""
+
+    base_url: str
+    email: str
+    password: str
+    api_key: str
+    admin_email: str
+    admin_password: str
+    simulator_url: str
+
+
+def ensure_demo(previous: Demo | None) -> Demo:
+    """Make the demo accounts, or put them right; their money is given once.
+
+    The credentials in `previous` stay as they are where they still work. Without it the passwords
+    are new, and so is the key; the oldest keys then make room for it.
+    """
+    password = previous.password if previous else secrets.token_urlsafe(12)
+    admin_password = previous.admin_password if previous else secrets.token_urlsafe(12)
+    user = ensure_user(email=EMAIL, password=password, name="Demo")
+    ensure_user(email=ADMIN_EMAIL, password=admin_password, name="Operator", operator=True)
+    balance.change_plan(account=user, plan=PLAN)
+    balance.topup(
+        operation_id=uuid5(user.pk, "demo"),
+        account=user,
+        amount=BALANCE_USD * NUSD_PER_USD,
+        description="Demo credit",
+    )
+    return Demo(
+        base_url=settings.PUBLIC_BASE_URL,
+        email=EMAIL,
+        password=password,
+        api_key=_working_key(user, previous),
+        admin_email=ADMIN_EMAIL,
+        admin_password=admin_password,
+        simulator_url=settings.SIMULATOR_URL,
+    )
+
+
+def _working_key(user: User, previous: Demo | None) -> str:
+    active = list_keys(user).active()
+    if previous and active.filter(digest=keys.digest(previous.api_key)).exists():
+        return previous.api_key
+    for surplus in active.order_by("-created_at")[MAX_KEYS - 1 :]:
+        revoke_key(user=user, key_id=surplus.pk)
+    _, raw = create_key(user=user, name="Demo")
+    return raw
