@@ -4,10 +4,8 @@ import logging
 import os
 
 from celery import Celery, signals
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from common.logging import configure
 from config.checks import refuse_unsafe_production
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
@@ -22,8 +20,7 @@ app.autodiscover_tasks()
 
 @signals.setup_logging.connect
 def log_like_the_web(**_: object) -> None:
-    """One form of log line in every process. A receiver of this signal replaces Celery's own."""
-    configure(json=not settings.DEBUG)
+    """The app `common` has set up logging; a receiver of this signal keeps Celery's own away."""
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
 

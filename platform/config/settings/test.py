@@ -6,3 +6,5 @@ SECRET_KEY = "test-only-secret-key-of-more-than-32-bytes"
 API_KEY_PEPPER = "test-only-pepper"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Without the developer's own keys: no test calls a provider that costs money.
+PROVIDERS = from_environ({}, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL)

@@ -1,0 +1,22 @@
+# One image for web, worker and beat; compose.yaml shows their commands.
+FROM python:3.11-slim
+
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONPATH=/app:/app/platform \
+    DJANGO_SETTINGS_MODULE=config.settings.prod
+
+WORKDIR /app
+
+# First and alone, so that a change of code does not install everything again.
+COPY requirements.txt ./
+RUN pip install --no-cache-dir --require-hashes --no-deps -r requirements.txt
+
+COPY . .
+RUN useradd --system --no-create-home app
+USER app
+
+EXPOSE 8000
+# One process: start more containers to use more cores. Each drains its calls on SIGTERM.
+STOPSIGNAL SIGTERM
+CMD ["uvicorn", "config.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--loop", "uvloop", "--http", "httptools", "--ws", "websockets-sansio", "--no-access-log", "--timeout-graceful-shutdown", "35"]

@@ -1,0 +1,123 @@
+"""The embedded stores: after a crash, beside each other, and without an owner."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis as redis_client
+
+from common.local import postgres, redis
+from common.local.errors import LocalError
+from common.local.paths import PYTHONPATH, ROOT
+from common.local.ports import free_port, is_free
+from common.local.processes import Process
+
+SECONDS = 20
+OWNER = """
+import sys
+from common.local.throwaway import stores
+with stores() as started:
+    print(started.database_url, started.redis_url, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A temporary folder that the user PostgreSQL runs as may pass through."""
+    for path in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        path.chmod(path.stat().st_mode | 0o011)
+    return tmp_path
+
+
+@pytest.fixture
+def running() -> Iterator[list[Process]]:
+    """Processes that are stopped after the test, whatever happens."""
+    processes: list[Process] = []
+    yield processes
+    for process in processes:
+        process.stop()
+
+
+def start_postgres(data: Path, port: int, running: list[Process]) -> Process:
+    postgres.initialise(data)
+    running.append(Process(postgres.service(data, port, durable=False)))
+    running[-1].wait_until_ready(timeout=SECONDS)
+    return running[-1]
+
+
+def test_postgres_survives_a_kill(folder: Path, running: list[Process]) -> None:
+    data, port = folder / "postgres", free_port()
+    first = start_postgres(data, port, running)
+    postgres.create_database(port, "kept")
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait_stopped()
+    start_postgres(data, port, running)
+    psycopg.connect(postgres.url(port, "kept")).close()
+
+
+def test_postgres_starts_although_its_old_pid_is_now_another_process(
+    folder: Path, running: list[Process]
+) -> None:
+    data, port = folder / "postgres", free_port()
+    other = start_postgres(folder / "other", free_port(), running)
+    postgres.initialise(data)
+    (data / "postmaster.pid").write_text(f"{other.pid}\n{data}\n")
+    start_postgres(data, port, running)
+    assert other.exit_code is None
+
+
+def test_a_postmaster_that_nobody_recorded_is_ended(folder: Path, running: list[Process]) -> None:
+    data, port = folder / "postgres", free_port()
+    left = start_postgres(data, port, running)
+    start_postgres(data, port, running)
+    assert left.exit_code == 0
+
+
+def test_another_server_on_the_port_is_not_taken_for_ours(
+    folder: Path, running: list[Process]
+) -> None:
+    port = free_port()
+    start_postgres(folder / "one", port, running)
+    with pytest.raises(LocalError, match="could not bind"):
+        start_postgres(folder / "two", port, running)
+
+
+def test_redis_keeps_its_data_over_a_kill(folder: Path, running: list[Process]) -> None:
+    port = free_port()
+    for expected in (None, b"kept"):
+        process = Process(redis.service(folder / "redis", port))
+        running.append(process)
+        process.wait_until_ready(timeout=SECONDS)
+        with redis_client.Redis(port=port) as client:
+            assert client.get("key") == expected
+            client.set("key", "kept")  # written to the file before it is acknowledged
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait_stopped()
+
+
+def test_throwaway_stores_end_with_their_killed_owner() -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH},
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with owner:
+        assert owner.stdout
+        urls = owner.stdout.readline().split()
+        ports = [int(url.rpartition(":")[2].partition("/")[0]) for url in urls]
+        assert not any(is_free(port) for port in ports)
+        owner.kill()
+    deadline = time.monotonic() + SECONDS
+    while not all(is_free(port) for port in ports):
+        assert time.monotonic() < deadline, "the stores are still there"
+        time.sleep(0.05)
