@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any, NoReturn
 
 import structlog
@@ -68,21 +68,33 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _check(document: Any) -> None:
-    """Refuse what PostgreSQL cannot store or JSON cannot say. Iterative: depth is hostile."""
-    pending: list[tuple[Any, int]] = [(document, 1)]
-    while pending:
-        value, depth = pending.pop()
-        if isinstance(value, str):
-            _check_text(value)
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise ValidationFailed("A number in the body is too large.")
-        elif isinstance(value, dict | list):
-            if depth > MAX_DEPTH:
-                raise exceptions.ParseError("The JSON is nested too deeply.")
-            if isinstance(value, dict):
-                pending.extend((key, depth) for key in value)
-                value = value.values()
-            pending.extend((item, depth + 1) for item in value)
+    """Refuse what PostgreSQL cannot store or JSON cannot say. Level by level: depth is hostile."""
+    level: list[Any] = [[document]]
+    for _ in range(MAX_DEPTH + 1):
+        deeper: list[Any] = []
+        for container in level:
+            _check_items(container, deeper)
+            if isinstance(container, dict):
+                _check_items(container.values(), deeper)
+        level = deeper
+    if level:
+        raise exceptions.ParseError("The JSON is nested too deeply.")
+
+
+def _check_items(items: Iterable[Any], containers: list[Any]) -> None:
+    """Check texts and numbers; lists and objects are put into `containers`."""
+    for item in items:
+        if isinstance(item, str):
+            _check_text(item)
+        elif isinstance(item, float):
+            _check_number(item)
+        elif isinstance(item, (list, dict)):
+            containers.append(item)
+
+
+def _check_number(number: float) -> None:
+    if not math.isfinite(number):
+        raise ValidationFailed("A number in the body is too large.")
 
 
 def _check_text(text: str) -> None:
