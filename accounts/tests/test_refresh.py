@@ -1,5 +1,6 @@
 """POST /api/auth/refresh"""
 
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -7,7 +8,7 @@ from typing import Any
 
 import jwt
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -119,19 +120,34 @@ def test_expired_families_are_cleared_at_the_next_sign_in(alice: Persona) -> Non
     assert RefreshFamily.objects.filter(user=alice.user).count() == 1
 
 
+def wait_until_blocked(waiters: int) -> None:
+    """Until that many connections wait for a lock."""
+    with connection.cursor() as cursor:
+        for _ in range(1000):
+            cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0] >= waiters:
+                return
+            time.sleep(0.01)
+    raise AssertionError("Nobody waits.")
+
+
 def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
     alice = persona(f"alice-{uuid.uuid4()}")
 
-    def once(_: int) -> SignedIn:
+    def once() -> SignedIn:
         try:
             return services.refresh(refresh_token=alice.signed_in.refresh_token)
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(once, range(16)))
-    assert len({answer.refresh_token for answer in answers}) == 1
-    assert RefreshFamily.objects.filter(user=alice.user).count() == 1
+    with ThreadPoolExecutor(3) as pool:
+        with transaction.atomic():
+            RefreshFamily.objects.select_for_update().get(user=alice.user)
+            answers = [pool.submit(once) for _ in range(3)]
+            wait_until_blocked(3)
+        successors = {answer.result().refresh_token for answer in answers}
+    assert len(successors) == 1
+    assert refresh(successors.pop()).status_code == 200
 
 
 def test_a_refresh_beside_a_logout_leaves_no_live_token(committed: None) -> None:
