@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -17,7 +18,6 @@ from rest_framework.test import APIClient, APIRequestFactory
 from rest_framework.views import APIView
 
 from common.errors import Conflict, DomainError, NotFound, Unauthenticated, ValidationFailed
-from config import urls
 
 
 class PaymentRequired(DomainError):
@@ -164,6 +164,7 @@ urlpatterns = [
 
 @pytest.mark.parametrize("status", [400, 403, 404, 500])
 def test_errors_outside_of_views_are_json_under_api_only(settings: Settings, status: int) -> None:
+    urls = import_module(settings.ROOT_URLCONF)
     for handler in ("handler400", "handler403", "handler404", "handler500"):
         globals()[handler] = getattr(urls, handler)
     settings.ROOT_URLCONF = __name__
