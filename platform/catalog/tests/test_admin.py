@@ -1,0 +1,54 @@
+"""The operator's admin: models can be edited, prices only added."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from catalog.models import AIModel, PriceVersion
+
+PRICES = "/admin/catalog/priceversion/"
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    user = User.objects.create_superuser("operator@example.com", "correct horse battery staple")
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_a_price_is_added(operator: Client) -> None:
+    form = {
+        "model": "gpt-6-luna",
+        "valid_from_0": "2030-01-01",
+        "valid_from_1": "00:00:00",
+        "input": "1",
+        "output": "2",
+        "token_fee": "3",
+    }
+    assert operator.post(PRICES + "add/", form).status_code == 302
+    assert PriceVersion.objects.filter(model="gpt-6-luna", input=1, token_fee=3).exists()
+
+
+def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
+    form = {"model": "gpt-6-luna", "valid_from_0": "2030-01-01", "valid_from_1": "00:00:00"}
+    before = PriceVersion.objects.count()
+    assert operator.post(PRICES + "add/", {**form, "input": "1"}).status_code == 200
+    assert PriceVersion.objects.count() == before
+
+
+def test_a_price_is_neither_changed_nor_deleted(operator: Client) -> None:
+    price = PriceVersion.objects.filter(model="gpt-6-luna").get()
+    assert operator.get(f"{PRICES}{price.id}/change/").status_code == 200
+    assert operator.post(f"{PRICES}{price.id}/change/", {"input": "1"}).status_code == 403
+    assert operator.post(f"{PRICES}{price.id}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_model_is_switched_off(operator: Client) -> None:
+    page = f"/admin/catalog/aimodel/{'gpt-oss-120b'}/change/"
+    form = operator.get(page).context["adminform"].form
+    data = {name: value for name, value in form.initial.items() if value not in (None, False)}
+    data |= {"aliases-TOTAL_FORMS": 0, "aliases-INITIAL_FORMS": 0}
+    del data["enabled"]
+    assert operator.post(page, data).status_code == 302
+    assert not AIModel.objects.get(id="gpt-oss-120b").enabled

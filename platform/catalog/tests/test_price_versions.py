@@ -1,0 +1,65 @@
+"""The database itself keeps prices whole and unchanged."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from catalog.models import PriceVersion
+
+pytestmark = pytest.mark.django_db
+
+TOKENS = {"input": 1, "output": 2, "token_fee": 3}
+PICTURES = {"image_low": 1, "image_standard": 2, "image_high": 3, "image_fee": 4}
+
+
+def add(**rates: Any) -> PriceVersion:
+    return PriceVersion.objects.create(model_id="gpt-6-luna", valid_from=timezone.now(), **rates)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE catalog_priceversion SET input = 0",
+        "UPDATE catalog_priceversion SET valid_from = now()",
+        "DELETE FROM catalog_priceversion",
+    ],
+)
+def test_a_price_version_is_never_altered(sql: str) -> None:
+    with (
+        pytest.raises(IntegrityError, match="never changes"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(sql)
+
+
+@pytest.mark.parametrize("rates", [TOKENS, PICTURES, dict.fromkeys(TOKENS, 0)])
+def test_a_whole_price_is_taken(rates: dict[str, int]) -> None:
+    assert add(**rates).id
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        {},
+        {**TOKENS, **PICTURES},
+        {**TOKENS, "image_fee": 1},
+        *({k: v for k, v in TOKENS.items() if k != name} for name in TOKENS),
+        *({k: v for k, v in PICTURES.items() if k != name} for name in PICTURES),
+        *({**TOKENS, name: -1} for name in TOKENS),
+        *({**PICTURES, name: -1} for name in PICTURES),
+    ],
+)
+def test_a_price_in_parts_or_below_zero_is_refused(rates: dict[str, int]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        add(**rates)
+
+
+def test_two_prices_cannot_start_at_once() -> None:
+    first = add(**TOKENS)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PriceVersion.objects.create(
+            model_id=first.model_id, valid_from=first.valid_from, input=9, output=9, token_fee=9
+        )

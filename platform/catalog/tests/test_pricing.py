@@ -1,0 +1,80 @@
+"""Prices are exact whole numbers, rounded up once."""
+
+from fractions import Fraction
+from math import ceil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog.pricing import effective_image, effective_input, effective_output
+from catalog.pricing import image_cost as cost_of_images
+from catalog.pricing import token_cost as cost_of_tokens
+from catalog.types import ImagePrice, TokenPrice
+
+RATES = st.integers(0, 10**9)
+PRICES = st.builds(TokenPrice, st.just(1), RATES, RATES, RATES)
+COUNTS = st.integers(0, 10**7)
+
+EMBEDDING = TokenPrice(1, input=20_000, output=0, fee=1_000_000)
+PICTURE = ImagePrice(1, {"low": 6_000_000, "standard": 13_000_000, "high": 53_000_000}, 10_000_000)
+
+
+def test_twelve_embedded_tokens_cost_what_the_list_says() -> None:
+    assert cost_of_tokens(EMBEDDING, 12, 0) == 12_240
+
+
+def test_a_fraction_of_a_nano_dollar_is_rounded_up() -> None:
+    assert cost_of_tokens(TokenPrice(1, 1, 0, 0), 1, 0) == 1
+    assert cost_of_tokens(TokenPrice(1, 1, 0, 0), 1_000, 0) == 1
+    assert cost_of_tokens(TokenPrice(1, 1, 0, 0), 1_001, 0) == 2
+
+
+def test_nothing_costs_nothing() -> None:
+    assert cost_of_tokens(EMBEDDING, 0, 0) == 0
+    assert cost_of_images(PICTURE, "low", 0) == 0
+
+
+@given(PRICES, COUNTS, COUNTS)
+def test_the_cost_is_exact_and_whole(price: TokenPrice, tokens_in: int, tokens_out: int) -> None:
+    usd = Fraction(price.input + price.fee, 10**6) * Fraction(tokens_in, 10**6) + Fraction(
+        price.output + price.fee, 10**6
+    ) * Fraction(tokens_out, 10**6)
+    cost = cost_of_tokens(price, tokens_in, tokens_out)
+    assert type(cost) is int
+    assert cost == ceil(usd * 10**9)
+
+
+@given(PRICES, COUNTS, COUNTS, COUNTS, COUNTS)
+def test_more_tokens_never_cost_less(
+    price: TokenPrice, tokens_in: int, tokens_out: int, more_in: int, more_out: int
+) -> None:
+    assert cost_of_tokens(price, tokens_in, tokens_out) <= cost_of_tokens(
+        price, tokens_in + more_in, tokens_out + more_out
+    )
+
+
+@pytest.mark.parametrize(("quality", "cost"), [("low", 16), ("standard", 23), ("high", 63)])
+def test_a_picture_costs_its_quality_and_the_fee(quality: str, cost: int) -> None:
+    assert cost_of_images(PICTURE, quality, 1) == cost * 1_000_000
+    assert cost_of_images(PICTURE, quality, 3) == 3 * cost * 1_000_000
+
+
+def test_effective_rates_include_the_fee() -> None:
+    assert effective_input(EMBEDDING) == 1_020_000
+    assert effective_output(EMBEDDING) == 1_000_000
+    assert effective_image(PICTURE, "low") == 16_000_000
+
+
+def test_a_negative_count_is_refused() -> None:
+    with pytest.raises(ValueError, match="zero"):
+        cost_of_tokens(EMBEDDING, -1, 0)
+    with pytest.raises(ValueError, match="zero"):
+        cost_of_tokens(EMBEDDING, 0, -1)
+    with pytest.raises(ValueError, match="zero"):
+        cost_of_images(PICTURE, "low", -1)
+
+
+def test_a_quality_that_the_model_lacks_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        cost_of_images(PICTURE, "ultra", 1)

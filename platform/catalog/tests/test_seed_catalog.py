@@ -1,0 +1,163 @@
+"""The price list is applied as often as one likes, and never rewrites the past."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from catalog import seeds
+from catalog.models import AIModel, Alias, PriceVersion, RetiredModel
+from catalog.seeds import ModelSeed, per_million
+from catalog.selectors import get_catalog
+from catalog.services import SeedReport, seed_catalog
+
+pytestmark = pytest.mark.usefixtures("empty_catalog")
+
+
+def list_one(monkeypatch: pytest.MonkeyPatch, seed: ModelSeed) -> None:
+    """Make a price list of that one model."""
+    monkeypatch.setattr(seeds, "CHAT_MODELS", (seed,))
+    monkeypatch.setattr(seeds, "IMAGE_MODELS", ())
+    monkeypatch.setattr(seeds, "EMBEDDING_MODELS", ())
+
+
+LUNA = next(seed for seed in seeds.CHAT_MODELS if seed.id == "gpt-6-luna")
+
+
+def prices_of(model: str) -> list[PriceVersion]:
+    return list(PriceVersion.objects.filter(model=model).order_by("valid_from"))
+
+
+def test_the_service_starts_with_eighteen_models() -> None:
+    assert seed_catalog(local=False) == SeedReport(18, added=18, updated=0, prices_added=19)
+    by_modality = Counter(AIModel.objects.values_list("modality", flat=True))
+    assert by_modality == {"chat": 13, "image": 4, "embedding": 1}
+
+
+def test_the_local_model_is_listed_only_when_asked_for() -> None:
+    seed_catalog(local=False)
+    assert get_catalog().find("smollm2-135m") is None
+    assert seed_catalog(local=True).added == 1
+    assert AIModel.objects.get(id="smollm2-135m").free
+
+
+def test_a_second_run_changes_nothing() -> None:
+    seed_catalog(local=True)
+    rows = list(PriceVersion.objects.values()), list(AIModel.objects.values())
+    assert seed_catalog(local=True) == SeedReport(19, added=0, updated=0, prices_added=0)
+    assert (list(PriceVersion.objects.values()), list(AIModel.objects.values())) == rows
+
+
+def test_the_command_says_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("seed_catalog", "--local")
+    assert capsys.readouterr().out == (
+        "Catalog: 19 models listed, 19 added, 0 updated, 20 prices added.\n"
+    )
+
+
+def test_descriptive_fields_are_brought_up_to_date() -> None:
+    seed_catalog(local=False)
+    AIModel.objects.filter(id="gpt-6-luna").update(display_name="Old", context_window=1)
+    assert seed_catalog(local=False).updated == 1
+    assert AIModel.objects.get(id="gpt-6-luna").display_name == "GPT-6 Luna"
+
+
+def test_what_an_operator_switched_off_stays_off() -> None:
+    seed_catalog(local=False)
+    AIModel.objects.filter(id="gpt-6-luna").update(enabled=False)
+    seed_catalog(local=False)
+    assert not AIModel.objects.get(id="gpt-6-luna").enabled
+
+
+def test_a_changed_price_is_a_new_version_from_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    list_one(monkeypatch, LUNA)
+    seed_catalog(local=False)
+    before = timezone.now()
+    list_one(monkeypatch, replace(LUNA, prices=(per_million("0.20", "0.50"),)))
+    assert seed_catalog(local=False).prices_added == 1
+    old, new = prices_of(LUNA.id)
+    assert (old.input, new.input) == (100_000, 200_000)
+    assert before <= new.valid_from <= timezone.now()
+    assert seed_catalog(local=False).prices_added == 0
+
+
+def test_a_dated_price_starts_on_its_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    day = timezone.now().date() + timedelta(days=40)
+    later = per_million("0.20", "0.50", since=day)
+    list_one(monkeypatch, LUNA)
+    seed_catalog(local=False)
+    list_one(monkeypatch, replace(LUNA, prices=(*LUNA.prices, later)))
+    seed_catalog(local=False)
+    assert prices_of(LUNA.id)[1].valid_from.date() == day
+    price = get_catalog().models[LUNA.id].price
+    assert price.version_id == prices_of(LUNA.id)[0].id
+
+
+def test_an_operator_s_price_stands() -> None:
+    seed_catalog(local=False)
+    PriceVersion.objects.create(
+        model_id=LUNA.id, valid_from=timezone.now(), input=7, output=8, token_fee=9
+    )
+    seed_catalog(local=False)
+    assert get_catalog().models[LUNA.id].price.version_id == prices_of(LUNA.id)[-1].id
+    assert len(prices_of(LUNA.id)) == 2
+
+
+def test_the_introductory_price_of_gemini_flash_ends_with_the_year() -> None:
+    seed_catalog(local=False)
+    now, then = prices_of("gemini-3.8-flash")
+    assert (now.input, now.output) == (750_000, 3_750_000)
+    assert (then.input, then.output) == (1_500_000, 7_500_000)
+    assert then.valid_from == datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def test_former_names_lead_to_current_models_and_dead_ones_nowhere() -> None:
+    seed_catalog(local=False)
+    catalog = get_catalog()
+    for old, new in [
+        ("gpt-4o-mini", "gpt-6-luna"),
+        ("claude-haiku-4-5", "claude-haiku-5-5"),
+        ("gemini-2.5-pro", "gemini-3.1-pro-preview"),
+        ("deepseek-reasoner", "deepseek-v4-pro"),
+    ]:
+        model = catalog.find(old)
+        assert model is not None
+        assert model.id == new
+    assert "dall-e-3" in catalog.retired
+    assert catalog.find("dall-e-3") is None
+
+
+def test_an_alias_that_moved_follows_the_list() -> None:
+    seed_catalog(local=False)
+    Alias.objects.filter(name="gpt-5").update(model="gpt-6-luna")
+    seed_catalog(local=False)
+    assert Alias.objects.get(name="gpt-5").model_id == "gpt-6.1-sol"
+
+
+def test_no_name_means_two_things() -> None:
+    listed = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.EMBEDDING_MODELS, *seeds.LOCAL_MODELS]
+    names = [seed.id for seed in listed] + [name for seed in listed for name in seed.aliases]
+    names += seeds.RETIRED
+    assert len(names) == len(set(names))
+
+
+def test_every_listed_price_is_above_its_fee_and_whole() -> None:
+    seed_catalog(local=True)
+    assert (
+        not PriceVersion.objects.exclude(token_fee=1_000_000).exclude(image_fee=10_000_000).exists()
+    )
+    assert RetiredModel.objects.count() == 5
+    assert all(type(rate) is int for seed in seeds.CHAT_MODELS for rate in _rates(seed))
+
+
+def _rates(seed: ModelSeed) -> list[int]:
+    return [rate for price in seed.prices for rate in price.rates.values()]
+
+
+def test_prices_are_dated_in_order() -> None:
+    for seed in seeds.CHAT_MODELS:
+        dates: list[date] = [price.since for price in seed.prices]
+        assert dates == sorted(set(dates))

@@ -1,0 +1,154 @@
+"""The way out to providers: plain POSTs that pick up nothing on the way."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from common.http import TransportError, UpstreamClient, UpstreamResponse
+
+LIMIT = 1_000
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[UpstreamClient]:
+    client = UpstreamClient()
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[TestServer]:
+    async def mirror(request: web.Request) -> web.Response:
+        seen = {
+            "body": (await request.read()).decode(),
+            "headers": dict(request.headers),
+            "peer": request.transport and request.transport.get_extra_info("peername")[1],
+        }
+        return web.json_response(seen, headers={"Set-Cookie": "a=b", "X-Name": "value"})
+
+    async def elsewhere(_: web.Request) -> web.Response:
+        raise web.HTTPFound("/mirror")
+
+    async def long(_: web.Request) -> web.Response:
+        return web.Response(body=b"x" * (LIMIT + 1))
+
+    async def cut(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"some")
+        assert request.transport
+        request.transport.abort()
+        return response
+
+    application = web.Application()
+    application.router.add_post("/mirror", mirror)
+    application.router.add_post("/elsewhere", elsewhere)
+    application.router.add_post("/long", long)
+    application.router.add_post("/cut", cut)
+    server = TestServer(application)
+    async with server:
+        yield server
+
+
+async def post(client: UpstreamClient, server: TestServer, path: str) -> UpstreamResponse:
+    url = str(server.make_url(path))
+    return await client.post(url, {"X-Mine": "1"}, b"hello", connect_timeout=2.0)
+
+
+async def mirrored(client: UpstreamClient, server: TestServer) -> dict[str, object]:
+    response = await post(client, server, "/mirror")
+    seen: dict[str, object] = json.loads(await response.read(LIMIT))
+    response.close()
+    return seen
+
+
+async def test_body_and_headers_arrive(client: UpstreamClient, server: TestServer) -> None:
+    seen = await mirrored(client, server)
+    assert seen["body"] == "hello"
+    assert isinstance(seen["headers"], dict)
+    assert seen["headers"]["X-Mine"] == "1"
+
+
+async def test_no_compression_is_asked_for(client: UpstreamClient, server: TestServer) -> None:
+    seen = await mirrored(client, server)
+    assert isinstance(seen["headers"], dict)
+    assert seen["headers"]["Accept-Encoding"] == "identity"
+
+
+async def test_a_cookie_is_not_sent_back(client: UpstreamClient, server: TestServer) -> None:
+    await mirrored(client, server)
+    seen = await mirrored(client, server)
+    assert isinstance(seen["headers"], dict)
+    assert "Cookie" not in seen["headers"]
+
+
+async def test_a_connection_is_used_again(client: UpstreamClient, server: TestServer) -> None:
+    first = await mirrored(client, server)
+    assert (await mirrored(client, server))["peer"] == first["peer"]
+
+
+async def test_headers_of_the_answer_have_any_case(
+    client: UpstreamClient, server: TestServer
+) -> None:
+    response = await post(client, server, "/mirror")
+    assert (response.status, response.headers["x-name"]) == (200, "value")
+    response.close()
+
+
+async def test_a_redirect_is_not_followed(client: UpstreamClient, server: TestServer) -> None:
+    response = await post(client, server, "/elsewhere")
+    assert response.status == 302
+    response.close()
+
+
+async def test_proxy_settings_of_the_environment_are_not_read(
+    client: UpstreamClient, server: TestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert (await mirrored(client, server))["body"] == "hello"
+
+
+async def test_a_body_over_the_limit_is_refused(client: UpstreamClient, server: TestServer) -> None:
+    response = await post(client, server, "/long")
+    with pytest.raises(TransportError):
+        await response.read(LIMIT)
+    response.close()
+
+
+async def test_a_cut_connection_is_told(client: UpstreamClient, server: TestServer) -> None:
+    response = await post(client, server, "/cut")
+    with pytest.raises(TransportError):
+        await response.read(LIMIT)
+    response.close()
+
+
+async def test_nobody_listening_is_told(client: UpstreamClient) -> None:
+    with pytest.raises(TransportError):
+        await client.post("http://127.0.0.1:1/", {}, b"", connect_timeout=2.0)
+
+
+async def test_an_address_that_is_none_is_told(client: UpstreamClient) -> None:
+    with pytest.raises(TransportError):
+        await client.post("not a url", {}, b"", connect_timeout=2.0)
+
+
+def test_each_event_loop_has_connections_of_its_own() -> None:
+    client = UpstreamClient()
+
+    async def call() -> None:
+        server = TestServer(web.Application())
+        async with server:
+            response = await post(client, server, "/missing")
+            assert response.status == 404
+            response.close()
+        await client.aclose()
+
+    asyncio.run(call())
+    asyncio.run(call())

@@ -1,0 +1,43 @@
+"""Calling a wire in a test."""
+
+from providers.errors import ProviderError
+from providers.types import ChatEvent, ChatRequest, ChatWire, Deadlines, Message, ReasoningDelta, TextDelta
+
+QUICK = Deadlines(connect=2.0, first_byte=2.0, idle=2.0, total=5.0)
+
+
+def request(*messages: Message, effort: str | None = None, bound: int = 100) -> ChatRequest:
+    return ChatRequest(
+        "some-model",
+        messages or (Message("user", "Hello"),),
+        bound,
+        effort,  # type: ignore[arg-type]
+    )
+
+
+async def events_of(
+    wire: ChatWire, call: ChatRequest | None = None, deadlines: Deadlines = QUICK
+) -> list[ChatEvent]:
+    """All events of a streamed call."""
+    return [e async for batch in wire.stream(call or request(), deadlines) for e in batch]
+
+
+async def events_and_failure(
+    wire: ChatWire, deadlines: Deadlines = QUICK
+) -> tuple[list[ChatEvent], ProviderError]:
+    """What a streamed call brought before it failed, and how it failed."""
+    events: list[ChatEvent] = []
+    try:
+        async for batch in wire.stream(request(), deadlines):
+            events += batch
+    except ProviderError as failure:
+        return events, failure
+    raise AssertionError("The call did not fail.")
+
+
+def text_of(events: list[ChatEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def reasoning_of(events: list[ChatEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, ReasoningDelta))

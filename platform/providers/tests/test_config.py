@@ -1,0 +1,61 @@
+"""Providers come from the environment; what is not configured is absent."""
+
+import pytest
+
+from providers.config import from_environ
+
+NONE: frozenset[str] = frozenset()
+HOSTED = ["openai", "xai", "deepseek", "mistral", "moonshot", "groq"]
+
+
+def test_nothing_configured_is_nothing_callable() -> None:
+    assert from_environ({}, simulated=NONE, simulator_url="") == {}
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_a_key_makes_a_provider_callable(name: str) -> None:
+    providers = from_environ({f"{name.upper()}_API_KEY": "k"}, simulated=NONE, simulator_url="")
+    assert list(providers) == [name]
+    assert providers[name].api_key == "k"
+    assert providers[name].base_url.startswith("https://")
+
+
+def test_a_base_url_can_be_replaced_and_loses_its_slash() -> None:
+    environ = {"GROQ_API_KEY": "k", "GROQ_BASE_URL": "http://here:1/v1/"}
+    assert from_environ(environ, simulated=NONE, simulator_url="")["groq"].base_url == (
+        "http://here:1/v1"
+    )
+
+
+def test_an_empty_key_is_no_key() -> None:
+    assert from_environ({"OPENAI_API_KEY": " "}, simulated=NONE, simulator_url="") == {}
+
+
+def test_a_provider_without_a_key_is_simulated_if_it_is_named() -> None:
+    providers = from_environ({}, simulated=frozenset({"xai"}), simulator_url="http://sim:1/")
+    assert list(providers) == ["xai"]
+    assert providers["xai"].base_url == "http://sim:1/xai/v1"
+
+
+def test_a_key_wins_over_the_simulator() -> None:
+    providers = from_environ(
+        {"XAI_API_KEY": "k"}, simulated=frozenset({"xai"}), simulator_url="http://sim:1"
+    )
+    assert providers["xai"].base_url == "https://api.x.ai/v1"
+
+
+def test_no_simulator_is_no_simulated_provider() -> None:
+    assert from_environ({}, simulated=frozenset({"xai"}), simulator_url="") == {}
+
+
+def test_the_local_model_needs_no_key() -> None:
+    providers = from_environ(
+        {"LOCAL_MODEL_URL": "http://127.0.0.1:1/v1"}, simulated=NONE, simulator_url=""
+    )
+    assert providers["local"].api_key == ""
+    assert providers["local"].flags.always_stream
+
+
+def test_a_key_is_never_shown() -> None:
+    providers = from_environ({"OPENAI_API_KEY": "hidden"}, simulated=NONE, simulator_url="")
+    assert "hidden" not in repr(providers)
