@@ -1,0 +1,192 @@
+"""`make run`: the whole service on one machine, and the sentences that end it early."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from common.local.paths import PYTHONPATH, ROOT
+from common.local.ports import LOOPBACK, free_port
+from common.local.processes import command_of
+
+# Empty, so that a developer's own .env plays no part.
+OWN_NOTHING = {"DATABASE_URL": "", "REDIS_URL": "", "LOCAL_MODEL_URL": "", "DEMO": ""}
+COMMAND = [sys.executable, "-m", "common.local", "run"]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH, **OWN_NOTHING, **changes}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A temporary folder that the user PostgreSQL runs as may pass through."""
+    for path in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        path.chmod(path.stat().st_mode | 0o011)
+    return tmp_path
+
+
+class Service:
+    """`make run` in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.var = folder / "var"
+        self.port = free_port()
+        self.output = ""
+        self.start()
+
+    def start(self) -> None:
+        self.popen = subprocess.Popen(
+            COMMAND,
+            env=environment(VAR_DIR=str(self.var), PORT=str(self.port)),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert self.popen.stdout
+        while "/v1/chat/completions" not in self.output:  # the call to paste comes last
+            line = self.popen.stdout.readline()
+            assert line, self.output
+            self.output += line
+
+    def processes(self) -> dict[str, int]:
+        """Process ids of the parts, by name."""
+        paths = (self.var / "run").glob("*.json")
+        return {path.stem: json.loads(path.read_text())["pid"] for path in paths}
+
+    def stop(self) -> int:
+        self.popen.terminate()
+        rest, _ = self.popen.communicate(timeout=60)
+        self.output += rest
+        return self.popen.returncode
+
+
+@pytest.fixture
+def service(folder: Path) -> Iterator[Service]:
+    service = Service(folder)
+    yield service
+    service.stop()
+
+
+def models(port: int) -> list[str]:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=10)
+    connection.request("GET", "/v1/models")
+    listed = json.loads(connection.getresponse().read())["data"]
+    connection.close()
+    return [model["id"] for model in listed]
+
+
+def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Service) -> None:
+    assert "smollm2-135m" in models(service.port)
+    demo = service.var / "demo.json"
+    assert demo.stat().st_mode & 0o777 == 0o600
+    assert json.loads(demo.read_text())["api_key"] in service.output
+
+    pids = service.processes()
+    assert set(pids) == {"postgres", "redis", "model", "simulator", "worker", "beat", "web"}
+    for pid in (service.popen.pid, *pids.values()):
+        os.kill(pid, signal.SIGKILL)
+    service.popen.communicate()
+    service.output = ""
+    service.start()
+    assert "smollm2-135m" in models(service.port)
+
+    pids = service.processes()
+    assert service.stop() == 0
+    assert not any(command_of(pid) for pid in pids.values())
+    steps = [line.partition("| ")[2] for line in service.output.splitlines() if "stopp" in line]
+    assert steps == [
+        "stopping beat, web, worker",
+        "stopping model, simulator",
+        "stopping redis",
+        "stopping postgres",
+        "stopped",
+    ]
+
+
+def refusal(folder: Path, **changes: str) -> str:
+    """The one sentence `make run` ends with, before anything is started."""
+    done = subprocess.run(
+        COMMAND,
+        env=environment(**{"VAR_DIR": str(folder / "var"), **changes}),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "var" / "postgres").exists()
+    return done.stderr
+
+
+def test_a_busy_port_is_named(tmp_path: Path) -> None:
+    port = free_port()
+    with socket.create_server((LOOPBACK, port)):
+        said = refusal(tmp_path, PORT=str(port))
+    assert f"Port {port} is in use" in said
+    assert f"PORT={port + 1} make run" in said
+
+
+@pytest.mark.parametrize("port", ["http", "0", "65536", "-1", "80 80"])
+def test_a_port_that_is_none_is_refused(tmp_path: Path, port: str) -> None:
+    assert "PORT must be a number from 1 to 65535" in refusal(tmp_path, PORT=port)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = refusal(tmp_path, VAR_DIR=str(tmp_path / "file" / "var"))
+    assert f"Nothing can be written to {tmp_path / 'file' / 'var'}" in said
+
+
+@pytest.mark.parametrize(
+    ("variable", "url", "said"),
+    [
+        ("DATABASE_URL", "postgres://me:secret@127.0.0.1:{port}/shop", "shop on 127.0.0.1"),
+        ("DATABASE_URL", "mysql://127.0.0.1/shop", "not of the form postgres://"),
+        ("REDIS_URL", "redis://127.0.0.1:{port}/0", "does not answer"),
+        ("REDIS_URL", "127.0.0.1:6379", "not of the form redis://"),
+    ],
+)
+def test_a_store_that_does_not_answer_is_named(
+    tmp_path: Path, variable: str, url: str, said: str
+) -> None:
+    changes = {variable: url.format(port=free_port()), "PORT": str(free_port())}
+    sentence = refusal(tmp_path, **changes)
+    assert variable in sentence
+    assert said in sentence
+    assert "secret" not in sentence
+
+
+def test_a_missing_python_is_named(tmp_path: Path) -> None:
+    """`make` on a machine whose only Python is too old."""
+    for name in ("Makefile", "requirements-dev.txt"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    (tmp_path / "bin").mkdir()
+    old = tmp_path / "bin" / "python3"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("make is not installed")
+    done = subprocess.run(
+        [make, "run"],
+        env={"PATH": str(tmp_path / "bin")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Python 3.11 or later is needed and was not found." in done.stdout
