@@ -1,9 +1,9 @@
 """The operator's admin: models can be edited, prices only added."""
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client
 
-from accounts.models import User
 from catalog.models import AIModel, PriceVersion
 
 PRICES = "/admin/catalog/priceversion/"
@@ -11,7 +11,7 @@ PRICES = "/admin/catalog/priceversion/"
 
 @pytest.fixture
 def operator(db: None) -> Client:
-    user = User.objects.create_superuser("operator@example.com", "correct horse battery staple")
+    user = get_user_model().objects.create_superuser("operator@example.com", "a password")
     client = Client()
     client.force_login(user)
     return client

@@ -1,7 +1,15 @@
 """Calling a wire in a test."""
 
 from providers.errors import ProviderError
-from providers.types import ChatEvent, ChatRequest, ChatWire, Deadlines, Message, ReasoningDelta, TextDelta
+from providers.types import (
+    ChatEvent,
+    ChatRequest,
+    ChatWire,
+    Deadlines,
+    Message,
+    ReasoningDelta,
+    TextDelta,
+)
 
 QUICK = Deadlines(connect=2.0, first_byte=2.0, idle=2.0, total=5.0)
 
