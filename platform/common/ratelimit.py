@@ -96,7 +96,7 @@ class RateLimiter:
         return Verdict(True, self._local.remaining(name, limit))
 
     async def close(self) -> None:
-        await self._redis.aclose()
+        await self._redis.aclose(close_connection_pool=True)
 
 
 class LocalCounter:

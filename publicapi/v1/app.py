@@ -16,11 +16,14 @@ log = structlog.get_logger(__name__)
 
 Handler = Callable[[Exchange], Awaitable[None]]
 
-ROUTES: dict[str, dict[str, Handler]] = {
-    "/v1/models": {"GET": list_models},
+Methods = dict[str, Handler]
+
+ROUTES: dict[str, Methods] = {
+    "/v1/models": {"GET": list_models, "HEAD": list_models},
     "/v1/chat/completions": {"POST": create_completion},
 }
-MODEL_ROUTE: dict[str, Handler] = {"GET": get_model}
+MODEL_PREFIX = "/v1/models/"
+MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 
 # Where clients of other interfaces land, and where they should go.
 HINTS = {
@@ -46,11 +49,11 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _handle(exchange: Exchange) -> None:
     _check_host(exchange)
-    methods = _methods(exchange.path)
     if exchange.method == "OPTIONS":
-        await _preflight(exchange, methods)
+        await _preflight(exchange)
         return
-    handler = methods.get("GET" if exchange.method == "HEAD" else exchange.method)
+    methods = _methods(exchange.path)
+    handler = methods.get(exchange.method)
     if handler is None:
         allowed = ", ".join([*methods, "OPTIONS"])
         exchange.headers.append((b"allow", allowed.encode()))
@@ -58,13 +61,13 @@ async def _handle(exchange: Exchange) -> None:
     await handler(exchange)
 
 
-def _methods(path: str) -> dict[str, Handler]:
-    methods = ROUTES.get(path)
-    if methods is None and path.startswith("/v1/models/") and len(path) > len("/v1/models/"):
+def _methods(path: str) -> Methods:
+    if path in ROUTES:
+        return ROUTES[path]
+    if path.startswith(MODEL_PREFIX) and path != MODEL_PREFIX:
         return MODEL_ROUTE
-    if methods is None:
-        raise errors.UnknownPath(f"There is no such endpoint. {HINTS.get(path, '')}".strip())
-    return methods
+    hint = HINTS.get(path)
+    raise errors.UnknownPath(f"There is no such endpoint. {hint}" if hint else None)
 
 
 def _check_host(exchange: Exchange) -> None:
@@ -73,10 +76,13 @@ def _check_host(exchange: Exchange) -> None:
         raise errors.UnknownHost
 
 
-async def _preflight(exchange: Exchange, methods: dict[str, Handler]) -> None:
-    """Any origin, no credentials, whatever headers the browser's SDK wants to send."""
+async def _preflight(exchange: Exchange) -> None:
+    """Any origin, no credentials, whatever headers the browser's SDK wants to send.
+
+    The same for every path, so that a browser lets its script read the error of an unknown one.
+    """
     extra: Headers = [
-        (b"access-control-allow-methods", ", ".join([*methods, "OPTIONS"]).encode()),
+        (b"access-control-allow-methods", b"GET, HEAD, POST, OPTIONS"),
         (b"access-control-max-age", b"600"),
         (b"vary", b"Access-Control-Request-Headers"),
     ]

@@ -1,7 +1,7 @@
 """The body of `POST /v1/chat/completions`: decoded, checked, turned into what goes upstream."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -17,8 +17,8 @@ _UPSTREAM_ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
 }
-_ROLES = frozenset({*_UPSTREAM_ROLES, "tool", "function"})
-# Current SDKs send more words than the three this product has.
+_KNOWN_ROLES = frozenset({*_UPSTREAM_ROLES, "tool", "function"})
+# Current SDKs send more words than the three this product has; one that is not here is ignored.
 _EFFORTS: dict[str, ReasoningEffort] = {
     "minimal": "low",
     "low": "low",
@@ -61,7 +61,7 @@ class ChatBody(msgspec.Struct):
     stream_options: StreamOptions | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
-    reasoning_effort: Any = None
+    reasoning_effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +76,26 @@ class ChatInput:
     reasoning_effort: ReasoningEffort | None
 
 
+_HALF_PAIR = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
 _decoder = msgspec.json.Decoder(ChatBody)
 
 
 def parse(body: bytes) -> ChatInput:
     """Check a body. Raises InvalidBody, InvalidMessages or InputTooLong."""
     data = _decode(body)
-    bound = data.max_completion_tokens or data.max_tokens
-    if 0 in (data.max_tokens, data.max_completion_tokens) or (bound is not None and bound < 1):
+    bounds = [n for n in (data.max_completion_tokens, data.max_tokens) if n is not None]
+    if any(bound < 1 for bound in bounds):
         raise InvalidBody("`max_tokens` must be at least 1.")
-    if not (data.reasoning_effort is None or isinstance(data.reasoning_effort, str)):
-        raise InvalidBody("`reasoning_effort` must be `low`, `medium` or `high`.")
     options = data.stream_options
     return ChatInput(
         model=data.model,
         messages=_messages(data.messages),
         stream=bool(data.stream),
         usage_on_every_chunk=bool(options and options.include_usage),
-        max_output_tokens=bound,
+        max_output_tokens=bounds[0] if bounds else None,
         reasoning_effort=_EFFORTS.get(data.reasoning_effort or ""),
     )
 
@@ -102,13 +104,16 @@ def _decode(body: bytes) -> ChatBody:
     try:
         # The decoder does not look into fields it skips, so the encoding is checked for all.
         text = body.decode()
-        return _decoder.decode(text)
     except UnicodeDecodeError:
         raise InvalidBody("The body is not valid UTF-8.") from None
+    try:
+        return _decoder.decode(text)
     except msgspec.ValidationError as error:
         raise InvalidBody(f"The body has a wrong shape: {error}.") from None
     except msgspec.DecodeError as error:
-        raise InvalidBody(f"The body is not valid JSON: {error}.") from None
+        # The decoder takes half of a surrogate pair for a text that ends too early.
+        problem = "It holds half of a surrogate pair" if _HALF_PAIR.search(text) else str(error)
+        raise InvalidBody(f"The body is not valid JSON: {problem}.") from None
     except RecursionError:
         raise InvalidBody("The body is nested too deeply.") from None
 
@@ -123,8 +128,8 @@ def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
     characters = 0
     messages = []
     for message in sent:
-        if message.role not in _ROLES:
-            raise InvalidMessages(
+        if message.role not in _KNOWN_ROLES:
+            raise InvalidBody(
                 "A message's `role` must be `system`, `developer`, `user`, `assistant` or `tool`."
             )
         text = message.text
@@ -132,7 +137,7 @@ def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
         if characters > MAX_CHARACTERS:
             raise InputTooLong
         if "\0" in text:
-            raise InvalidMessages("A message holds a NUL character; remove it.")
+            raise InvalidBody("A message holds a NUL character; remove it.")
         role = _UPSTREAM_ROLES.get(message.role)
         if role and text:
             messages.append(Message(role, text))

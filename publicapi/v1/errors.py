@@ -37,7 +37,10 @@ class ModelNotFound(DomainError):
 
 class UnknownPath(DomainError):
     code, status = "not_found", 404
-    message = "There is no such endpoint."
+    message = (
+        "There is no such endpoint. `GET /v1/models` lists the models, "
+        "`POST /v1/chat/completions` calls one."
+    )
 
 
 class MethodNotAllowed(DomainError):

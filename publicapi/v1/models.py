@@ -1,7 +1,6 @@
 """`GET /v1/models` and `GET /v1/models/{id}`: the catalog with live prices."""
 
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 
@@ -34,8 +33,7 @@ async def list_models(exchange: Exchange) -> None:
 async def get_model(exchange: Exchange) -> None:
     """One model, by id or legacy alias."""
     holder = await _optional_holder(exchange)
-    name = unquote(exchange.path.removeprefix("/v1/models/"))
-    model = (await aget_catalog()).find(name)
+    model = (await aget_catalog()).find(exchange.path.removeprefix("/v1/models/"))
     if model is None:
         raise ModelNotFound
     included = await models_in_plan(holder.plan) if holder else frozenset()
