@@ -118,7 +118,7 @@ class Money(RuleBasedStateMachine):
 
 @pytest.mark.usefixtures("committed")
 def test_money_does_what_the_books_say_in_any_order() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         Money,
         settings=settings(
             max_examples=25,

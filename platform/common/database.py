@@ -19,6 +19,12 @@ from common.errors import ServiceUnavailable
 
 # Seconds to wait for a free connection before the caller is told to come again.
 CHECKOUT_SECONDS = 4.0
+# Seconds for a statement, the wait for a connection included: a frozen server answers nobody, and
+# nobody shall wait for it. Lock waits end earlier, by the functions' own lock_timeout.
+STATEMENT_SECONDS = 10.0
+
+
+_AWAY = (psycopg.OperationalError, PoolTimeout, PoolClosed, TooManyRequests, TimeoutError)
 
 
 class DatabaseUnavailable(ServiceUnavailable):
@@ -39,10 +45,13 @@ class Database:
         """
         pool = self._pool or await self._open()
         try:
-            async with pool.connection(timeout=CHECKOUT_SECONDS) as connection:
+            async with (
+                asyncio.timeout(STATEMENT_SECONDS),
+                pool.connection(timeout=CHECKOUT_SECONDS) as connection,
+            ):
                 cursor = await connection.execute(sql, params)
                 return await cursor.fetchall() if cursor.description else []
-        except (psycopg.OperationalError, PoolTimeout, PoolClosed, TooManyRequests) as error:
+        except _AWAY as error:
             raise DatabaseUnavailable from error
 
     async def row(self, sql: str, params: Sequence[Any] = ()) -> tuple[Any, ...]:

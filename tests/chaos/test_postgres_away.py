@@ -1,0 +1,135 @@
+"""PostgreSQL goes away for 45 seconds under running streams."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from common.ids import uuid7
+from common.local import postgres
+from common.local.paths import PYTHONPATH, ROOT
+from common.local.ports import free_port
+from common.local.processes import Process
+from simulator.process import RunningSimulator
+from tests.chaos import calls
+from tests.service import running_web
+
+AWAY_SECONDS = 45
+STREAMS = 3
+# Longer than the outage, on both sides of it.
+TOKENS, DELAY_MS = 120, 500
+DATABASE = "away"
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.usefixtures("django_db_setup")
+def test_running_streams_survive_it_and_are_settled_in_full(
+    simulator: RunningSimulator, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Nothing expires: leases that ran out meanwhile get a minute to be renewed. And nothing is
+    free: what the streams produced during the outage is settled after it."""
+    data = Path(tmp_path_factory.mktemp("postgres")) / "data"
+    _let_others_in(data)
+    port = free_port()
+    with running_postgres(data, port) as server:
+        environment = {"DATABASE_URL": postgres.url(port, DATABASE)}
+        postgres.create_database(port, DATABASE)
+        key = _prepare(environment)
+        with (
+            running_web(simulator, **environment) as web,
+            ThreadPoolExecutor(STREAMS) as threads,
+        ):
+            markers = [uuid7().hex for _ in range(STREAMS)]
+            streams = [
+                threads.submit(
+                    calls.post,
+                    web.url,
+                    key,
+                    calls.body(
+                        marker, stream=True, max_tokens=200, tokens=TOKENS, delay_ms=DELAY_MS
+                    ),
+                )
+                for marker in markers
+            ]
+            calls.wait_for(lambda: all(simulator.calls(marker) for marker in markers))
+            server.stop()
+            refused = calls.post(web.url, key, calls.body(uuid7().hex))
+            time.sleep(AWAY_SECONDS)
+            postgres.initialise(data)
+            with running_postgres(data, port):
+                with psycopg.connect(environment["DATABASE_URL"]) as connection:
+                    assert connection.execute("SELECT * FROM lapsed_charges(10)").fetchall() == []
+                answers = [stream.result(timeout=120) for stream in streams]
+                charges = _wait_for_settlements(environment["DATABASE_URL"])
+                _reconcile(environment)
+
+    assert refused.status_code == 503
+    assert refused.json()["error"]["code"] == "service_unavailable"
+    assert all(answer.text.endswith("data: [DONE]\n\n") for answer in answers)
+    assert [calls.emitted(simulator, marker) for marker in markers] == [TOKENS] * STREAMS
+    assert charges == [("settled", TOKENS)] * STREAMS
+
+
+@contextmanager
+def running_postgres(data: Path, port: int) -> Iterator[Process]:
+    postgres.initialise(data)
+    process = Process(postgres.service(data, port))
+    try:
+        process.wait_until_ready(timeout=20)
+        yield process
+    finally:
+        process.stop()
+
+
+def _let_others_in(folder: Path) -> None:
+    """Where the tests run as root, PostgreSQL runs as somebody else, who must get to its files."""
+    for parent in list(folder.parents)[:3]:
+        if parent.stat().st_uid == os.geteuid():
+            parent.chmod(parent.stat().st_mode | 0o111)
+
+
+def _prepare(environment: dict[str, str]) -> str:
+    """The schema, the seeds, and one account. Returns its key."""
+    for command in ("migrate", "seed_catalog", "seed_plans"):
+        _manage(environment, command, "--verbosity", "0")
+    script = (
+        "from tests.personas import new_key, new_user;"
+        "print(new_key(new_user('alice', plan='max', balance_usd=50))[1])"
+    )
+    return _manage(environment, "shell", "--verbosity", "0", "-c", script).strip()
+
+
+def _reconcile(environment: dict[str, str]) -> None:
+    _manage(environment, "reconcile")
+
+
+def _manage(environment: dict[str, str], *arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        env={
+            **os.environ,
+            "PYTHONPATH": PYTHONPATH,
+            "DJANGO_SETTINGS_MODULE": "config.settings.test",
+            **environment,
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def _wait_for_settlements(database_url: str) -> list[tuple[str, int]]:
+    def resolved() -> list[tuple[str, int]] | None:
+        with psycopg.connect(database_url) as connection:
+            rows = connection.execute("SELECT status, tokens_out FROM billing_charge").fetchall()
+        return None if any(status == "held" for status, _ in rows) else rows
+
+    return calls.wait_for(resolved, seconds=30)
