@@ -119,10 +119,14 @@ class Pump:
         return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
 
     def stop(self, reason: DomainError) -> None:
-        """Stop reading the provider; what was produced is settled, and the reader gets `reason`."""
-        if self._reading is not None and self._stopped_by is None:
+        """Stop reading the provider; what was produced is settled, and the reader gets `reason`.
+
+        Only reading is cut short: a hold or a settlement on its way is never cancelled.
+        """
+        if self._stopped_by is None:
             self._stopped_by = reason
-            self._reading.cancel()
+            if self._reading is not None:
+                self._reading.cancel()
 
     def crash(self) -> None:
         """Tell the reader that the call ended by a fault of ours."""
@@ -137,9 +141,10 @@ class Pump:
             # the next heartbeats, because no pump knows it any more.
             self._end(refusal)
             return
-        failure: DomainError | None = None
+        failure = self._stopped_by
         try:
-            await self._read_provider()
+            if failure is None:
+                await self._read_provider()
         except ProviderError as error:
             failure = self._explain(error)
         except asyncio.CancelledError:
