@@ -3,7 +3,7 @@
 import uvloop
 from django.db import connection
 
-from bench import open_streams, pgbench, report, seed, servers, throughput
+from bench import noise, open_streams, pgbench, report, seed, servers, throughput
 from bench.load import Result
 from bench.report import Target, milliseconds
 from bench.throughput import CONNECTIONS, Series, Subject
@@ -27,8 +27,9 @@ def run(*, rounds: int, seconds: int) -> None:
         targets, answered = _compare(simulator, keys, rounds, seconds)
         more, streamed = _hold_streams_open(simulator, keys)
     targets += [*more, _accounting(answered + streamed)]
-    targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
-    print(report.verdicts(targets))
+    with noise.told("pgbench"):
+        targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
+    print("\n" + report.verdicts(targets))
 
 
 def _compare(
@@ -38,7 +39,8 @@ def _compare(
     with servers.yardstick(simulator) as yardstick, servers.service(simulator) as service:
         ports = (simulator.port, yardstick.port, service.port)
         subjects = [Subject(port, keys) for port in ports]
-        uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
+        with noise.told("the comparison"):
+            uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
     direct, bare, ours = (subject.series for subject in subjects)
     _print_comparison(direct, bare, ours, rounds)
     results = [*ours.results(), subjects[2].warm_up]
@@ -74,7 +76,7 @@ def _print_comparison(direct: Series, bare: Series, ours: Series, rounds: int) -
 
 
 def _hold_streams_open(simulator: RunningSimulator, keys: list[str]) -> tuple[list[Target], int]:
-    with servers.service(simulator) as service:
+    with servers.service(simulator) as service, noise.told("the open streams"):
         outcome = uvloop.run(open_streams.measure(service, keys))
     each = outcome.bytes_each / 1024
     print(
