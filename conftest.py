@@ -47,7 +47,7 @@ def django_db_setup(
             cursor.execute(f"ALTER DATABASE \"{name}\" SET platform.startup_grace = '0 seconds'")
         # The setting is for new sessions, and a closed one only goes back to the pool.
         connection.close()
-        connection.close_pool()
+        connection.close_pool()  # type: ignore[attr-defined]
 
 
 @pytest.fixture
