@@ -1,6 +1,7 @@
 """Settings of the test suite: production's code paths, fast password hashing."""
 
 from config.settings.base import *
+from providers.config import from_environ
 
 SECRET_KEY = "test-only-secret-key-of-more-than-32-bytes"
 API_KEY_PEPPER = "test-only-pepper"
