@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from common.local.paths import PYTHONPATH, ROOT
+from common.local.paths import ROOT
 from common.local.ports import LOOPBACK, free_port
 from common.local.processes import command_of
+from tests.environment import inherited
 
 # Empty, so that a developer's own .env plays no part.
 OWN_NOTHING = {"DATABASE_URL": "", "REDIS_URL": "", "LOCAL_MODEL_URL": "", "DEMO": ""}
@@ -23,7 +24,7 @@ COMMAND = [sys.executable, "-m", "common.local", "run"]
 
 
 def environment(**changes: str) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH, **OWN_NOTHING, **changes}
+    return {**inherited(), **OWN_NOTHING, **changes}
 
 
 @pytest.fixture

@@ -16,14 +16,18 @@ from common.local import postgres, redis
 from common.local.errors import LocalError
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import free_port, is_free
-from common.local.processes import Process
+from common.local.processes import Process, command_of
 
 SECONDS = 20
 OWNER = """
-import sys
-from common.local.throwaway import stores
+import os, subprocess, sys
+from common.local.throwaway import MARK, stores
 with stores() as started:
-    print(started.database_url, started.redis_url, flush=True)
+    user = subprocess.Popen(
+        ["sleep", "600"], env={MARK: started.folder, "PATH": os.environ["PATH"]},
+        stdout=subprocess.DEVNULL, start_new_session=True,
+    )
+    print(user.pid, started.database_url, started.redis_url, flush=True)
     sys.stdin.read()
 """
 
@@ -102,7 +106,7 @@ def test_redis_keeps_its_data_over_a_kill(folder: Path, running: list[Process]) 
         process.wait_stopped()
 
 
-def test_throwaway_stores_end_with_their_killed_owner() -> None:
+def test_throwaway_stores_and_what_uses_them_end_with_their_killed_owner() -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER],
         env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH},
@@ -113,11 +117,12 @@ def test_throwaway_stores_end_with_their_killed_owner() -> None:
     )
     with owner:
         assert owner.stdout
-        urls = owner.stdout.readline().split()
+        user, *urls = owner.stdout.readline().split()
         ports = [int(url.rpartition(":")[2].partition("/")[0]) for url in urls]
         assert not any(is_free(port) for port in ports)
+        assert command_of(int(user))
         owner.kill()
     deadline = time.monotonic() + SECONDS
-    while not all(is_free(port) for port in ports):
+    while command_of(int(user)) or not all(is_free(port) for port in ports):
         assert time.monotonic() < deadline, "the stores are still there"
         time.sleep(0.05)

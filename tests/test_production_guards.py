@@ -1,12 +1,12 @@
 """Production refuses to start with anything that invents answers or gives away money."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
-from common.local.paths import PYTHONPATH, ROOT
+from common.local.paths import ROOT
+from tests.environment import inherited
 
 SAFE = {
     "DJANGO_SETTINGS_MODULE": "config.settings.prod",
@@ -14,6 +14,11 @@ SAFE = {
     "API_KEY_PEPPER": "p" * 50,
     "ALLOWED_HOSTS": "api.example.com",
     "PUBLIC_BASE_URL": "https://api.example.com",
+    # Empty, so that a developer's own .env plays no part.
+    "DEMO": "",
+    "SELF_SERVICE_TOPUP": "",
+    "SIMULATED_PROVIDERS": "",
+    "SIMULATOR_URL": "",
 }
 GUARD = "import config; config.checks.refuse_unsafe_production()"
 UNSAFE = [
@@ -28,10 +33,9 @@ UNSAFE = [
 
 
 def run(*command: str, **changes: str) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH, **SAFE, **changes}
     return subprocess.run(
         [sys.executable, *command],
-        env=env,
+        env={**inherited(), **SAFE, **changes},
         cwd=ROOT,
         check=False,
         capture_output=True,

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from common.local.paths import PYTHONPATH, ROOT
+from common.local.paths import ROOT
 from common.local.processes import command_of
+from tests.environment import inherited
 
 SECONDS = 20
 
@@ -25,7 +26,7 @@ class Run:
         self.output = ""
         self._popen = subprocess.Popen(
             [sys.executable, "-m", "tests.tiny_parts", str(folder), *modes],
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH},
+            env=inherited(),
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from common.local.errors import LocalError
-from common.local.throwaway import stores
+from common.local.throwaway import MARK, stores
 
 
 @pytest.hookimpl(wrapper=True)
@@ -30,6 +30,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
             raise pytest.UsageError(str(error)) from None
         os.environ["DATABASE_URL"] = started.database_url
         os.environ["REDIS_URL"] = started.redis_url
+        os.environ[MARK] = started.folder
     elif worker is not None:
         server, _, _ = os.environ["REDIS_URL"].rpartition("/")
         os.environ["REDIS_URL"] = f"{server}/{int(worker.removeprefix('gw')) + 1}"

@@ -1,7 +1,8 @@
 """Throw-away stores: PostgreSQL and Redis in a temporary folder, for tests and benchmarks.
 
 A keeper process holds them for as long as its stdin stays open. However its owner ends, kill -9
-included, the system closes that pipe, and the keeper stops the stores and removes the folder.
+included, the system closes that pipe; the keeper then kills what was still running over the stores
+(whatever has `MARK` in its environment), stops them and removes the folder.
 """
 
 import json
@@ -10,9 +11,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import psutil
 
 from common.local import postgres, redis
 from common.local.errors import LocalError
@@ -22,15 +25,18 @@ from common.local.processes import Process
 from common.local.service import Service
 
 DATABASE = "platform"
+# Set to the stores' folder in the environment of processes that must not outlive them.
+MARK = "THROWAWAY_STORES"
 _DURABLE = "--durable"
 
 
 @dataclass(frozen=True)
 class Stores:
-    """Where the stores answer."""
+    """Where the stores answer, and the folder they are kept in."""
 
     database_url: str
     redis_url: str
+    folder: str
 
 
 @contextmanager
@@ -67,6 +73,7 @@ def main() -> None:
             answer = {"error": str(error)}
         print(json.dumps(answer), flush=True)  # noqa: T201 - the answer to our owner
         sys.stdin.read()
+        _kill_what_is_marked(str(folder))
 
 
 def _start(folder: Path, stack: ExitStack, *, durable: bool) -> Stores:
@@ -76,13 +83,20 @@ def _start(folder: Path, stack: ExitStack, *, durable: bool) -> Stores:
     _run(redis.service(folder / "redis", redis_port, durable=durable), stack)
     _run(postgres.service(data, database_port, durable=durable), stack)
     postgres.create_database(database_port, DATABASE)
-    return Stores(postgres.url(database_port, DATABASE), redis.url(redis_port))
+    return Stores(postgres.url(database_port, DATABASE), redis.url(redis_port), str(folder))
 
 
 def _run(service: Service, stack: ExitStack) -> None:
     process = Process(service)
     stack.callback(process.stop)
     process.wait_until_ready(timeout=30)
+
+
+def _kill_what_is_marked(folder: str) -> None:
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get(MARK) == folder:
+                process.kill()
 
 
 if __name__ == "__main__":
