@@ -4,7 +4,10 @@ aiohttp carries the calls; docs/decisions/0003-upstream-transport.md says why.
 """
 
 import asyncio
+import socket
 from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 import aiohttp
 
@@ -62,6 +65,26 @@ class UpstreamResponse:
         self._response.close()
 
 
+@dataclass(slots=True)
+class _Connection:
+    """What is known of the connection that the current call goes over."""
+
+    is_new: bool = False
+
+
+_connection: ContextVar[_Connection] = ContextVar("_connection")
+
+# How it shows that the other side had closed a kept connection.
+_WAS_CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+
+
+def _new_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """A socket, made only when no kept connection is at hand: aiohttp tells us in no other way
+    that costs nothing."""
+    _connection.get().is_new = True
+    return socket.socket(*address[:3])
+
+
 class UpstreamClient:
     """Connections to providers, one pool per event loop, opened at the first call.
 
@@ -76,19 +99,26 @@ class UpstreamClient:
     ) -> UpstreamResponse:
         """Send `body` and wait for the headers of the answer, which the caller closes.
 
-        `connect_timeout` is in seconds. Raises TransportError where no answer came.
+        `connect_timeout` is in seconds. Raises TransportError where no answer came. A kept
+        connection that the provider has closed meanwhile is no failure: the next one is tried, in
+        the end a new one.
         """
-        try:
-            response = await self._session().post(
-                url,
-                data=body,
-                headers=headers,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(connect=connect_timeout),
-            )
-        except (aiohttp.ClientError, OSError) as error:
-            raise TransportError(type(error).__name__) from error
-        return UpstreamResponse(response)
+        while True:
+            connection = _Connection()
+            _connection.set(connection)
+            try:
+                response = await self._session().post(
+                    url,
+                    data=body,
+                    headers=headers,
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(connect=connect_timeout),
+                )
+            except (aiohttp.ClientError, OSError) as error:
+                if isinstance(error, _WAS_CLOSED) and not connection.is_new:
+                    continue
+                raise TransportError(type(error).__name__) from error
+            return UpstreamResponse(response)
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
@@ -101,7 +131,9 @@ class UpstreamClient:
         if session is None:
             self._forget_closed_loops()
             session = self._sessions[loop] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_CONNECTION),
+                connector=aiohttp.TCPConnector(
+                    limit=0, keepalive_timeout=_IDLE_CONNECTION, socket_factory=_new_socket
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=_HEADERS,
             )

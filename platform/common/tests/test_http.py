@@ -139,6 +139,45 @@ async def test_an_address_that_is_none_is_told(client: UpstreamClient) -> None:
         await client.post("not a url", {}, b"", connect_timeout=2.0)
 
 
+async def test_a_kept_connection_that_was_closed_is_replaced(client: UpstreamClient) -> None:
+    """The server promises to keep the connection, then closes it right after its answer."""
+    bodies = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        bodies.append(await reader.readexactly(5))
+        assert head.startswith(b"POST")
+        writer.write(b"HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+        await writer.wait_closed()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        for _ in range(20):
+            response = await client.post(url, {}, b"hello", connect_timeout=2.0)
+            assert response.status == 200
+            response.close()
+    assert bodies == [b"hello"] * 20
+
+
+async def test_a_new_connection_that_breaks_is_not_tried_twice(client: UpstreamClient) -> None:
+    calls = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal calls
+        await reader.readuntil(b"\r\n\r\n")
+        calls += 1
+        writer.transport.abort()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        with pytest.raises(TransportError):
+            await client.post(url, {}, b"hello", connect_timeout=2.0)
+    assert calls == 1
+
+
 def test_each_event_loop_has_connections_of_its_own() -> None:
     client = UpstreamClient()
 
