@@ -1,5 +1,7 @@
 """The meter of one call: what has come out so far, and what that costs."""
 
+from dataclasses import replace
+
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
 from providers.types import (
@@ -16,12 +18,14 @@ class Meter:
     """Counts a call's output as it streams; the provider's own usage, where it comes, wins.
 
     Until then the output is the number of deltas, for each holds at least one token, and the input
-    is `estimated_input`: an estimate, never the bound of the hold.
+    is `estimated_input`: an estimate, never the bound of the hold. More than `output_bound` tokens
+    of output are never billed: whoever named that bound was promised it.
     """
 
-    def __init__(self, price: TokenPrice, estimated_input: int) -> None:
+    def __init__(self, price: TokenPrice, estimated_input: int, output_bound: int) -> None:
         self._price = price
         self._estimated_input = estimated_input
+        self._output_bound = output_bound
         self._reported: Usage | None = None
         self.deltas = 0
         self.finish_reason: FinishReason | None = None
@@ -47,7 +51,13 @@ class Meter:
 
     @property
     def usage(self) -> Usage:
-        return self._reported or Usage(self._estimated_input, self.deltas)
+        """The tokens that are billed."""
+        usage = self._reported or Usage(self._estimated_input, self.deltas)
+        bound = self._output_bound
+        if usage.output_tokens <= bound:
+            return usage
+        reasoning_tokens = min(usage.reasoning_tokens, bound)
+        return replace(usage, output_tokens=bound, reasoning_tokens=reasoning_tokens)
 
     @property
     def cost(self) -> int:

@@ -63,7 +63,7 @@ class Pump:
         self._wire = wire
         self._owner_id = owner_id
         self._price = cast(TokenPrice, call.model.price)
-        self._meter = Meter(self._price, estimate_input(call.messages))
+        self._meter = Meter(self._price, estimate_input(call.messages), call.output_bound)
         self._on_progress = on_progress
         self._changed = asyncio.Event()
         self._saved_deltas = 0
