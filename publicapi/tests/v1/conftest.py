@@ -1,0 +1,37 @@
+"""Fixtures: a client of the running service, and its customers."""
+
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from publicapi.tests.v1.customer import Customer, new_customer
+from simulator.process import RunningSimulator
+from tests.service import Web
+
+NewCustomer = Callable[..., Customer]
+
+
+@pytest.fixture(scope="session")
+def http(web: Web) -> Iterator[httpx.Client]:
+    """One client for all tests: making one takes longer than most calls."""
+    with httpx.Client(base_url=web.url, timeout=20) as http:
+        yield http
+
+
+@pytest.fixture
+def customer(
+    committed: None, http: httpx.Client, web: Web, simulator: RunningSimulator
+) -> NewCustomer:
+    """Makes customers; keywords as in `new_customer`."""
+
+    def make(**wishes: object) -> Customer:
+        return new_customer(http, web, simulator, **wishes)  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture
+def alice(customer: NewCustomer) -> Customer:
+    """On Max, with 10 USD and a key without limits of its own."""
+    return customer()

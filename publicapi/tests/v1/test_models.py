@@ -1,0 +1,184 @@
+"""GET /v1/models and GET /v1/models/{id}"""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from catalog import seeds
+from publicapi.tests.v1.conftest import NewCustomer
+from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer
+from publicapi.tests.v1.refusals import RATE_HEADERS, refusal
+from tests.service import Web
+
+LUNA: dict[str, Any] = {
+    "id": "gpt-6-luna",
+    "object": "model",
+    "created": 1_790_812_800,  # 2026-10-01
+    "owned_by": "openai",
+    "display_name": "GPT-6 Luna",
+    "modality": "chat",
+    "capabilities": {"vision": True, "tools": True, "streaming": True},
+    "context_window": 272_000,
+    "max_output_tokens": 128_000,
+    "pricing": {
+        "unit": "per_1m_tokens",
+        "input_per_1m_usd": 0.1,
+        "output_per_1m_usd": 0.5,
+        "platform_fee_per_1m_usd": 1.0,
+        "effective_input_per_1m_usd": 1.1,
+        "effective_output_per_1m_usd": 1.5,
+    },
+}
+FLARE_PRICING = {
+    "unit": "per_image",
+    "per_image_usd": 0.013,
+    "platform_fee_per_image_usd": 0.01,
+    "effective_per_image_usd": 0.023,
+}
+
+
+def rows(response: httpx.Response) -> dict[str, dict[str, Any]]:
+    assert response.status_code == 200, response.text
+    return {row["id"]: row for row in response.json()["data"]}
+
+
+def test_anybody_may_read_the_list(http: httpx.Client) -> None:
+    response = http.get("/v1/models")
+    listed = rows(response)
+    assert set(response.json()) == {"object", "data"}
+    assert response.json()["object"] == "list"
+    assert response.headers["content-type"] == "application/json"
+    assert listed["gpt-6-luna"] == LUNA
+    assert not any(name in response.headers for name in RATE_HEADERS)
+
+
+def test_the_list_is_all_chat_image_and_embeddings_models(http: httpx.Client) -> None:
+    listed = rows(http.get("/v1/models"))
+    offered = seeds.CHAT_MODELS + seeds.IMAGE_MODELS + seeds.EMBEDDING_MODELS + seeds.LOCAL_MODELS
+    assert {name: row["modality"] for name, row in listed.items()} == {
+        model.id: model.modality for model in offered
+    }
+
+
+def test_an_image_is_priced_by_the_piece(http: httpx.Client) -> None:
+    assert rows(http.get("/v1/models"))["gpt-image-2.5-flare"]["pricing"] == FLARE_PRICING
+
+
+def test_embeddings_cost_the_providers_rate_and_the_fee(http: httpx.Client) -> None:
+    row = rows(http.get("/v1/models"))["text-embedding-3-small"]
+    assert row["modality"] == "embedding"
+    assert row["pricing"]["effective_input_per_1m_usd"] == 1.02
+
+
+def test_every_effective_price_is_the_rate_and_the_fee(http: httpx.Client) -> None:
+    for row in rows(http.get("/v1/models")).values():
+        pricing = row["pricing"]
+        unit = pricing["unit"]
+        names = ("per_image",) if unit == "per_image" else ("input_per_1m", "output_per_1m")
+        fee = pricing[f"platform_fee_{unit.replace('_tokens', '')}_usd"]
+        assert fee > 0
+        for name in names:
+            total = pricing[f"{name}_usd"] + fee
+            assert pricing[f"effective_{name}_usd"] == pytest.approx(total, abs=1e-12), row["id"]
+
+
+def test_a_key_adds_the_plan_and_what_it_may_call(customer: NewCustomer) -> None:
+    alice = customer(models=(BALANCE_ONLY, "text-embedding-3-small"))
+    response = alice.get("/v1/models")
+    listed = rows(response)
+    assert response.json()["plan"] == "max"
+    assert listed[IN_PLAN] == {**LUNA, "allowed_for_key": False, "included_in_plan": True}
+    assert listed[BALANCE_ONLY]["allowed_for_key"] is True
+    assert listed[BALANCE_ONLY]["included_in_plan"] is False
+    assert listed["text-embedding-3-small"]["included_in_plan"] is False
+    allowed = {name for name, row in listed.items() if row["allowed_for_key"]}
+    assert allowed == {BALANCE_ONLY, "text-embedding-3-small"}
+
+
+def test_a_key_without_a_list_may_call_every_model(alice: Customer) -> None:
+    assert all(row["allowed_for_key"] for row in rows(alice.get("/v1/models")).values())
+
+
+def test_another_plan_includes_other_models(customer: NewCustomer) -> None:
+    included = {
+        plan: {
+            name
+            for name, row in rows(customer(plan=plan).get("/v1/models")).items()
+            if row["included_in_plan"]
+        }
+        for plan in ("max", "enterprise")
+    }
+    assert IN_PLAN in included["max"]
+    assert included["enterprise"] == set()
+
+
+def test_one_model_is_the_row_of_the_list(alice: Customer) -> None:
+    assert alice.http.get("/v1/models/gpt-6-luna").json() == LUNA
+    row = alice.get("/v1/models/gpt-6-luna").json()
+    assert row == {**LUNA, "allowed_for_key": True, "included_in_plan": True}
+
+
+def test_a_legacy_alias_finds_its_current_model(http: httpx.Client) -> None:
+    response = http.get("/v1/models/gpt-4o-mini")
+    assert response.json() == LUNA
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no-such-model",
+        "dall-e-2",
+        "gpt-6-luna/",
+        "gpt-6-luna/x",
+        "gpt-6-lun%2561",
+        "%00",
+        "%ff%fe",
+        "%F0%9F%98%80",
+        "a/b/c",
+        "..%2Fmodels",
+        "%",
+        "'; DROP TABLE",
+        "m" * 8000,
+    ],
+    ids=lambda name: name[:20],
+)
+def test_any_other_name_is_not_found(web: Web, name: str) -> None:
+    with httpx.Client() as http:
+        refusal(http.get(f"{web.url}/v1/models/{name}"), 404, "model_not_found", keyed=False)
+
+
+def test_escapes_in_a_name_are_read_once(http: httpx.Client) -> None:
+    assert http.get("/v1/models/gpt-6-lun%61").json() == LUNA
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/gpt-6-luna"])
+def test_a_bad_key_is_refused_although_none_is_needed(alice: Customer, path: str) -> None:
+    alice.revoke()
+    refusal(alice.get(path), 401, "invalid_api_key", keyed=False)
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/gpt-6-luna"])
+def test_a_key_without_api_access_is_refused(customer: NewCustomer, path: str) -> None:
+    refusal(customer(plan="free").get(path), 403, "api_access_required")
+
+
+def test_an_unknown_model_with_a_key_carries_the_rate_headers(alice: Customer) -> None:
+    refusal(alice.get("/v1/models/no-such-model"), 404, "model_not_found")
+
+
+def test_a_spent_cap_and_an_empty_balance_do_not_hide_the_list(customer: NewCustomer) -> None:
+    assert customer(cap=0, balance_usd=0).get("/v1/models").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/models/gpt-6-luna"])
+def test_head_answers_the_headers_alone(http: httpx.Client, path: str) -> None:
+    whole, head = http.get(path), http.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"]
+    assert http.get(path).status_code == 200  # the connection still stands
+
+
+def test_queries_and_bodies_are_ignored(http: httpx.Client) -> None:
+    assert http.get("/v1/models?limit=1").json() == http.get("/v1/models").json()
+    assert http.request("GET", "/v1/models", content=b"{").status_code == 200

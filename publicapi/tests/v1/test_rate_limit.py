@@ -1,0 +1,160 @@
+"""120 requests per minute and key, counted in Redis, and what happens without Redis."""
+
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from pytest_django import DjangoDbBlocker
+
+from common.local.ports import LOOPBACK, free_port
+from publicapi.tests.v1.conftest import NewCustomer
+from publicapi.tests.v1.customer import Customer
+from publicapi.tests.v1.rate_window import let_pass, use_up
+from publicapi.tests.v1.refusals import RATE_HEADERS, refusal
+from simulator.process import RunningSimulator
+from tests.personas import new_key
+from tests.service import Web, running_web
+
+CALLS = 130
+PATIENCE = 0.3  # seconds that a request may take while Redis is away
+
+
+def remaining(response: httpx.Response) -> int:
+    return int(response.headers["x-ratelimit-remaining"])
+
+
+# --- The window -----------------------------------------------------------------------------------
+
+
+def test_120_requests_are_taken_and_the_next_are_refused(alice: Customer) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: alice.get("/v1/models/gpt-6-luna"), range(CALLS)))
+    taken = [answer for answer in answers if answer.status_code == 200]
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert sorted(remaining(answer) for answer in taken) == list(range(120))
+    assert len(refused) == 10
+    for answer in refused:
+        refusal(answer, 429, "rate_limit_exceeded")
+        assert remaining(answer) == 0
+        assert 50 <= int(answer.headers["retry-after"]) <= 60
+        assert "x-should-retry" not in answer.headers
+
+
+def test_the_seconds_it_names_are_the_seconds_it_takes(alice: Customer) -> None:
+    use_up(alice.key)
+    let_pass(alice.key, 58.7)
+    refused = alice.chat()
+    refusal(refused, 429, "rate_limit_exceeded")
+    wait = int(refused.headers["retry-after"])
+    assert wait in (1, 2)
+    time.sleep(wait)
+    assert alice.chat().status_code == 200
+
+
+def test_the_window_slides(alice: Customer) -> None:
+    alice.get("/v1/models")
+    let_pass(alice.key, 59)
+    for _ in range(10):
+        alice.get("/v1/models")
+    let_pass(alice.key, 2)
+    assert remaining(alice.get("/v1/models")) == 120 - 10 - 1
+
+
+def test_a_refused_request_costs_nothing_of_the_next_window(alice: Customer) -> None:
+    use_up(alice.key)
+    for _ in range(5):
+        assert alice.get("/v1/models").status_code == 429
+    let_pass(alice.key, 60)
+    assert remaining(alice.get("/v1/models")) == 119
+
+
+def test_a_refused_call_reaches_nobody_and_costs_nothing(alice: Customer) -> None:
+    use_up(alice.key)
+    refusal(alice.chat(), 429, "rate_limit_exceeded")
+    assert (alice.provider_calls(), alice.charges()) == ([], [])
+    alice.assert_nothing_billed()
+
+
+def test_errors_count_too(alice: Customer) -> None:
+    assert remaining(alice.post(content=b"{")) == 119
+    assert remaining(alice.chat(model="no-such-model")) == 118
+
+
+def test_each_key_has_a_window_of_its_own(alice: Customer) -> None:
+    use_up(alice.key)
+    _, other_key = new_key(alice.user)
+    assert alice.chat().status_code == 429
+    assert alice.chat_with(other_key).status_code == 200
+
+
+def test_requests_without_a_key_are_not_counted(alice: Customer, http: httpx.Client) -> None:
+    use_up(alice.key)
+    assert http.get("/v1/models").status_code == 200
+
+
+# --- Without Redis --------------------------------------------------------------------------------
+
+
+@contextmanager
+def silent_redis() -> Iterator[str]:
+    """Takes every connection and never says a word."""
+    with socket.create_server((LOOPBACK, 0), backlog=512) as silent:
+        yield f"redis://{LOOPBACK}:{silent.getsockname()[1]}/0"
+
+
+@contextmanager
+def no_redis() -> Iterator[str]:
+    yield f"redis://{LOOPBACK}:{free_port()}/0"
+
+
+@pytest.fixture(scope="module", params=[no_redis, silent_redis], ids=["dead", "frozen"])
+def lonely_web(
+    request: pytest.FixtureRequest,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+) -> Iterator[Web]:
+    """A web process whose Redis is away."""
+    with (
+        request.param() as url,
+        django_db_blocker.unblock(),
+        running_web(simulator, REDIS_URL=url) as web,
+    ):
+        yield web
+
+
+def test_without_redis_nobody_is_limited_and_nobody_waits(
+    customer: NewCustomer, lonely_web: Web
+) -> None:
+    alice = customer()
+    answers: list[httpx.Response] = []
+    with httpx.Client(base_url=lonely_web.url, headers=alice.headers) as http:
+        http.get("/v1/models")
+        for _ in range(CALLS):
+            answers.append(http.get("/v1/models/gpt-6-luna"))
+        answers.append(http.post("/v1/chat/completions", json=alice.body()))
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert max(answer.elapsed.total_seconds() for answer in answers) < PATIENCE
+    for answer in answers:
+        assert [answer.headers[name] for name in RATE_HEADERS[::2]] == ["120", "60"]
+    assert remaining(answers[0]) > remaining(answers[20])
+    assert 0 <= remaining(answers[-1]) <= 119
+
+
+def test_without_redis_many_at_once_do_not_wait_for_each_other(
+    customer: NewCustomer, lonely_web: Web
+) -> None:
+    alice = customer()
+    with (
+        httpx.Client(base_url=lonely_web.url, headers=alice.headers) as http,
+        ThreadPoolExecutor(16) as threads,
+    ):
+        time.sleep(1.1)  # Redis is looked for again
+        answers = list(threads.map(lambda _: http.get("/v1/models/gpt-6-luna"), range(48)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert max(answer.elapsed.total_seconds() for answer in answers) < 2 * PATIENCE
