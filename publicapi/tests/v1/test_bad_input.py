@@ -1,11 +1,14 @@
 """What should never be sent: an answer in the right envelope, never a 500, never a charge."""
 
 import json
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import Any
 
 import httpx
 import pytest
 
+from common.local.ports import LOOPBACK
 from publicapi.tests.v1.customer import Customer
 from publicapi.tests.v1.refusals import refusal
 
@@ -259,6 +262,17 @@ def test_50_megabytes_are_answered_and_not_kept(
     refusal(upload.response, status, code, keyed=status == 400)
     assert upload.growth < 32_000_000
     alice.assert_nothing_billed()
+
+
+def test_a_client_that_first_sends_everything_gets_the_answer(alice: Customer) -> None:
+    """One that asks for the connection to be closed: closing it early would break its sending."""
+    headers = {**alice.headers, "Connection": "close"}
+    connection = HTTPConnection(LOOPBACK, alice.web.port, timeout=20)
+    with closing(connection):
+        connection.request("POST", "/v1/chat/completions", b"a" * 50_000_000, headers)
+        answer = connection.getresponse()
+        assert answer.status == 400
+        assert b'"input_too_long"' in answer.read()
 
 
 def test_after_a_body_that_was_too_large_the_service_answers(
