@@ -10,7 +10,7 @@ from common.errors import DomainError
 from publicapi.v1 import errors
 from publicapi.v1.chat import create_completion
 from publicapi.v1.exchange import Exchange, Headers, Receive, Scope, Send
-from publicapi.v1.models import get_model, list_models
+from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,6 @@ ROUTES: dict[str, Methods] = {
     "/v1/models": {"GET": list_models, "HEAD": list_models},
     "/v1/chat/completions": {"POST": create_completion},
 }
-MODEL_PREFIX = "/v1/models/"
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 
 # Where clients of other interfaces land, and where they should go.

