@@ -7,7 +7,9 @@ from uuid import UUID
 
 from accounts.models import User
 from billing.models import KeyMonth, Subscription
+from common.batching import Batcher
 from common.database import get_database
+from common.perloop import PerLoop
 
 
 def current_month() -> date:
@@ -44,20 +46,31 @@ class KeyHolder:
 
 async def find_key_holder(digest: bytes) -> KeyHolder | None:
     """The holder of the key with that digest; None where it is unknown or revoked."""
+    return await _key_holders.get().run(digest)
+
+
+async def _find_key_holders(digests: list[bytes]) -> list[KeyHolder | None]:
     rows = await get_database().rows(
-        "SELECT k.id, k.account_id, k.allowed_models, u.status, s.plan_id, p.api_access"
+        "SELECT k.digest, k.id, k.account_id, k.allowed_models, u.status, s.plan_id, p.api_access"
         " FROM accounts_apikey k"
         " JOIN accounts_user u ON u.id = k.account_id"
         " JOIN billing_subscription s ON s.account_id = u.id"
         " JOIN billing_plan p ON p.key = s.plan_id"
-        " WHERE k.digest = %s AND k.revoked_at IS NULL",
-        (digest,),
+        " WHERE k.digest = ANY (%s) AND k.revoked_at IS NULL",
+        (digests,),
     )
-    if not rows:
-        return None
-    key_id, account_id, allowed_models, status, plan, api_access = rows[0]
-    active = status == User.Status.ACTIVE
-    return KeyHolder(key_id, account_id, frozenset(allowed_models), active, plan, api_access)
+    holders = {
+        digest: KeyHolder(
+            key_id, account_id, frozenset(models), status == User.Status.ACTIVE, plan, api_access
+        )
+        for digest, key_id, account_id, models, status, plan, api_access in rows
+    }
+    return [holders.get(digest) for digest in digests]
+
+
+_key_holders: PerLoop[Batcher[bytes, KeyHolder | None]] = PerLoop(
+    lambda: Batcher(_find_key_holders)
+)
 
 
 async def models_in_plan(plan: str) -> frozenset[str]:

@@ -32,10 +32,16 @@ class HoldRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Spend:
-    """What a call used: its cost (at cost) and the tokens or images behind it."""
+class Ending:
+    """How a call ended: `settled` at what it used, `released`, or `expired` at its checkpoint.
 
-    cost: int
+    `cost` is at cost; it and the tokens or images behind it count for a settled call only.
+    """
+
+    charge_id: UUID
+    account_id: UUID
+    status: Literal["settled", "released", "expired"]
+    cost: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cached_tokens: int = 0

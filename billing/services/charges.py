@@ -1,12 +1,16 @@
 """The money verbs of a call: hold, checkpoint, settle, release, expire.
 
-Each is one SQL function of `billing/sql/` and one round trip. All may raise DatabaseUnavailable;
-the outcome is then unknown, and every verb may simply be repeated.
+Each is one SQL function of `billing/sql/`; holds and endings of calls that run at the same time
+share a round trip and a commit. All may raise DatabaseUnavailable; the outcome is then unknown, and
+every verb may simply be repeated.
 """
 
 from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
+
+import msgspec
+import psycopg
 
 from billing.errors import (
     AccountDisabled,
@@ -19,13 +23,17 @@ from billing.errors import (
     ModelNotAllowed,
     SpendCapReached,
 )
-from billing.types import Checkpoint, HoldRequest, Resolution, Spend
+from billing.types import Checkpoint, Ending, HoldRequest, Resolution
+from common.batching import Batcher
 from common.database import get_database
 from common.errors import DomainError
 from common.money import usd
+from common.perloop import PerLoop
 
-HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)"
+_HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+_RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)"
+
+Row = tuple[Any, ...]
 
 _REFUSALS: dict[str, type[DomainError]] = {
     "invalid_api_key": InvalidApiKey,
@@ -39,24 +47,7 @@ _REFUSALS: dict[str, type[DomainError]] = {
 
 async def hold(request: HoldRequest) -> None:
     """Reserve the worst case of a call, or raise the DomainError that says why not."""
-    verdict, plan, needed, afford, balance, used, reset_at = await get_database().row(
-        HOLD,
-        (
-            request.charge_id,
-            request.account_id,
-            request.api_key_id,
-            request.model_id,
-            request.price_version_id,
-            request.source,
-            request.kind,
-            request.funding,
-            request.free_window,
-            request.worst_cost,
-            request.owner_id,
-            request.seconds,
-            request.request_id,
-        ),
-    )
+    verdict, plan, needed, afford, balance, used, reset_at = await _batches.get().hold(request)
     if verdict == "held":
         return
     if verdict == "spend_cap_in_flight":
@@ -86,34 +77,19 @@ async def hold(request: HoldRequest) -> None:
     raise _REFUSALS[verdict]
 
 
-async def settle(charge_id: UUID, spend: Spend) -> Resolution:
-    """End a call that produced output: bill what it used."""
-    return _resolution(
-        await get_database().row(
-            RESOLVE,
-            (
-                charge_id,
-                "settled",
-                spend.cost,
-                spend.tokens_in,
-                spend.tokens_out,
-                spend.cached_tokens,
-                spend.reasoning_tokens,
-                spend.images,
-            ),
-        )
-    )
+async def resolve(ending: Ending) -> Resolution:
+    """End a call: bill what it used, or nothing.
 
-
-async def release(charge_id: UUID) -> None:
-    """End a call that produced nothing: bill nothing. Also right for a hold whose fate is unknown:
-    a charge that never came to be is left alone."""
-    await get_database().row(RESOLVE, (charge_id, "released", 0, 0, 0, 0, 0, 0))
+    Releasing is also right for a hold whose fate is unknown: a charge that never came to be is left
+    alone.
+    """
+    outcome, *values = await _batches.get().resolve(ending)
+    return Resolution(outcome == "resolved", *values)
 
 
 async def expire(charge_id: UUID) -> None:
     """End a call that nobody runs any more: bill its last checkpoint, or release it."""
-    await get_database().row(RESOLVE, (charge_id, "expired", 0, 0, 0, 0, 0, 0))
+    await get_database().row(_RESOLVE, (charge_id, "expired", 0, 0, 0, 0, 0, 0))
 
 
 async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID]:
@@ -141,9 +117,76 @@ async def renew_lease(owner_id: UUID, kind: str, live: Collection[UUID]) -> set[
 
 async def end_lease(owner_id: UUID) -> None:
     """Give up a process's lease: whatever it still holds has lapsed."""
-    await get_database().rows("DELETE FROM billing_ownerlease WHERE owner_id = %s", (owner_id,))
+    await get_database().rows(
+        "DELETE FROM billing_ownerlease WHERE owner_id = %s RETURNING owner_id", (owner_id,)
+    )
 
 
-def _resolution(row: tuple[Any, ...]) -> Resolution:
-    outcome, *values = row
-    return Resolution(outcome == "resolved", *values)
+class _Batches:
+    """The holds and endings of one event loop, which go to the database together.
+
+    What a batch could not do, because a wallet was locked or another item broke it, goes alone.
+    """
+
+    def __init__(self) -> None:
+        self._database = get_database()
+        self._holds = Batcher(self._hold_many)
+        self._endings = Batcher(self._resolve_many)
+
+    async def hold(self, request: HoldRequest) -> Row:
+        row = await self._holds.run(request)
+        if row is not None:
+            return row
+        return await self._database.row(
+            _HOLD,
+            (
+                request.charge_id,
+                request.account_id,
+                request.api_key_id,
+                request.model_id,
+                request.price_version_id,
+                request.source,
+                request.kind,
+                request.funding,
+                request.free_window,
+                request.worst_cost,
+                request.owner_id,
+                request.seconds,
+                request.request_id,
+            ),
+        )
+
+    async def resolve(self, ending: Ending) -> Row:
+        row = await self._endings.run(ending)
+        if row is not None:
+            return row
+        return await self._database.row(
+            _RESOLVE,
+            (
+                ending.charge_id,
+                ending.status,
+                ending.cost,
+                ending.tokens_in,
+                ending.tokens_out,
+                ending.cached_tokens,
+                ending.reasoning_tokens,
+                ending.images,
+            ),
+        )
+
+    async def _hold_many(self, requests: list[HoldRequest]) -> list[Row | None]:
+        return await self._run("SELECT * FROM money_hold_many(%s)", requests)
+
+    async def _resolve_many(self, endings: list[Ending]) -> list[Row | None]:
+        return await self._run("SELECT * FROM money_resolve_many(%s)", endings)
+
+    async def _run(self, sql: str, items: list[HoldRequest] | list[Ending]) -> list[Row | None]:
+        """One row per item; None for each that has to go alone."""
+        try:
+            rows = await self._database.rows(sql, (msgspec.json.encode(items).decode(),))
+        except psycopg.Error:
+            return [None] * len(items)
+        return [None if row[0] == "busy" else row for row in rows]
+
+
+_batches = PerLoop(_Batches)

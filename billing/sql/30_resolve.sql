@@ -8,6 +8,9 @@
 -- A cost above the hold takes free funds of this account only, never another hold's; what is still
 -- missing is written off as shortfall.
 --
+-- enable_seqscan is off because every row here is found by its key: a plan that was made and kept
+-- while a table was still empty would read all of it for ever after.
+--
 -- outcome: 'resolved', 'already' (moved nothing), or 'unknown'. The other values are the charge's.
 CREATE OR REPLACE FUNCTION money_resolve(
     p_charge uuid, p_status text, p_cost bigint DEFAULT 0,
@@ -15,7 +18,7 @@ CREATE OR REPLACE FUNCTION money_resolve(
     p_cached int DEFAULT 0, p_reasoning int DEFAULT 0, p_images int DEFAULT 0,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE
     c billing_charge; w billing_wallet; a billing_allowance;
     v_account uuid; t timestamptz; room bigint;

@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION money_hold(
     p_worst bigint, p_owner uuid, p_seconds int, p_request_id text,
     OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
     OUT used int, OUT reset_at timestamptz)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE
     w billing_wallet; c billing_charge; k accounts_apikey; km billing_keymonth; a billing_allowance;
     v_status text; v_api_access boolean; v_month date; v_lapsed uuid; v_granted bigint;

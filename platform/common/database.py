@@ -8,7 +8,6 @@ call per step, each its own transaction. Opened on first use: not every server h
 import asyncio
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import psycopg
 from django.conf import settings
@@ -16,6 +15,7 @@ from django.db import connections
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from common.errors import ServiceUnavailable
+from common.perloop import PerLoop
 
 # Seconds to wait for a free connection before the caller is told to come again.
 CHECKOUT_SECONDS = 4.0
@@ -39,7 +39,7 @@ class Database:
         self._opening = asyncio.Lock()
 
     async def rows(self, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement as one transaction.
+        """Run one statement that gives rows, as one transaction.
 
         Raises DatabaseUnavailable; the outcome of the statement is then unknown.
         """
@@ -50,7 +50,7 @@ class Database:
                 pool.connection(timeout=CHECKOUT_SECONDS) as connection,
             ):
                 cursor = await connection.execute(sql, params)
-                return await cursor.fetchall() if cursor.description else []
+                return await cursor.fetchall()
         except _AWAY as error:
             raise DatabaseUnavailable from error
 
@@ -99,9 +99,9 @@ def _connection_parameters() -> dict[str, Any]:
     }
 
 
-_databases: WeakKeyDictionary[asyncio.AbstractEventLoop, Database] = WeakKeyDictionary()
+_databases = PerLoop(Database)
 
 
 def get_database() -> Database:
     """The running event loop's pool."""
-    return _databases.setdefault(asyncio.get_running_loop(), Database())
+    return _databases.get()

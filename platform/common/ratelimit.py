@@ -1,4 +1,4 @@
-"""Exact sliding-window rate limits, counted in Redis in one call per request.
+"""Exact sliding-window rate limits, counted in Redis; requests at the same time share a call.
 
 A window is the ring of the last accepted times, so "120 per minute" holds in any 60 seconds. A
 refused request takes nothing. Redis only counts: while it is away nobody is limited, and nobody
@@ -9,7 +9,6 @@ import asyncio
 import math
 import time
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import structlog
 from django.conf import settings
@@ -18,31 +17,42 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from common.batching import Batcher
+from common.perloop import PerLoop
+
 log = structlog.get_logger(__name__)
 
 REDIS_TIMEOUT = 0.1
 # After a failure Redis is left alone this long, so that an outage costs one request the timeout.
 REDIS_PAUSE = 1.0
 
-# KEYS[1] the window; ARGV: limit, window in microseconds.
-# Returns {accepted, remaining, microseconds until one more is accepted}.
+# KEYS: the windows; ARGV: limit and window in microseconds for each.
+# Returns for each {accepted, remaining, microseconds until one more is accepted}.
 SLIDING_WINDOW = """
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
-local limit, window = tonumber(ARGV[1]), tonumber(ARGV[2])
-local count = redis.call('LLEN', KEYS[1])
-while count > 0 do
-  local oldest = tonumber(redis.call('LINDEX', KEYS[1], -1))
-  if now - oldest < window then
-    if count >= limit then return {0, 0, oldest + window - now} end
-    break
+
+local function count_request(key, limit, window)
+  local count = redis.call('LLEN', key)
+  while count > 0 do
+    local oldest = tonumber(redis.call('LINDEX', key, -1))
+    if now - oldest < window then
+      if count >= limit then return {0, 0, oldest + window - now} end
+      break
+    end
+    redis.call('RPOP', key)
+    count = count - 1
   end
-  redis.call('RPOP', KEYS[1])
-  count = count - 1
+  redis.call('LPUSH', key, string.format('%.0f', now))
+  redis.call('PEXPIRE', key, math.ceil(window / 1000))
+  return {1, limit - count - 1, 0}
 end
-redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
-redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
-return {1, limit - count - 1, 0}
+
+local verdicts = {}
+for i, key in ipairs(KEYS) do
+  verdicts[i] = count_request(key, tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i]))
+end
+return verdicts
 """
 
 
@@ -77,6 +87,7 @@ class RateLimiter:
         )
         self._redis = Redis(connection_pool=pool)
         self._script = self._redis.register_script(SLIDING_WINDOW)
+        self._batcher = Batcher(self._count, parallel=2)
         self._paused_until = 0.0
         self._local = LocalCounter()
 
@@ -85,15 +96,23 @@ class RateLimiter:
         what this process alone has seen."""
         if time.monotonic() >= self._paused_until:
             try:
-                async with asyncio.timeout(REDIS_TIMEOUT):
-                    accepted, remaining, wait = await self._script(
-                        keys=[f"limit:{name}"], args=[limit.requests, limit.window * 1_000_000]
-                    )
-                return Verdict(bool(accepted), remaining, math.ceil(wait / 1_000_000))
+                return await self._batcher.run((name, limit))
             except (RedisError, OSError, TimeoutError) as error:
                 self._paused_until = time.monotonic() + REDIS_PAUSE
                 log.warning("ratelimit.redis_away", error=type(error).__name__)
         return Verdict(True, self._local.remaining(name, limit))
+
+    async def _count(self, requests: list[tuple[str, Limit]]) -> list[Verdict]:
+        keys = [f"limit:{name}" for name, _ in requests]
+        arguments: list[int] = []
+        for _, limit in requests:
+            arguments += (limit.requests, limit.window * 1_000_000)
+        async with asyncio.timeout(REDIS_TIMEOUT):
+            answers = await self._script(keys=keys, args=arguments)
+        return [
+            Verdict(bool(accepted), remaining, math.ceil(wait / 1_000_000))
+            for accepted, remaining, wait in answers
+        ]
 
     async def close(self) -> None:
         await self._redis.aclose(close_connection_pool=True)
@@ -114,12 +133,9 @@ class LocalCounter:
         return max(0, limit.requests - count)
 
 
-_limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, RateLimiter] = WeakKeyDictionary()
+_limiters = PerLoop(RateLimiter)
 
 
 def get_rate_limiter() -> RateLimiter:
     """The running event loop's limiter."""
-    loop = asyncio.get_running_loop()
-    if loop not in _limiters:
-        _limiters[loop] = RateLimiter()
-    return _limiters[loop]
+    return _limiters.get()

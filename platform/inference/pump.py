@@ -14,7 +14,7 @@ from uuid import UUID
 import structlog
 
 from billing.services import charges
-from billing.types import Checkpoint, HoldRequest, Spend
+from billing.types import Checkpoint, Ending, HoldRequest, Resolution
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
 from common.database import DatabaseUnavailable
@@ -234,17 +234,17 @@ class Pump:
             SETTLE_PATIENCE, self._end, failure, answer
         )
         try:
-            await self._persist(usage if answer else None)
+            await self._persist(self._ending(usage if answer else None))
         finally:
             patience.cancel()
             self._end(failure, answer)
 
-    async def _persist(self, usage: Usage | None) -> None:
+    async def _persist(self, ending: Ending) -> None:
         """Carry out the last money verb, however often that takes."""
         give_up_at = time.monotonic() + SETTLE_RETRY_SECONDS
         for pause in chain((0.2, 0.5, 1.0, 2.0), repeat(5.0)):
             try:
-                await self._release_or_settle(usage)
+                self._report(await charges.resolve(ending))
             except DatabaseUnavailable:
                 if time.monotonic() > give_up_at:
                     log.exception("charge.abandoned", charge_id=str(self.charge_id))
@@ -253,23 +253,25 @@ class Pump:
             else:
                 return
 
-    async def _release_or_settle(self, usage: Usage | None) -> None:
+    def _ending(self, usage: Usage | None) -> Ending:
+        """`usage` is None where nothing is to be billed."""
         if usage is None:
-            await charges.release(self.charge_id)
-            return
-        resolution = await charges.settle(
+            return Ending(self.charge_id, self.call.account_id, "released")
+        return Ending(
             self.charge_id,
-            Spend(
-                self._meter.cost,
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.cached_tokens,
-                usage.reasoning_tokens,
-            ),
+            self.call.account_id,
+            "settled",
+            self._meter.cost,
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
         )
+
+    def _report(self, resolution: Resolution) -> None:
         if resolution.shortfall or not resolution.moved:
             log.error(
-                "charge.not_covered" if resolution.moved else "charge.settled_late",
+                "charge.not_covered" if resolution.moved else "charge.resolved_late",
                 charge_id=str(self.charge_id),
                 status=resolution.status,
                 shortfall_nusd=resolution.shortfall,

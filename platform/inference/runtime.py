@@ -8,7 +8,6 @@ import contextlib
 import contextvars
 import time
 from uuid import UUID, uuid4
-from weakref import WeakKeyDictionary
 
 import structlog
 from django.conf import settings
@@ -17,6 +16,7 @@ from billing.errors import ChargeResolved
 from billing.services import charges
 from common.database import DatabaseUnavailable
 from common.errors import ServiceUnavailable
+from common.perloop import PerLoop
 from inference.pump import Pump
 from inference.types import ChatCall
 from providers.types import ChatWire
@@ -144,12 +144,9 @@ class Runtime:
                     pump.stop(ChargeResolved())
 
 
-_runtimes: WeakKeyDictionary[asyncio.AbstractEventLoop, Runtime] = WeakKeyDictionary()
+_runtimes = PerLoop(Runtime)
 
 
 def get_runtime() -> Runtime:
     """The running event loop's runtime."""
-    loop = asyncio.get_running_loop()
-    if loop not in _runtimes:
-        _runtimes[loop] = Runtime()
-    return _runtimes[loop]
+    return _runtimes.get()
