@@ -112,12 +112,17 @@ INVARIANTS = (
     ),
     Invariant(
         "charge_split",
-        "Plan part at cost, the rest at twice the cost, nothing negative.",
+        "Plan part at cost, the rest at twice the cost, nothing negative; held and charged alike.",
         """
-        SELECT id, cost, charge_plan, charge_balance, shortfall FROM billing_charge
-        WHERE status <> 'held' AND funding = 'customer'
-          AND (charge_balance + shortfall <> 2 * (cost - charge_plan) OR charge_plan > cost
-               OR least(cost, charge_plan, charge_balance, shortfall) < 0)""",
+        SELECT id, status, worst_cost, hold_plan, hold_balance,
+               cost, charge_plan, charge_balance, shortfall
+        FROM billing_charge
+        WHERE (status = 'held') <> (resolved_at IS NULL)
+           OR least(cost, charge_plan, charge_balance, shortfall, hold_plan, hold_balance) < 0
+           OR funding = 'customer' AND hold_balance <> 2 * (worst_cost - hold_plan)
+           OR funding = 'platform' AND hold_plan + hold_balance + charge_plan + charge_balance > 0
+           OR funding = 'customer' AND status <> 'held'
+              AND (charge_balance + shortfall <> 2 * (cost - charge_plan) OR charge_plan > cost)""",
     ),
     Invariant(
         "allowance_bounds",

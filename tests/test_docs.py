@@ -95,7 +95,7 @@ def test_the_worked_example_is_what_the_functions_do(committed: None) -> None:
     bank.settle(earlier, granted - allowance_before)
 
     prompt = (Message("user", "x" * 400),)
-    bound = input_upper_bound(prompt, model.prompt_overhead_tokens, model.context_window)
+    bound = input_upper_bound(prompt, model.prompt_overhead_tokens)
     worst, cost = token_cost(price, bound, 2_000), token_cost(price, 90, 1_500)
     _, charge_id = bank.hold(account, worst, owner=owner, model=model.id)
     bank.settle(charge_id, cost)

@@ -1,7 +1,7 @@
 """Doing many small things in one round trip, without making any of them wait for company.
 
-What arrives while earlier batches are on their way goes out together as the next one, as a database
-commits in groups. An idle system sends every item at once, alone.
+What arrives while a batch is on its way goes out together as the next one, as a database commits in
+groups. An idle system sends every item at once, alone.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class Batcher(Generic[Item, Result]):
-    """Runs items through `execute` in batches of at most `size`, `parallel` batches at a time.
+    """Runs items through `execute` in batches of at most `size`, one batch at a time.
 
     `execute` gives one result per item, in order; what it raises is raised to every caller of the
     batch. Bound to the event loop that uses it.
@@ -25,13 +25,11 @@ class Batcher(Generic[Item, Result]):
         execute: Callable[[list[Item]], Awaitable[list[Result]]],
         *,
         size: int = 32,
-        parallel: int = 1,
     ) -> None:
         self._execute = execute
         self._size = size
-        self._free = parallel
         self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: asyncio.Task[None] | None = None
 
     async def run(self, item: Item) -> Result:
         """The result of `item`, in whichever batch it goes."""
@@ -43,13 +41,10 @@ class Batcher(Generic[Item, Result]):
         return await result
 
     def _start(self) -> None:
-        while self._waiting and self._free:
-            self._free -= 1
+        if self._waiting and self._running is None:
             count = min(self._size, len(self._waiting))
             batch = [self._waiting.popleft() for _ in range(count)]
-            task = asyncio.get_running_loop().create_task(self._run_batch(batch))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+            self._running = asyncio.get_running_loop().create_task(self._run_batch(batch))
 
     async def _run_batch(self, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         try:
@@ -62,5 +57,5 @@ class Batcher(Generic[Item, Result]):
                 if not waiter.done():
                     waiter.set_exception(error)
         finally:
-            self._free += 1
+            self._running = None
             self._start()

@@ -17,11 +17,15 @@ class PerLoop(Generic[T]):
     def __init__(self, factory: Callable[[], T]) -> None:
         self._factory = factory
         self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+        # The same loop asks nearly always: it is recognised without a weak reference.
+        self._last: tuple[asyncio.AbstractEventLoop, T] | None = None
 
     def get(self) -> T:
         """The running loop's own."""
         loop = asyncio.get_running_loop()
-        made = self._made.get(loop)
-        if made is None:
-            made = self._made[loop] = self._factory()
-        return made
+        if self._last is not None and self._last[0] is loop:
+            return self._last[1]
+        if loop not in self._made:
+            self._made[loop] = self._factory()
+        self._last = (loop, self._made[loop])
+        return self._made[loop]

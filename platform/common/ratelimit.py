@@ -87,7 +87,7 @@ class RateLimiter:
         )
         self._redis = Redis(connection_pool=pool)
         self._script = self._redis.register_script(SLIDING_WINDOW)
-        self._batcher = Batcher(self._count, parallel=2)
+        self._batcher = Batcher(self._count)
         self._paused_until = 0.0
         self._local = LocalCounter()
 

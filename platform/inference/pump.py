@@ -160,9 +160,7 @@ class Pump:
 
     def _hold_request(self) -> HoldRequest:
         call, model = self.call, self.call.model
-        input_bound = input_upper_bound(
-            call.messages, model.prompt_overhead_tokens, model.context_window
-        )
+        input_bound = input_upper_bound(call.messages, model.prompt_overhead_tokens)
         return HoldRequest(
             charge_id=self.charge_id,
             account_id=call.account_id,

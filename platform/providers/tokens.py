@@ -9,14 +9,14 @@ _BYTES_PER_TOKEN = 4  # of ordinary prose
 _ESTIMATED_ENVELOPE = 4
 
 
-def input_upper_bound(messages: Iterable[Message], overhead: int, context_window: int) -> int:
+def input_upper_bound(messages: Iterable[Message], overhead: int) -> int:
     """No provider counts more input tokens than this.
 
     Every known tokenizer spends at least one UTF-8 byte on a token. `overhead` is the model's
-    `prompt_overhead_tokens`.
+    `prompt_overhead_tokens`. The listed context window is no bound: some providers take more.
     """
     text = sum(_utf8_length(message.text) + _ENVELOPE for message in messages)
-    return min(text + overhead, context_window)
+    return text + overhead
 
 
 def estimate_input(messages: Iterable[Message]) -> int:
