@@ -6,7 +6,6 @@ every verb may simply be repeated.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -25,15 +24,13 @@ from billing.errors import (
 )
 from billing.types import Checkpoint, Ending, HoldRequest, Resolution
 from common.batching import Batcher
-from common.database import get_database
+from common.database import Lane, Row, get_database
 from common.errors import DomainError
 from common.money import usd
 from common.perloop import PerLoop
 
 _HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)"
-
-Row = tuple[Any, ...]
 
 _REFUSALS: dict[str, type[DomainError]] = {
     "invalid_api_key": InvalidApiKey,
@@ -130,6 +127,8 @@ class _Batches:
 
     def __init__(self) -> None:
         self._database = get_database()
+        self._hold_lane = Lane(self._database)
+        self._ending_lane = Lane(self._database)
         self._holds = Batcher(self._hold_many)
         self._endings = Batcher(self._resolve_many)
 
@@ -175,18 +174,21 @@ class _Batches:
         )
 
     async def _hold_many(self, requests: list[HoldRequest]) -> list[Row | None]:
-        return await self._run("SELECT * FROM money_hold_many(%s)", requests)
+        return await _run_batch(self._hold_lane, "SELECT * FROM money_hold_many(%s)", requests)
 
     async def _resolve_many(self, endings: list[Ending]) -> list[Row | None]:
-        return await self._run("SELECT * FROM money_resolve_many(%s)", endings)
+        return await _run_batch(self._ending_lane, "SELECT * FROM money_resolve_many(%s)", endings)
 
-    async def _run(self, sql: str, items: list[HoldRequest] | list[Ending]) -> list[Row | None]:
-        """One row per item; None for each that has to go alone."""
-        try:
-            rows = await self._database.rows(sql, (msgspec.json.encode(items).decode(),))
-        except psycopg.Error:
-            return [None] * len(items)
-        return [None if row[0] == "busy" else row for row in rows]
+
+async def _run_batch(
+    lane: Lane, sql: str, items: list[HoldRequest] | list[Ending]
+) -> list[Row | None]:
+    """One row per item; None for each that has to go alone."""
+    try:
+        rows = await lane.rows(sql, (msgspec.json.encode(items).decode(),))
+    except psycopg.Error:
+        return [None] * len(items)
+    return [None if row[0] == "busy" else row for row in rows]
 
 
 _batches = PerLoop(_Batches)

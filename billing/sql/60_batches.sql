@@ -58,8 +58,8 @@ END $$;
 
 -- Lock those of the wallets that nobody else has locked; returns their accounts.
 CREATE OR REPLACE FUNCTION lock_free_wallets(p_accounts uuid[])
-RETURNS uuid[] LANGUAGE sql VOLATILE AS $$
-    SELECT array_agg(account_id)
-    FROM (SELECT account_id FROM billing_wallet WHERE account_id = ANY (p_accounts)
-          ORDER BY account_id FOR NO KEY UPDATE SKIP LOCKED) free
-$$;
+RETURNS uuid[] LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RETURN ARRAY(SELECT account_id FROM billing_wallet WHERE account_id = ANY (p_accounts)
+                 ORDER BY account_id FOR NO KEY UPDATE SKIP LOCKED);
+END $$;

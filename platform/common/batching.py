@@ -36,15 +36,16 @@ class Batcher(Generic[Item, Result]):
         loop = asyncio.get_running_loop()
         result: asyncio.Future[Result] = loop.create_future()
         self._waiting.append((item, result))
-        # Not at once: whatever else is ready in this turn of the loop shall go with it.
-        loop.call_soon(self._start)
+        if self._running is None:
+            # The task starts in the next turn of the loop: what else is ready in this one goes too.
+            self._running = loop.create_task(self._run_batches())
         return await result
 
-    def _start(self) -> None:
-        if self._waiting and self._running is None:
+    async def _run_batches(self) -> None:
+        while self._waiting:
             count = min(self._size, len(self._waiting))
-            batch = [self._waiting.popleft() for _ in range(count)]
-            self._running = asyncio.get_running_loop().create_task(self._run_batch(batch))
+            await self._run_batch([self._waiting.popleft() for _ in range(count)])
+        self._running = None
 
     async def _run_batch(self, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         try:
@@ -56,6 +57,3 @@ class Batcher(Generic[Item, Result]):
             for _, waiter in batch:
                 if not waiter.done():
                     waiter.set_exception(error)
-        finally:
-            self._running = None
-            self._start()

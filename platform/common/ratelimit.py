@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 from django.conf import settings
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -77,15 +77,14 @@ class RateLimiter:
     """The limiter of one event loop."""
 
     def __init__(self) -> None:
-        pool = BlockingConnectionPool.from_url(
+        # One connection is enough: the batcher asks once at a time.
+        self._redis = Redis.from_url(
             settings.REDIS_URL,
-            max_connections=32,
-            timeout=REDIS_TIMEOUT,
+            single_connection_client=True,
             socket_timeout=REDIS_TIMEOUT,
             socket_connect_timeout=REDIS_TIMEOUT,
             retry=Retry(NoBackoff(), 0),
         )
-        self._redis = Redis(connection_pool=pool)
         self._script = self._redis.register_script(SLIDING_WINDOW)
         self._batcher = Batcher(self._count)
         self._paused_until = 0.0
@@ -94,21 +93,26 @@ class RateLimiter:
     async def check(self, name: str, limit: Limit) -> Verdict:
         """Count a request of `name`. While Redis is away everything is allowed, and `remaining` is
         what this process alone has seen."""
+        verdict = None
         if time.monotonic() >= self._paused_until:
-            try:
-                return await self._batcher.run((name, limit))
-            except (RedisError, OSError, TimeoutError) as error:
-                self._paused_until = time.monotonic() + REDIS_PAUSE
-                log.warning("ratelimit.redis_away", error=type(error).__name__)
-        return Verdict(True, self._local.remaining(name, limit))
+            verdict = await self._batcher.run((name, limit))
+        return verdict or Verdict(True, self._local.remaining(name, limit))
 
-    async def _count(self, requests: list[tuple[str, Limit]]) -> list[Verdict]:
+    async def _count(self, requests: list[tuple[str, Limit]]) -> list[Verdict | None]:
+        """A verdict for each request; None while Redis is away."""
         keys = [f"limit:{name}" for name, _ in requests]
         arguments: list[int] = []
         for _, limit in requests:
             arguments += (limit.requests, limit.window * 1_000_000)
-        async with asyncio.timeout(REDIS_TIMEOUT):
-            answers = await self._script(keys=keys, args=arguments)
+        if time.monotonic() < self._paused_until:
+            return [None] * len(requests)
+        try:
+            async with asyncio.timeout(REDIS_TIMEOUT):
+                answers = await self._script(keys=keys, args=arguments)
+        except (RedisError, OSError, TimeoutError) as error:
+            self._paused_until = time.monotonic() + REDIS_PAUSE
+            log.warning("ratelimit.redis_away", error=type(error).__name__)
+            return [None] * len(requests)
         return [
             Verdict(bool(accepted), remaining, math.ceil(wait / 1_000_000))
             for accepted, remaining, wait in answers
