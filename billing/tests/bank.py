@@ -96,6 +96,12 @@ def expire(charge: UUID) -> str:
     return str(run("SELECT * FROM money_resolve(%s, 'expired')", charge)[0])
 
 
+def release_all(account: User) -> None:
+    """Release whatever the account still holds."""
+    for charge in Charge.objects.filter(account=account, status="held"):
+        release(charge.pk)
+
+
 def checkpoint(owner: UUID, charge: UUID, cost: int, tokens_out: int = 3) -> None:
     run(
         "SELECT count(*) FROM money_checkpoint(%s, %s, %s, %s, %s)",

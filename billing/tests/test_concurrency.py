@@ -17,7 +17,7 @@ from billing.tests.bank import (
     live_owner,
     new_account,
     other_connection,
-    release,
+    release_all,
     settle,
     wallet_of,
 )
@@ -36,7 +36,7 @@ def test_parallel_holds_never_take_more_than_the_balance() -> None:
 
     assert verdicts.count("held") == 7
     assert wallet_of(alice).held == 1400
-    _release_all(alice)
+    release_all(alice)
 
 
 def test_parallel_calls_of_a_key_overshoot_its_cap_by_at_most_one() -> None:
@@ -89,7 +89,7 @@ def test_a_domain_row_locked_around_a_hold_beside_a_settle_does_not_deadlock() -
         settling.result(timeout=5)
 
     assert Charge.objects.get(pk=charge).status == "settled"
-    _release_all(alice)
+    release_all(alice)
 
 
 def test_random_verbs_from_many_connections_keep_every_invariant() -> None:
@@ -117,7 +117,7 @@ def test_random_verbs_from_many_connections_keep_every_invariant() -> None:
         list(threads.map(work, range(PARALLEL)))
 
     print(f"seed {seed}")  # noqa: T201 - shown when an invariant is broken
-    _release_all(alice)
+    release_all(alice)
 
 
 def _hold_all_at_once(
@@ -175,8 +175,3 @@ def _wait_until_blocked(connection: "psycopg.Connection[tuple[str]]") -> None:
                 return
             observer.execute("SELECT pg_sleep(0.02)")
     raise AssertionError("nobody waits")
-
-
-def _release_all(account: User) -> None:
-    for charge in Charge.objects.filter(account=account, status="held"):
-        release(charge.pk)
