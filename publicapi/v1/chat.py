@@ -17,7 +17,8 @@ from publicapi.v1.exchange import Exchange
 
 # 400,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
 MAX_BODY = 8 * 1024 * 1024
-# A stream that is silent this long gets a comment, so that nothing on the way closes it.
+# A stream that is silent for so long, or up to twice that, gets a comment, so that nothing on the
+# way closes it.
 KEEP_ALIVE_SECONDS = 15.0
 
 
@@ -84,11 +85,11 @@ async def _stream(exchange: Exchange, pump: Pump, usage_on_every_chunk: bool) ->
     await pump.started()
     chunks = _Chunks(pump, usage_on_every_chunk)
     try:
-        await exchange.start_stream()
-        await exchange.write(chunks.first())
-        async for batch in pump.batches(KEEP_ALIVE_SECONDS):
-            await exchange.write(chunks.deltas(batch) if batch else b": keep-alive\n\n")
-        await exchange.end_stream(await _last_chunks(pump, chunks))
+        async with exchange.stream():
+            await exchange.write(chunks.first())
+            async for batch in pump.batches(KEEP_ALIVE_SECONDS):
+                await exchange.write(chunks.deltas(batch) if batch else b": keep-alive\n\n")
+            await exchange.write(await _last_chunks(pump, chunks), last=True)
     except TimeoutError:
         return  # the client stopped taking; the pump runs on and settles
 

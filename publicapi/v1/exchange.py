@@ -1,7 +1,8 @@
 """One HTTP exchange over ASGI: the request as read, the response as sent, nothing else."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -17,8 +18,8 @@ Headers = list[tuple[bytes, bytes]]
 # the answer when they have sent everything.
 DISCARD_BYTES = 64 * 1024 * 1024
 DISCARD_SECONDS = 10.0
-# A client that takes longer than this for one write is given up; its call runs on and is billed.
-SEND_SECONDS = 60.0
+# A client that takes nothing for so long is given up; its call runs on and is billed.
+STALL_SECONDS = 60.0
 BODY_SECONDS = 30.0
 
 _CORS: Headers = [
@@ -42,6 +43,8 @@ class Exchange:
         self._request_headers: Headers = scope["headers"]
         self._receive = receive
         self._send = send
+        self._stall = asyncio.timeout(None)
+        self._written_at = 0.0
 
     def header(self, name: bytes) -> str | None:
         """A request header; None where it is absent. `name` is in lower case."""
@@ -77,26 +80,32 @@ class Exchange:
         """Send an error in the envelope of `/v1`."""
         await self.respond(error.status, errors.body(error), errors.headers(error))
 
-    async def start_stream(self) -> None:
-        """Begin a stream of server-sent events, which nothing on the way may buffer."""
-        await self._start(
-            200,
-            [
-                (b"content-type", b"text/event-stream; charset=utf-8"),
-                (b"cache-control", b"no-cache, no-transform"),
-                (b"x-accel-buffering", b"no"),
-            ],
-        )
+    @asynccontextmanager
+    async def stream(self) -> AsyncIterator[None]:
+        """A stream of server-sent events, which nothing on the way may buffer.
 
-    async def write(self, chunk: bytes) -> None:
-        """Send a part of a stream. Raises TimeoutError where the client does not take it."""
-        async with asyncio.timeout(SEND_SECONDS):
-            await self._write(chunk, more=True)
+        Raises TimeoutError where nothing could be written for STALL_SECONDS.
+        """
+        async with asyncio.timeout(STALL_SECONDS) as self._stall:
+            await self._start(
+                200,
+                [
+                    (b"content-type", b"text/event-stream; charset=utf-8"),
+                    (b"cache-control", b"no-cache, no-transform"),
+                    (b"x-accel-buffering", b"no"),
+                ],
+            )
+            yield
 
-    async def end_stream(self, chunk: bytes) -> None:
-        """Send the last part of a stream."""
-        async with asyncio.timeout(SEND_SECONDS):
-            await self._write(chunk, more=False)
+    async def write(self, chunk: bytes, *, last: bool = False) -> None:
+        """Send a part of a stream."""
+        await self._write(chunk, more=not last)
+        # A timeout for each write would cost more than the write: one for all is moved on, at most
+        # once a second.
+        now = asyncio.get_running_loop().time()
+        if now - self._written_at > 1.0:
+            self._written_at = now
+            self._stall.reschedule(now + STALL_SECONDS)
 
     async def _start(self, status: int, headers: Headers) -> None:
         self.started = True
