@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from billing.models import KeyMonth, Subscription
 from common.batching import Batcher
-from common.database import Lane, get_database
+from common.database import get_database
 from common.perloop import PerLoop
 
 
@@ -54,7 +54,7 @@ class _KeyHolders:
 
     def __init__(self) -> None:
         self.batcher = Batcher(self._find)
-        self._lane = Lane(get_database())
+        self._lane = get_database().lane()
 
     async def _find(self, digests: list[bytes]) -> list[KeyHolder | None]:
         rows = await self._lane.rows(

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -65,9 +66,16 @@ def test_manage_py_refuses_too() -> None:
 
 
 @pytest.mark.parametrize("process", ["worker", "beat"])
-def test_background_processes_refuse_too(process: str) -> None:
-    done = run("-m", "celery", "-A", "config", process, DEMO="1")
+def test_background_processes_refuse_too(process: str, tmp_path: Path) -> None:
+    options = [f"--schedule={tmp_path / 'schedule'}"] if process == "beat" else []
+    done = run("-m", "celery", "-A", "config", process, *options, DEMO="1")
     assert done.returncode == 1
     assert done.stderr.strip().endswith(
         "Refusing to start in production. Demo accounts are on: remove DEMO."
     )
+
+
+def test_the_web_process_refuses_too() -> None:
+    done = run("-m", "uvicorn", "config.asgi:application", "--port", "0", DEMO="1")
+    assert done.returncode == 1
+    assert "Refusing to start in production. Demo accounts are on: remove DEMO." in done.stderr

@@ -127,8 +127,8 @@ class _Batches:
 
     def __init__(self) -> None:
         self._database = get_database()
-        self._hold_lane = Lane(self._database)
-        self._ending_lane = Lane(self._database)
+        self._hold_lane = self._database.lane()
+        self._ending_lane = self._database.lane()
         self._holds = Batcher(self._hold_many)
         self._endings = Batcher(self._resolve_many)
 

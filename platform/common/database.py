@@ -40,6 +40,7 @@ class Database:
     def __init__(self) -> None:
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._opening = asyncio.Lock()
+        self._lanes: list[Lane] = []
 
     async def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """Run one statement that gives rows, as one transaction.
@@ -72,8 +73,16 @@ class Database:
         else:
             await self._pool.putconn(connection)
 
+    def lane(self) -> "Lane":
+        """A new lane, closed together with this database."""
+        lane = Lane(self)
+        self._lanes.append(lane)
+        return lane
+
     async def close(self) -> None:
-        """Close the pool; the next statement opens a new one."""
+        """Close all connections; the next statement opens new ones."""
+        for lane in self._lanes:
+            await lane.let_go()
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
@@ -112,10 +121,11 @@ class Lane:
                     self._connection = await self._database.borrow()
                 return await _rows(self._connection, sql, params)
         except _AWAY as error:
-            await self._let_go()
+            await self.let_go()
             raise DatabaseUnavailable from error
 
-    async def _let_go(self) -> None:
+    async def let_go(self) -> None:
+        """Return the connection to the pool; the next statement takes another."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await self._database.give_back(connection)
