@@ -6,7 +6,8 @@ call per step, each its own transaction. Opened on first use: not every server h
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
@@ -21,7 +22,9 @@ from common.perloop import PerLoop
 CHECKOUT_SECONDS = 4.0
 # Seconds for a statement, the wait for a connection included: a frozen server answers nobody, and
 # nobody shall wait for it. Lock waits end earlier, by the functions' own lock_timeout.
-STATEMENT_SECONDS = 10.0
+STATEMENT_SECONDS = 5.0
+# Seconds for asking the server to cancel a statement that took too long; then the line is cut.
+CANCEL_SECONDS = 1.0
 
 Row = tuple[Any, ...]
 
@@ -47,15 +50,12 @@ class Database:
 
         Raises DatabaseUnavailable; the outcome of the statement is then unknown.
         """
-        try:
-            async with asyncio.timeout(STATEMENT_SECONDS):
-                connection = await self.borrow()
-                try:
-                    return await _rows(connection, sql, params)
-                finally:
-                    await self.give_back(connection)
-        except _AWAY as error:
-            raise DatabaseUnavailable from error
+        async with _answer_in_time():
+            connection = await self.borrow()
+            try:
+                return await _rows(connection, sql, params)
+            finally:
+                await self.give_back(connection)
 
     async def row(self, sql: str, params: Sequence[Any] = ()) -> Row:
         """The first row of a statement that always has one."""
@@ -96,6 +96,9 @@ class Database:
                     max_size=settings.HOT_POOL_SIZE,
                     max_waiting=settings.MAX_OPEN_CALLS,
                     max_lifetime=600,
+                    # A lent connection is a live one. It costs a round trip; the busiest callers
+                    # have lanes.
+                    check=AsyncConnectionPool.check_connection,
                     open=False,
                 )
                 await pool.open(wait=False)
@@ -106,7 +109,9 @@ class Database:
 class Lane:
     """A connection kept for a caller that runs one statement at a time, all the time.
 
-    Taking one from the pool and back costs more than a short statement.
+    Taking one from the pool and back costs more than a short statement. A connection that turns out
+    to be broken (a restarted server, a failover) is replaced and the statement repeated once: a
+    lane is for statements that may be repeated.
     """
 
     def __init__(self, database: Database) -> None:
@@ -115,20 +120,39 @@ class Lane:
 
     async def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """See `Database.rows`."""
-        try:
-            async with asyncio.timeout(STATEMENT_SECONDS):
-                if self._connection is None:
-                    self._connection = await self._database.borrow()
-                return await _rows(self._connection, sql, params)
-        except _AWAY as error:
+        async with _answer_in_time():
+            kept = self._connection
+            if kept is not None and not kept.closed:
+                try:
+                    return await _rows(kept, sql, params)
+                except psycopg.OperationalError:
+                    if not kept.closed:
+                        raise
             await self.let_go()
-            raise DatabaseUnavailable from error
+            self._connection = await self._database.borrow()
+            return await _rows(self._connection, sql, params)
 
     async def let_go(self) -> None:
         """Return the connection to the pool; the next statement takes another."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await self._database.give_back(connection)
+
+
+@asynccontextmanager
+async def _answer_in_time() -> AsyncIterator[None]:
+    """Bound a statement's time, and name every way in which the database can be away.
+
+    Two timeouts: at the first psycopg asks the server to cancel, at the second it hangs up.
+    """
+    try:
+        async with (
+            asyncio.timeout(STATEMENT_SECONDS + CANCEL_SECONDS),
+            asyncio.timeout(STATEMENT_SECONDS),
+        ):
+            yield
+    except _AWAY as error:
+        raise DatabaseUnavailable from error
 
 
 async def _rows(connection: Connection, sql: str, params: Sequence[Any]) -> list[Row]:

@@ -10,10 +10,14 @@ from common.local.ports import LOOPBACK
 
 class LossyProxy:
     """Forwards bytes both ways. Once `lose_reply_to` is set, the connection that sends those bytes
-    is cut when the server answers, so that the statement takes effect and nobody hears of it."""
+    is cut when the server answers, so that the statement takes effect and nobody hears of it.
+
+    With `then_refuse`, it also refuses new connections from then on, until that is unset.
+    """
 
     def __init__(self, server_port: int) -> None:
         self.lose_reply_to: bytes | None = None
+        self.then_refuse = False
         self.lost = threading.Event()
         self._server_port = server_port
         self._listener = socket.create_server((LOOPBACK, 0))
@@ -27,6 +31,9 @@ class LossyProxy:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
+                if self.then_refuse and self.lost.is_set():
+                    client.close()
+                    continue
                 server = socket.create_connection((LOOPBACK, self._server_port))
                 doomed = threading.Event()
                 for pump in (self._to_server, self._to_client):

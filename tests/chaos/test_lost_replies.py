@@ -1,70 +1,93 @@
 """The reply to a money verb is lost on its way: nothing is billed twice, nothing stays locked."""
 
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
+from accounts.models import User
 from billing.models import Charge
 from billing.tests.bank import run, wallet_of
 from common.ids import uuid7
+from common.money import NUSD_PER_USD
 from simulator.process import RunningSimulator
 from tests.chaos import calls
-from tests.chaos.proxy import lossy_proxy
+from tests.chaos.proxy import LossyProxy, lossy_proxy
 from tests.personas import new_key, new_user
-from tests.service import database_url, running_web
+from tests.service import Web, database_url, running_web
 
 pytestmark = pytest.mark.usefixtures("committed")
 
 
-def test_a_hold_whose_reply_is_lost_is_free_again_within_a_minute(
-    simulator: RunningSimulator,
+@pytest.fixture
+def proxy() -> Iterator[LossyProxy]:
+    """Stands between the web process and the database."""
+    with lossy_proxy(_database_port()) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def web(simulator: RunningSimulator, proxy: LossyProxy) -> Iterator[Web]:
+    through_proxy = database_url().replace(f":{_database_port()}/", f":{proxy.port}/")
+    with running_web(simulator, DATABASE_URL=through_proxy) as web:
+        yield web
+
+
+@pytest.mark.parametrize("verb", [b"money_hold", b"money_resolve"])
+def test_a_verb_whose_reply_is_lost_is_repeated_and_counts_once(
+    web: Web, proxy: LossyProxy, simulator: RunningSimulator, verb: bytes
 ) -> None:
-    """The caller is told 503. The process finds, by its next heartbeats, a charge that it holds
-    and does not know, and releases it."""
-    alice = new_user("alice", plan="max", balance_usd=5)
-    _, key = new_key(alice)
+    alice, key = _customer()
     marker = uuid7().hex
-    address = urlsplit(database_url())
-    assert address.port
+    calls.post(web.url, key, calls.body(uuid7().hex))
+    proxy.lose_reply_to = verb
 
-    with lossy_proxy(address.port) as proxy:
-        through_proxy = database_url().replace(f":{address.port}/", f":{proxy.port}/")
-        with running_web(simulator, DATABASE_URL=through_proxy) as web:
-            proxy.lose_reply_to = b"money_hold"
-            answer = calls.post(web.url, key, calls.body(marker))
+    answer = calls.post(web.url, key, calls.body(marker, tokens=20))
 
-            assert answer.status_code == 503
-            assert answer.json()["error"]["code"] == "service_unavailable"
-            assert calls.only_charge(alice).status == "held"
-            # As if it had been held for the 15 seconds after which the process looks.
-            run(
-                "UPDATE billing_charge SET admitted_at = admitted_at - interval '16 s'"
-                " WHERE account_id = %s RETURNING 1",
-                alice.pk,
-            )
-            calls.wait_for(
-                lambda: Charge.objects.filter(account=alice, status="released").exists(),
-                seconds=45,
-            )
+    assert proxy.lost.is_set()
+    assert answer.status_code == 200
+    assert len(simulator.calls(marker)) == 1
+    charges = Charge.objects.filter(account=alice)
+    assert [charge.status for charge in charges] == ["settled", "settled"]
+    paid = sum(charge.charge_balance for charge in charges)
+    assert wallet_of(alice).balance == 5 * NUSD_PER_USD - paid
 
+
+def test_a_hold_that_nobody_hears_of_is_free_again_within_a_minute(
+    web: Web, proxy: LossyProxy, simulator: RunningSimulator
+) -> None:
+    """The caller is told 503. When the database is back, the process finds, by its next heartbeats,
+    a charge that it holds and does not know, and releases it."""
+    alice, key = _customer()
+    marker = uuid7().hex
+    proxy.then_refuse = True
+    proxy.lose_reply_to = b"money_hold"
+
+    answer = calls.post(web.url, key, calls.body(marker))
+
+    assert answer.status_code == 503
+    assert answer.json()["error"]["code"] == "service_unavailable"
+    assert calls.only_charge(alice).status == "held"
+    proxy.then_refuse = False
+    # As if it had been held for the 15 seconds after which the process looks.
+    run(
+        "UPDATE billing_charge SET admitted_at = admitted_at - interval '16 s'"
+        " WHERE account_id = %s RETURNING 1",
+        alice.pk,
+    )
+    calls.wait_for(
+        lambda: Charge.objects.filter(account=alice, status="released").exists(), seconds=45
+    )
     assert simulator.calls(marker) == []
     assert wallet_of(alice).held == 0
 
 
-def test_a_settlement_whose_reply_is_lost_bills_once(simulator: RunningSimulator) -> None:
+def _customer() -> tuple[User, str]:
     alice = new_user("alice", plan="max", balance_usd=5)
-    _, key = new_key(alice)
-    address = urlsplit(database_url())
-    assert address.port
+    return alice, new_key(alice)[1]
 
-    with lossy_proxy(address.port) as proxy:
-        through_proxy = database_url().replace(f":{address.port}/", f":{proxy.port}/")
-        with running_web(simulator, DATABASE_URL=through_proxy) as web:
-            proxy.lose_reply_to = b"money_resolve"
-            answer = calls.post(web.url, key, calls.body(uuid7().hex, tokens=20))
 
-    assert answer.status_code == 200
-    assert proxy.lost.is_set()
-    charge = calls.only_charge(alice)
-    assert charge.status == "settled"
-    assert wallet_of(alice).balance == 5_000_000_000 - charge.charge_balance
+def _database_port() -> int:
+    port = urlsplit(database_url()).port
+    assert port
+    return port
