@@ -12,12 +12,15 @@ class LossyProxy:
     """Forwards bytes both ways. Once `lose_reply_to` is set, the connection that sends those bytes
     is cut when the server answers, so that the statement takes effect and nobody hears of it.
 
-    With `then_refuse`, it also refuses new connections from then on, until that is unset.
+    With `then_refuse`, it also refuses new connections from then on, until that is unset. While
+    `flowing` is unset, no reply gets through: the server seems frozen.
     """
 
     def __init__(self, server_port: int) -> None:
         self.lose_reply_to: bytes | None = None
         self.then_refuse = False
+        self.flowing = threading.Event()
+        self.flowing.set()
         self.lost = threading.Event()
         self._server_port = server_port
         self._listener = socket.create_server((LOOPBACK, 0))
@@ -57,6 +60,7 @@ class LossyProxy:
     ) -> None:
         with suppress(OSError):
             while data := server.recv(65536):
+                self.flowing.wait()
                 if doomed.is_set():
                     self.lost.set()
                     break

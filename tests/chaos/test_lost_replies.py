@@ -1,5 +1,6 @@
 """The reply to a money verb is lost on its way: nothing is billed twice, nothing stays locked."""
 
+import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -80,6 +81,21 @@ def test_a_hold_that_nobody_hears_of_is_free_again_within_a_minute(
     )
     assert simulator.calls(marker) == []
     assert wallet_of(alice).held == 0
+
+
+def test_a_frozen_database_keeps_nobody_for_long(web: Web, proxy: LossyProxy) -> None:
+    _, key = _customer()
+    assert calls.post(web.url, key, calls.body(uuid7().hex)).status_code == 200
+    proxy.flowing.clear()
+
+    asked_at = time.monotonic()
+    answer = calls.post(web.url, key, calls.body(uuid7().hex))
+    waited = time.monotonic() - asked_at
+
+    assert answer.status_code == 503
+    assert waited < 15
+    proxy.flowing.set()
+    assert calls.post(web.url, key, calls.body(uuid7().hex)).status_code == 200
 
 
 def _customer() -> tuple[User, str]:
