@@ -5,7 +5,6 @@ import uuid
 from accounts import tokens
 from accounts.errors import AccountSuspended, InvalidToken
 from accounts.models import ApiKey, ApiKeyQuerySet, User
-from common.errors import NotFound
 
 
 def get_user_for_access_token(token: str) -> User:
@@ -31,11 +30,3 @@ def get_live_user(user_id: uuid.UUID, version: int) -> User:
 def list_keys(user: User) -> ApiKeyQuerySet:
     """All keys of `user`, revoked ones included."""
     return ApiKey.objects.owned_by(user)
-
-
-def get_key(user: User, key_id: uuid.UUID) -> ApiKey:
-    """The user's own key; raises NotFound."""
-    key = ApiKey.objects.owned_by(user).filter(pk=key_id).first()
-    if key is None:
-        raise NotFound
-    return key

@@ -1,4 +1,7 @@
-"""The catalog in the operator's admin: models can be edited, prices only added."""
+"""The catalog in the operator's admin: models can be switched off and renamed, prices only added.
+
+The other fields of a model come from the price list (catalog/seeds.py) with every deployment.
+"""
 
 from typing import Any
 
@@ -19,6 +22,10 @@ class AIModelAdmin(admin.ModelAdmin[AIModel]):
     list_filter = ("modality", "provider", "free", "enabled")
     search_fields = ("id", "display_name")
     inlines = (AliasInline,)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        names = [field.name for field in AIModel._meta.fields]
+        return [name for name in names if name != "enabled"] if obj else []
 
 
 @admin.register(PriceVersion)

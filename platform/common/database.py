@@ -30,6 +30,8 @@ Row = tuple[Any, ...]
 
 Connection = psycopg.AsyncConnection[Row]
 
+_DJANGOS_OWN = frozenset({"cursor_factory", "client_encoding", "context", "prepare_threshold"})
+
 _AWAY = (psycopg.OperationalError, PoolTimeout, PoolClosed, TooManyRequests, TimeoutError)
 
 
@@ -91,7 +93,7 @@ class Database:
         async with self._opening:
             if self._pool is None:
                 pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-                    kwargs=_connection_parameters(),
+                    kwargs=connection_parameters(),
                     min_size=1,
                     max_size=settings.HOT_POOL_SIZE,
                     max_waiting=settings.MAX_OPEN_CALLS,
@@ -160,21 +162,19 @@ async def _rows(connection: Connection, sql: str, params: Sequence[Any]) -> list
     return await cursor.fetchall()
 
 
-def _connection_parameters() -> dict[str, Any]:
+def connection_parameters() -> dict[str, Any]:
     """Where Django's default database is, asked now: tests rename it."""
     parameters = connections["default"].get_connection_params()
+    options = parameters.pop("options", "")
     return {
-        **{
-            key: parameters[key]
-            for key in ("host", "port", "dbname", "user", "password")
-            if parameters.get(key)
-        },
+        # All that the URL says of the way there, TLS included, but for what is Django's own.
+        **{key: value for key, value in parameters.items() if key not in _DJANGOS_OWN},
         "autocommit": True,
         "application_name": "platform-hot",
         # Every statement here finds rows by their keys. One plan then serves all parameters, where
         # PostgreSQL would plan a lookup by an array of keys anew each time, and no plan reads a
         # whole table, however small it was when the plan was made.
-        "options": "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off",
+        "options": f"{options} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off",
         "connect_timeout": 5,
         "keepalives_idle": 10,
         "keepalives_interval": 5,

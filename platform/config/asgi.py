@@ -7,7 +7,8 @@ from collections.abc import MutableMapping
 from types import FrameType
 from typing import Any
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
+# Whoever forgets to choose gets the settings that refuse to be unsafe; `make run` chooses dev.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 
 from django.core.asgi import get_asgi_application
 

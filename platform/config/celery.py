@@ -8,7 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.checks import refuse_unsafe_production
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
+# Whoever forgets to choose gets the settings that refuse to be unsafe; `make run` chooses dev.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 
 # They write three lines for every task; failures are errors, and still written.
 _CHATTY = ("celery.beat", "celery.worker.strategy", "celery.app.trace")

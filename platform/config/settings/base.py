@@ -56,6 +56,7 @@ MIDDLEWARE = [
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",
     "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -92,8 +93,10 @@ DATABASES: dict[str, dict[str, Any]] = {
 # DATABASE_POOL=0: their threads persist, and so may their connections.
 if env.bool("DATABASE_POOL", True):
     DATABASES["default"]["CONN_MAX_AGE"] = 0
-    DATABASES["default"]["OPTIONS"] = {
-        "pool": {"min_size": 0, "max_size": env.int("DATABASE_POOL_SIZE", 8), "timeout": 5}
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 0,
+        "max_size": env.int("DATABASE_POOL_SIZE", 8),
+        "timeout": 5,
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600

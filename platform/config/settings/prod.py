@@ -9,7 +9,9 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL")
 LOG_JSON = env.bool("LOG_JSON", True)
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Only behind a proxy that sets this header itself: anybody could send it.
+if env.bool("BEHIND_TLS_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_HSTS_SECONDS = 31_536_000

@@ -9,3 +9,5 @@ ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Without the developer's own keys: no test calls a provider that costs money.
 PROVIDERS = from_environ({}, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL)
+# Static files are served from where they stand, as in development; nothing is collected.
+SERVESTATIC_USE_FINDERS = True
