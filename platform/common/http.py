@@ -5,13 +5,17 @@ aiohttp carries the calls; docs/decisions/0003-upstream-transport.md says why.
 
 import asyncio
 import socket
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import aiohttp
 
 _IDLE_CONNECTION = 60.0  # seconds that an unused connection is kept
+# A socket whose other side is gone fails at once; a provider that fails later may have worked.
+_FAILS_AT_ONCE = 0.25  # seconds
 
 # Bodies are relayed as they come: a compressed stream would wait for its block to fill.
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "multi-model-ai-platform"}
@@ -85,6 +89,26 @@ def _new_socket(address: aiohttp.AddrInfoType) -> socket.socket:
     return socket.socket(*address[:3])
 
 
+class _Sessions(NamedTuple):
+    """The ways out of one event loop: over kept connections, and over a new one for each call."""
+
+    kept: aiohttp.ClientSession
+    new: aiohttp.ClientSession
+
+    @classmethod
+    def open(cls) -> "_Sessions":
+        keeping = aiohttp.TCPConnector(
+            limit=0, keepalive_timeout=_IDLE_CONNECTION, socket_factory=_new_socket
+        )
+        return cls(_session(keeping), _session(aiohttp.TCPConnector(limit=0, force_close=True)))
+
+
+def _session(connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), headers=_HEADERS
+    )
+
+
 class UpstreamClient:
     """Connections to providers, one pool per event loop, opened at the first call.
 
@@ -92,53 +116,52 @@ class UpstreamClient:
     """
 
     def __init__(self) -> None:
-        self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+        self._by_loop: dict[asyncio.AbstractEventLoop, _Sessions] = {}
 
     async def post(
         self, url: str, headers: Mapping[str, str], body: bytes, *, connect_timeout: float
     ) -> UpstreamResponse:
         """Send `body` and wait for the headers of the answer, which the caller closes.
 
-        `connect_timeout` is in seconds. Raises TransportError where no answer came. A kept
-        connection that the provider has closed meanwhile is no failure: the next one is tried, in
-        the end a new one.
+        `connect_timeout` is in seconds. Raises TransportError where no answer came. Where a kept
+        connection fails at once, the provider had closed it meanwhile: the call is then repeated,
+        once, over a new connection.
         """
-        while True:
-            connection = _Connection()
-            _connection.set(connection)
+
+        def send(session: aiohttp.ClientSession) -> Awaitable[aiohttp.ClientResponse]:
+            timeout = aiohttp.ClientTimeout(connect=connect_timeout)
+            return session.post(
+                url, data=body, headers=headers, allow_redirects=False, timeout=timeout
+            )
+
+        sessions = self._sessions()
+        connection = _Connection()
+        _connection.set(connection)
+        sent_at = time.monotonic()
+        try:
             try:
-                response = await self._session().post(
-                    url,
-                    data=body,
-                    headers=headers,
-                    allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(connect=connect_timeout),
-                )
-            except (aiohttp.ClientError, OSError) as error:
-                if isinstance(error, _WAS_CLOSED) and not connection.is_new:
-                    continue
-                raise TransportError(type(error).__name__) from error
-            return UpstreamResponse(response)
+                response = await send(sessions.kept)
+            except _WAS_CLOSED:
+                if connection.is_new or time.monotonic() - sent_at > _FAILS_AT_ONCE:
+                    raise
+                response = await send(sessions.new)
+        except (aiohttp.ClientError, OSError) as error:
+            raise TransportError(type(error).__name__) from error
+        return UpstreamResponse(response)
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
-        if session := self._sessions.pop(asyncio.get_running_loop(), None):
+        for session in self._by_loop.pop(asyncio.get_running_loop(), ()):
             await session.close()
 
-    def _session(self) -> aiohttp.ClientSession:
+    def _sessions(self) -> _Sessions:
         loop = asyncio.get_running_loop()
-        session = self._sessions.get(loop)
-        if session is None:
+        sessions = self._by_loop.get(loop)
+        if sessions is None:
             self._forget_closed_loops()
-            session = self._sessions[loop] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=0, keepalive_timeout=_IDLE_CONNECTION, socket_factory=_new_socket
-                ),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers=_HEADERS,
-            )
-        return session
+            sessions = self._by_loop[loop] = _Sessions.open()
+        return sessions
 
     def _forget_closed_loops(self) -> None:
-        for loop in [loop for loop in self._sessions if loop.is_closed()]:
-            del self._sessions[loop]
+        for loop in [loop for loop in self._by_loop if loop.is_closed()]:
+            del self._by_loop[loop]

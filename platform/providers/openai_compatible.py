@@ -28,7 +28,10 @@ _LINGER = 0.2
 
 
 class OpenAICompatible:
-    """One provider's chat interface (a `providers.types.ChatWire`). It never retries."""
+    """One provider's chat interface (a `providers.types.ChatWire`).
+
+    It never retries; only `UpstreamClient.post` repeats a call that met a dead connection, once.
+    """
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._flags = config.flags

@@ -3,6 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 
 import pytest
 from aiohttp import web
@@ -159,6 +161,86 @@ async def test_a_kept_connection_that_was_closed_is_replaced(client: UpstreamCli
             assert response.status == 200
             response.close()
     assert bodies == [b"hello"] * 20
+
+
+IDLE = 10
+
+
+@dataclass
+class Fickle:
+    """Answers the first call on each of its first IDLE connections, all open at once. What comes
+    later on one of them, or on a `broken` server on a new one, is read and cut off `after` seconds.
+    """
+
+    after: float
+    broken: bool
+    url: str = ""
+    cut: int = 0
+    answered: int = 0
+    accepted: int = 0
+    _all_open: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.accepted += 1
+        is_new = self.accepted > IDLE
+        if not is_new or not self.broken:
+            await self._read(reader)
+            if self.accepted == IDLE:
+                self._all_open.set()
+            await self._all_open.wait()
+            self.answered += 1
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        with suppress(asyncio.IncompleteReadError):  # the client left: nothing more was asked
+            await self._read(reader)
+            self.cut += 1
+            await asyncio.sleep(self.after)
+        writer.transport.abort()
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await reader.readexactly(5)
+
+    async def post(self, client: UpstreamClient) -> int:
+        response = await client.post(self.url, {}, b"hello", connect_timeout=2.0)
+        response.close()
+        return response.status
+
+
+@asynccontextmanager
+async def fickle(
+    client: UpstreamClient, *, after: float = 0.0, broken: bool = False
+) -> AsyncIterator[Fickle]:
+    """A server to which the client keeps IDLE connections."""
+    fickle = Fickle(after, broken)
+    server = await asyncio.start_server(fickle.serve, "127.0.0.1", 0)
+    async with server:
+        fickle.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        await asyncio.gather(*(fickle.post(client) for _ in range(IDLE)))
+        assert (fickle.answered, fickle.accepted) == (IDLE, IDLE)
+        yield fickle
+        await client.aclose()
+
+
+async def test_a_pool_full_of_dead_connections_costs_one_repeat(client: UpstreamClient) -> None:
+    async with fickle(client) as server:
+        assert await server.post(client) == 200
+        assert (server.cut, server.answered, server.accepted) == (1, IDLE + 1, IDLE + 1)
+
+
+async def test_a_provider_that_worked_before_it_broke_off_is_not_asked_again(
+    client: UpstreamClient,
+) -> None:
+    async with fickle(client, after=0.5) as server:
+        with pytest.raises(TransportError):
+            await server.post(client)
+        assert (server.cut, server.answered, server.accepted) == (1, IDLE, IDLE)
+
+
+async def test_a_repeat_that_breaks_is_the_last(client: UpstreamClient) -> None:
+    async with fickle(client, broken=True) as server:
+        with pytest.raises(TransportError):
+            await server.post(client)
+        assert (server.cut, server.answered, server.accepted) == (2, IDLE, IDLE + 1)
 
 
 async def test_a_new_connection_that_breaks_is_not_tried_twice(client: UpstreamClient) -> None:
