@@ -1,4 +1,4 @@
-"""Periodic sweeps. Each is idempotent, so two schedulers at once do no harm."""
+"""Periodic sweeps. Each is idempotent, and runs once at a time however many schedulers ask."""
 
 import structlog
 from celery import shared_task
@@ -11,11 +11,16 @@ log = structlog.get_logger(__name__)
 @shared_task
 def expire_lapsed_charges() -> None:
     """Every 10 s: free what dead processes hold."""
-    sweeps.expire_lapsed_charges()
+    with sweeps.alone("expire-lapsed-charges") as alone:
+        if alone:
+            sweeps.expire_lapsed_charges()
 
 
 @shared_task
 def reconcile() -> None:
     """Every 5 min: an error log for each row that breaks an invariant."""
-    for violation in sweeps.find_violations():
-        log.error("money.invariant_broken", invariant=violation.invariant.name, row=violation.row)
+    with sweeps.alone("reconcile") as alone:
+        for violation in sweeps.find_violations() if alone else ():
+            log.error(
+                "money.invariant_broken", invariant=violation.invariant.name, row=violation.row
+            )

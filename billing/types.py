@@ -61,6 +61,11 @@ class Resolution:
     shortfall: int
 
     @property
+    def taken_over(self) -> bool:
+        """Had somebody else ended it? (Settled twice is one settlement whose reply was lost.)"""
+        return not self.moved and self.status in ("released", "expired")
+
+    @property
     def billed(self) -> int:
         """What the customer paid: the plan's part at cost, the balance's at twice the cost."""
         return self.charge_plan + self.charge_balance

@@ -6,7 +6,7 @@ from django.db import connection
 
 from accounts.models import User
 from billing.errors import BelowHeld
-from common.errors import NotFound
+from common.errors import Conflict, NotFound
 
 
 def topup(*, operation_id: UUID, account: User, amount: int, description: str = "Top-up") -> int:
@@ -45,6 +45,8 @@ def _move(*, operation_id: UUID, account: User, kind: str, delta: int, descripti
         outcome, balance = cursor.fetchone()
     if outcome == "below_held":
         raise BelowHeld
+    if outcome == "conflict":
+        raise Conflict("This operation was carried out before, for another account or amount.")
     if outcome == "unknown":
         raise NotFound("There is no such account.")
     return int(balance)

@@ -91,7 +91,7 @@ async def expire(charge_id: UUID) -> None:
 
 async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID]:
     """Write down how far calls have come. Returns the charges that are no longer ours to run."""
-    rows = await get_database().rows(
+    rows = await _keeper_lanes.get().checkpoints.rows(
         "SELECT * FROM money_checkpoint(%s, %s, %s::int[], %s::int[], %s::bigint[])",
         (
             owner_id,
@@ -106,7 +106,7 @@ async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID
 
 async def renew_lease(owner_id: UUID, kind: str, live: Collection[UUID]) -> set[UUID]:
     """Renew a process's lease. Returns the charges it holds without knowing: expire them."""
-    rows = await get_database().rows(
+    rows = await _keeper_lanes.get().heartbeats.rows(
         "SELECT * FROM lease_heartbeat(%s, %s, %s::uuid[])", (owner_id, kind, list(live))
     )
     return {row[0] for row in rows}
@@ -191,4 +191,13 @@ async def _run_batch(
     return [None if row[0] == "busy" else row for row in rows]
 
 
+class _KeeperLanes:
+    """Heartbeats and checkpoints never queue behind calls: their lateness would cost every call."""
+
+    def __init__(self) -> None:
+        self.heartbeats = get_database().lane()
+        self.checkpoints = get_database().lane()
+
+
 _batches = PerLoop(_Batches)
+_keeper_lanes = PerLoop(_KeeperLanes)

@@ -50,7 +50,10 @@ BEGIN
             verdict := 'model_not_allowed'; RETURN;
         END IF;
         IF k.last_used_at IS NULL OR k.last_used_at < t - interval '1 minute' THEN
-            UPDATE accounts_apikey SET last_used_at = t WHERE id = p_key;
+            -- Not worth waiting for somebody who edits the key just now.
+            UPDATE accounts_apikey SET last_used_at = t
+            WHERE id = (SELECT id FROM accounts_apikey WHERE id = p_key
+                        FOR NO KEY UPDATE SKIP LOCKED);
         END IF;
     END IF;
 

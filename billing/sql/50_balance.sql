@@ -1,17 +1,21 @@
 -- Move an account's balance other than by a charge: kind 'topup' (delta > 0) or 'adjust'.
 -- The id makes it happen once: a repeated call answers 'already' and moves nothing.
--- outcome: 'done', 'already', 'below_held' (would leave less than open charges hold), 'unknown'.
+-- outcome: 'done', 'already', 'conflict' (the id stands for something else), 'below_held' (would
+-- leave less than open charges hold), 'unknown'.
 CREATE OR REPLACE FUNCTION money_move(
     p_id uuid, p_account uuid, p_kind text, p_delta bigint, p_description text,
     OUT outcome text, OUT balance bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
-DECLARE w billing_wallet;
+DECLARE w billing_wallet; l billing_ledgerentry;
 BEGIN
     SELECT * INTO w FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
     IF NOT FOUND THEN outcome := 'unknown'; RETURN; END IF;
     balance := w.balance;
-    IF EXISTS (SELECT FROM billing_ledgerentry WHERE id = p_id) THEN
-        outcome := 'already'; RETURN;
+    SELECT * INTO l FROM billing_ledgerentry WHERE id = p_id;
+    IF FOUND THEN
+        outcome := CASE WHEN (l.account_id, l.kind, l.delta) = (p_account, p_kind, p_delta)
+                        THEN 'already' ELSE 'conflict' END;
+        RETURN;
     END IF;
     IF w.balance + p_delta < w.held THEN outcome := 'below_held'; RETURN; END IF;
     balance := w.balance + p_delta;

@@ -15,6 +15,7 @@ from billing.tests.bank import (
     release,
     wallet_of,
 )
+from common.errors import Conflict
 from common.ids import uuid7
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -64,3 +65,16 @@ def test_a_new_account_has_a_wallet_and_is_on_the_free_plan() -> None:
 
     assert wallet_of(charlie).balance == 0
     assert charlie.subscription.plan_id == "free"
+
+
+def test_an_operation_cannot_stand_for_two_different_things() -> None:
+    alice, bob = new_account(balance=0), new_account(balance=0)
+    operation = uuid7()
+    balance.topup(operation_id=operation, account=alice, amount=500)
+
+    with pytest.raises(Conflict):
+        balance.topup(operation_id=operation, account=alice, amount=600)
+    with pytest.raises(Conflict):
+        balance.topup(operation_id=operation, account=bob, amount=500)
+
+    assert (wallet_of(alice).balance, wallet_of(bob).balance) == (500, 0)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -15,6 +16,7 @@ from billing.types import Ending, HoldRequest
 from catalog.models import PriceVersion
 from common.database import get_database
 from common.ids import uuid7
+from tests.personas import new_key
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -61,6 +63,21 @@ async def test_a_locked_wallet_keeps_nobody_else_waiting() -> None:
     await charges.resolve(Ending(free.charge_id, bob.pk, "released"))
     assert (await _wallet(alice)).balance == 860
     assert (await _wallet(bob)).balance == 1000
+
+
+async def test_a_locked_api_key_keeps_nobody_waiting() -> None:
+    """Somebody edits the key just now; that it was used is not worth waiting for."""
+    alice, _, owner = await _scene(1000, 0)
+    key, _ = await sync_to_async(new_key)(alice)
+    request = replace(await _request(alice, 100, owner), api_key_id=key.pk, source="api")
+
+    with bank.other_connection() as other:
+        other.execute("BEGIN")
+        other.execute("UPDATE accounts_apikey SET name = 'renamed' WHERE id = %s", (key.pk,))
+        await asyncio.wait_for(charges.hold(request), 1.0)
+        other.execute("COMMIT")
+
+    await _release_all(alice)
 
 
 async def test_a_call_that_breaks_its_batch_breaks_alone() -> None:

@@ -16,8 +16,9 @@ Result = TypeVar("Result")
 class Batcher(Generic[Item, Result]):
     """Runs items through `execute` in batches of at most `size`, one batch at a time.
 
-    `execute` gives one result per item, in order; what it raises is raised to every caller of the
-    batch. Bound to the event loop that uses it.
+    `execute` gives one result per item, in order. What it raises is raised to every caller of the
+    batch and to all who wait behind it: what kept this batch from going would keep the next one as
+    long again. Bound to the event loop that uses it.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Batcher(Generic[Item, Result]):
                 if not waiter.done():
                     waiter.set_result(result)
         except Exception as error:
-            for _, waiter in batch:
+            for _, waiter in [*batch, *self._waiting]:
                 if not waiter.done():
                     waiter.set_exception(error)
+            self._waiting.clear()

@@ -25,6 +25,8 @@ CHECKOUT_SECONDS = 4.0
 STATEMENT_SECONDS = 5.0
 # Seconds for asking the server to cancel a statement that took too long; then the line is cut.
 CANCEL_SECONDS = 1.0
+# Connections that lanes may keep, beside those of the pool.
+MAX_LANES = 8
 
 Row = tuple[Any, ...]
 
@@ -32,7 +34,17 @@ Connection = psycopg.AsyncConnection[Row]
 
 _DJANGOS_OWN = frozenset({"cursor_factory", "client_encoding", "context", "prepare_threshold"})
 
-_AWAY = (psycopg.OperationalError, PoolTimeout, PoolClosed, TooManyRequests, TimeoutError)
+# A standby that was the primary a moment ago refuses to write: it is as good as away.
+_AWAY = (
+    psycopg.OperationalError,
+    psycopg.errors.ReadOnlySqlTransaction,
+    PoolTimeout,
+    PoolClosed,
+    TooManyRequests,
+    TimeoutError,
+)
+# Operational errors of a connection that is well: somebody else holds a lock for too long.
+_CONTENDED = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
 class DatabaseUnavailable(ServiceUnavailable):
@@ -52,12 +64,15 @@ class Database:
 
         Raises DatabaseUnavailable; the outcome of the statement is then unknown.
         """
-        async with _answer_in_time():
-            connection = await self.borrow()
-            try:
-                return await _rows(connection, sql, params)
-            finally:
-                await self.give_back(connection)
+        try:
+            async with _answer_in_time():
+                connection = await self.borrow()
+                try:
+                    return await _rows(connection, sql, params)
+                finally:
+                    await self.give_back(connection)
+        except _CONTENDED as error:
+            raise DatabaseUnavailable from error
 
     async def row(self, sql: str, params: Sequence[Any] = ()) -> Row:
         """The first row of a statement that always has one."""
@@ -77,6 +92,8 @@ class Database:
 
     def lane(self) -> "Lane":
         """A new lane, closed together with this database."""
+        if len(self._lanes) == MAX_LANES:
+            raise RuntimeError("There are more lanes than connections for them.")
         lane = Lane(self)
         self._lanes.append(lane)
         return lane
@@ -95,9 +112,12 @@ class Database:
                 pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
                     kwargs=connection_parameters(),
                     min_size=1,
-                    max_size=settings.HOT_POOL_SIZE,
+                    max_size=settings.HOT_POOL_SIZE + MAX_LANES,
                     max_waiting=settings.MAX_OPEN_CALLS,
                     max_lifetime=600,
+                    # The pool's own attempts come further and further apart; every caller that
+                    # finds them given up starts new ones.
+                    reconnect_timeout=3.0,
                     # A lent connection is a live one. It costs a round trip; the busiest callers
                     # have lanes.
                     check=AsyncConnectionPool.check_connection,
@@ -121,7 +141,8 @@ class Lane:
         self._connection: Connection | None = None
 
     async def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """See `Database.rows`."""
+        """See `Database.rows`. What another transaction's lock prevents is raised as psycopg does:
+        the statement had no effect."""
         async with _answer_in_time():
             kept = self._connection
             if kept is not None and not kept.closed:
@@ -153,6 +174,8 @@ async def _answer_in_time() -> AsyncIterator[None]:
             asyncio.timeout(STATEMENT_SECONDS),
         ):
             yield
+    except _CONTENDED:
+        raise
     except _AWAY as error:
         raise DatabaseUnavailable from error
 

@@ -104,7 +104,7 @@ class RateLimiter:
         arguments: list[int] = []
         for _, limit in requests:
             arguments += (limit.requests, limit.window * 1_000_000)
-        if time.monotonic() < self._paused_until:
+        if time.monotonic() < self._paused_until:  # it was not when they queued up
             return [None] * len(requests)
         try:
             async with asyncio.timeout(REDIS_TIMEOUT):

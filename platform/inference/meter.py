@@ -1,7 +1,5 @@
 """The meter of one call: what has come out so far, and what that costs."""
 
-from dataclasses import replace
-
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
 from providers.types import (
@@ -18,13 +16,16 @@ class Meter:
     """Counts a call's output as it streams; the provider's own usage, where it comes, wins.
 
     Until then the output is the number of deltas, for each holds at least one token, and the input
-    is `estimated_input`: an estimate, never the bound of the hold. More than `output_bound` tokens
-    of output are never billed: whoever named that bound was promised it.
+    is `estimated_input`: an estimate, never the bound of the hold. More than the hold was for is
+    never billed: whoever named a bound was promised it, and no prompt is more tokens than bytes.
     """
 
-    def __init__(self, price: TokenPrice, estimated_input: int, output_bound: int) -> None:
+    def __init__(
+        self, price: TokenPrice, estimated_input: int, input_bound: int, output_bound: int
+    ) -> None:
         self._price = price
         self._estimated_input = estimated_input
+        self._input_bound = input_bound
         self._output_bound = output_bound
         self._reported: Usage | None = None
         self.deltas = 0
@@ -53,11 +54,14 @@ class Meter:
     def usage(self) -> Usage:
         """The tokens that are billed."""
         usage = self._reported or Usage(self._estimated_input, self.deltas)
-        bound = self._output_bound
-        if usage.output_tokens <= bound:
+        if usage.input_tokens <= self._input_bound and usage.output_tokens <= self._output_bound:
             return usage
-        reasoning_tokens = min(usage.reasoning_tokens, bound)
-        return replace(usage, output_tokens=bound, reasoning_tokens=reasoning_tokens)
+        return Usage(
+            min(usage.input_tokens, self._input_bound),
+            min(usage.output_tokens, self._output_bound),
+            min(usage.cached_tokens, self._input_bound),
+            min(usage.reasoning_tokens, self._output_bound),
+        )
 
     @property
     def cost(self) -> int:

@@ -7,19 +7,19 @@ reader stops; the pump reads the provider to the end and settles, because what i
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from itertools import chain, repeat
 from typing import cast
 from uuid import UUID
 
 import structlog
 
+from billing.errors import ChargeResolved
 from billing.services import charges
-from billing.types import Checkpoint, Ending, HoldRequest, Resolution
+from billing.types import Checkpoint, Ending, HoldRequest
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
-from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
+from inference import settlement
 from inference.errors import (
     AnswerInterrupted,
     InputTooLong,
@@ -39,8 +39,6 @@ log = structlog.get_logger(__name__)
 GRACE_SECONDS = 60
 # The final chunk waits this long for the settlement; then it goes out, and settling goes on.
 SETTLE_PATIENCE = 2.0
-# How long settling is retried while the database is away; then the last checkpoint is billed.
-SETTLE_RETRY_SECONDS = 300.0
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_TOKENS = 256
 
@@ -79,7 +77,10 @@ class Pump:
         self._wire = wire
         self._owner_id = owner_id
         self._price = cast(TokenPrice, call.model.price)
-        self._meter = Meter(self._price, estimate_input(call.messages), call.output_bound)
+        self._input_bound = input_upper_bound(call.messages, call.model.prompt_overhead_tokens)
+        self._meter = Meter(
+            self._price, estimate_input(call.messages), self._input_bound, call.output_bound
+        )
         self._on_progress = on_progress
         self._changed = asyncio.Event()
         self._saved_deltas = 0
@@ -181,7 +182,6 @@ class Pump:
 
     def _hold_request(self) -> HoldRequest:
         call, model = self.call, self.call.model
-        input_bound = input_upper_bound(call.messages, model.prompt_overhead_tokens)
         return HoldRequest(
             charge_id=self.charge_id,
             account_id=call.account_id,
@@ -190,7 +190,7 @@ class Pump:
             price_version_id=self._price.version_id,
             source=call.source,
             kind="chat",
-            worst_cost=token_cost(self._price, input_bound, call.output_bound),
+            worst_cost=token_cost(self._price, self._input_bound, call.output_bound),
             owner_id=self._owner_id,
             seconds=int(call.total_seconds) + GRACE_SECONDS,
             request_id=call.request_id,
@@ -253,24 +253,12 @@ class Pump:
             SETTLE_PATIENCE, self._end, failure, answer
         )
         try:
-            await self._persist(self._ending(usage if answer else None))
+            resolution = await settlement.carry_out(self._ending(usage if answer else None))
+            if answer and resolution and resolution.taken_over:
+                failure = ChargeResolved()
         finally:
             patience.cancel()
             self._end(failure, answer)
-
-    async def _persist(self, ending: Ending) -> None:
-        """Carry out the last money verb, however often that takes."""
-        give_up_at = time.monotonic() + SETTLE_RETRY_SECONDS
-        for pause in chain((0.2, 0.5, 1.0, 2.0), repeat(5.0)):
-            try:
-                self._report(await charges.resolve(ending))
-            except DatabaseUnavailable:
-                if time.monotonic() > give_up_at:
-                    log.exception("charge.abandoned", charge_id=str(self.charge_id))
-                    return
-                await asyncio.sleep(pause)
-            else:
-                return
 
     def _ending(self, usage: Usage | None) -> Ending:
         """`usage` is None where nothing is to be billed."""
@@ -286,16 +274,6 @@ class Pump:
             usage.cached_tokens,
             usage.reasoning_tokens,
         )
-
-    def _report(self, resolution: Resolution) -> None:
-        if resolution.shortfall or not resolution.moved:
-            log.error(
-                "charge.not_covered" if resolution.moved else "charge.resolved_late",
-                charge_id=str(self.charge_id),
-                status=resolution.status,
-                shortfall_nusd=resolution.shortfall,
-                cost_nusd=self._meter.cost,
-            )
 
     # --- Telling the reader -----------------------------------------------------------------------
 

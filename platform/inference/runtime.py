@@ -17,14 +17,13 @@ from billing.services import charges
 from common.database import DatabaseUnavailable
 from common.errors import ServiceUnavailable
 from common.perloop import PerLoop
+from inference.lease import Lease
 from inference.pump import Pump
 from inference.types import ChatCall
 from providers.types import ChatWire
 
 log = structlog.get_logger(__name__)
 
-HEARTBEAT_SECONDS = 10.0
-HEARTBEAT_RETRY_SECONDS = 1.0
 CHECKPOINT_LOOK_SECONDS = 0.5
 # After the drain, how long the last settlements may take.
 CLOSE_SECONDS = 10.0
@@ -36,11 +35,10 @@ class Runtime:
     def __init__(self, kind: str = "web") -> None:
         self.owner_id = uuid4()
         self.draining = False
-        self._kind = kind
         self._pumps: dict[UUID, Pump] = {}
+        self._lease = Lease(self.owner_id, kind, self._pumps)
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[None]] = []
-        self._leased = asyncio.Event()
         self._progress = asyncio.Event()
         self._stop_at = 0.0
 
@@ -48,8 +46,8 @@ class Runtime:
         """Start a call. Raises ServiceUnavailable where there is no room, or no lease."""
         if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
-        if not self._leased.is_set():
-            await self._take_lease()
+        await self._lease.ensure()
+        self._start_keepers()
         pump = Pump(call, wire, self.owner_id, self._progress.set)
         # Known before it holds: a heartbeat expires held charges that no pump knows.
         self._pumps[pump.charge_id] = pump
@@ -79,8 +77,8 @@ class Runtime:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
-        if self._leased.is_set() and not self._tasks:
-            await charges.end_lease(self.owner_id)
+        if self._lease.was_taken and not self._tasks:
+            await self._lease.end()
 
     def _stop_pumps(self) -> None:
         for pump in self._pumps.values():
@@ -97,34 +95,15 @@ class Runtime:
         finally:
             del self._pumps[pump.charge_id]
 
-    # --- Lease and checkpoints --------------------------------------------------------------------
+    # --- What goes on beside the calls ------------------------------------------------------------
 
-    async def _take_lease(self) -> None:
-        """Without a lease in the database, whatever we hold would count as lapsed."""
+    def _start_keepers(self) -> None:
         if not self._keepers:
-            await charges.renew_lease(self.owner_id, self._kind, ())
-            if not self._keepers:
-                loop = asyncio.get_running_loop()
-                context = contextvars.Context()
-                self._keepers = [
-                    loop.create_task(self._keep_lease(), context=context),
-                    loop.create_task(self._keep_checkpoints(), context=context),
-                ]
-            self._leased.set()
-
-    async def _keep_lease(self) -> None:
-        pause = HEARTBEAT_SECONDS
-        while True:
-            await asyncio.sleep(pause)
-            try:
-                unknown = await charges.renew_lease(self.owner_id, self._kind, self._pumps.keys())
-                for charge_id in unknown:
-                    log.warning("charge.unknown_to_its_owner", charge_id=str(charge_id))
-                    await charges.expire(charge_id)
-                pause = HEARTBEAT_SECONDS
-            except DatabaseUnavailable:
-                log.warning("lease.not_renewed")
-                pause = HEARTBEAT_RETRY_SECONDS
+            loop, context = asyncio.get_running_loop(), contextvars.Context()
+            self._keepers = [
+                loop.create_task(self._lease.keep(), context=context),
+                loop.create_task(self._keep_checkpoints(), context=context),
+            ]
 
     async def _keep_checkpoints(self) -> None:
         while True:
@@ -138,6 +117,10 @@ class Runtime:
                 lost = await charges.checkpoint(self.owner_id, due)
             except DatabaseUnavailable:
                 log.warning("checkpoint.not_saved", calls=len(due))
+                continue
+            except Exception:
+                # Nothing ends this: without checkpoints a crash would cost what it streamed.
+                log.exception("checkpoint.not_saved", calls=len(due))
                 continue
             for charge_id in lost:
                 if pump := self._pumps.get(charge_id):

@@ -27,7 +27,7 @@ _FINISH_REASONS: dict[str, FinishReason] = {
 }  # every other reason, tool calls among them, is an ordinary stop
 _FAILURES = frozenset({"error", "insufficient_system_resource", "network_error"})
 
-_Count = Annotated[int, Meta(ge=0, le=2**53)]
+_Count = Annotated[int, Meta(ge=0, lt=2**31)]
 
 
 class _Part(Struct):

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import pytest
@@ -96,6 +97,47 @@ def test_a_frozen_database_keeps_nobody_for_long(web: Web, proxy: LossyProxy) ->
     assert waited < 15
     proxy.flowing.set()
     assert calls.post(web.url, key, calls.body(uuid7().hex)).status_code == 200
+
+
+def test_a_stream_that_ends_while_the_database_is_frozen_is_answered_and_then_settled(
+    web: Web, proxy: LossyProxy, simulator: RunningSimulator
+) -> None:
+    alice, key = _customer()
+    marker = uuid7().hex
+    request = calls.body(marker, stream=True, tokens=20, delay_ms=50)
+
+    with ThreadPoolExecutor(1) as thread:
+        stream = thread.submit(calls.post, web.url, key, request)
+        calls.wait_for(lambda: simulator.calls(marker))
+        proxy.flowing.clear()
+        asked_at = time.monotonic()
+        answer = stream.result(timeout=20)
+        waited = time.monotonic() - asked_at
+
+    assert answer.text.endswith("data: [DONE]\n\n")
+    assert '"finish_reason":"stop"' in answer.text
+    assert waited < 5  # a second for the stream, two of patience
+    assert calls.only_charge(alice).status == "held"
+    proxy.flowing.set()
+    calls.wait_for(lambda: calls.only_charge(alice).status == "settled", seconds=20)
+    assert calls.only_charge(alice).tokens_out == 20
+
+
+def test_many_calls_during_an_outage_are_all_refused_soon(web: Web, proxy: LossyProxy) -> None:
+    _, key = _customer()
+    assert calls.post(web.url, key, calls.body(uuid7().hex)).status_code == 200
+    proxy.flowing.clear()
+
+    asked_at = time.monotonic()
+    with ThreadPoolExecutor(100) as threads:
+        answers = list(
+            threads.map(lambda _: calls.post(web.url, key, calls.body(uuid7().hex)), range(100))
+        )
+    waited = time.monotonic() - asked_at
+
+    assert {answer.status_code for answer in answers} == {503}
+    assert waited < 15
+    proxy.flowing.set()
 
 
 def _customer() -> tuple[User, str]:

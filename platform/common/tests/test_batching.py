@@ -68,15 +68,16 @@ async def test_a_batch_has_a_largest_size() -> None:
     assert [len(batch) for batch in recorder.batches] == [2, 2, 1]
 
 
-async def test_a_failed_batch_fails_its_callers_and_no_others() -> None:
+async def test_a_failed_batch_fails_all_who_wait_behind_it_and_nobody_later() -> None:
     recorder = Recorder()
     recorder.let_go.set()
     batcher = Batcher(recorder.double, size=1)
 
-    unlucky, lucky = await asyncio.gather(batcher.run(13), batcher.run(1), return_exceptions=True)
+    outcomes = await asyncio.gather(*map(batcher.run, (13, 1, 2)), return_exceptions=True)
 
-    assert isinstance(unlucky, ValueError)
-    assert lucky == 2
+    assert [type(outcome) for outcome in outcomes] == [ValueError] * 3
+    assert recorder.batches == [[13]]
+    assert await batcher.run(1) == 2
 
 
 async def test_a_caller_that_gives_up_does_not_disturb_its_batch() -> None:

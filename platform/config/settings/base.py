@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "servestatic",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "rest_framework",
@@ -170,8 +171,17 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
-    "expire-lapsed-charges": {"task": "billing.tasks.expire_lapsed_charges", "schedule": 10.0},
-    "reconcile": {"task": "billing.tasks.reconcile", "schedule": 300.0},
+    # One that no worker took in time is void: the next is due.
+    "expire-lapsed-charges": {
+        "task": "billing.tasks.expire_lapsed_charges",
+        "schedule": 10.0,
+        "options": {"expires": 10.0},
+    },
+    "reconcile": {
+        "task": "billing.tasks.reconcile",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
+    },
 }
 
 # --- Logs ---------------------------------------------------------------------------------------

@@ -295,9 +295,29 @@ def test_words_beyond_the_bound_do_not_raise_the_bill(alice: Customer, upstream:
     assert alice.charge().tokens_out == 10
 
 
+def test_more_input_than_the_prompt_has_bytes_is_not_billed(
+    alice: Customer, upstream: Upstream
+) -> None:
+    usage = {"prompt_tokens": 2 * 10**9, "completion_tokens": 2}
+    upstream.answer = Answer([*HELLO[:2], chunks.finish(usage=usage), chunks.DONE])
+    assert alice.chat(stream=True).status_code == 200
+    charge = alice.charge()
+    assert charge.status == "settled"
+    assert charge.tokens_in < 200
+    assert charge.cost <= charge.worst_cost
+
+
 @pytest.mark.parametrize(
     "usage",
-    [{}, {"prompt_tokens": -5, "completion_tokens": 3}, {"prompt_tokens": "9"}, [], 5, "none"],
+    [
+        {},
+        {"prompt_tokens": -5, "completion_tokens": 3},
+        {"prompt_tokens": 3 * 10**9, "completion_tokens": 3},
+        {"prompt_tokens": "9"},
+        [],
+        5,
+        "none",
+    ],
     ids=json.dumps,
 )
 def test_usage_that_makes_no_sense_is_counted_here(

@@ -1,0 +1,49 @@
+"""The last money verb of a call, carried out however often that takes."""
+
+import asyncio
+import time
+from itertools import chain, repeat
+
+import psycopg
+import structlog
+
+from billing.services import charges
+from billing.types import Ending, Resolution
+from common.database import DatabaseUnavailable
+
+log = structlog.get_logger(__name__)
+
+# How long it is tried while the database is away; then the last checkpoint is billed.
+RETRY_SECONDS = 300.0
+PAUSES = (0.2, 0.5, 1.0, 2.0)
+LONGEST_PAUSE = 5.0
+
+
+async def carry_out(ending: Ending) -> Resolution | None:
+    """End a charge. None where the database stayed away too long: others will expire the charge."""
+    give_up_at = time.monotonic() + RETRY_SECONDS
+    for pause in chain(PAUSES, repeat(LONGEST_PAUSE)):
+        try:
+            resolution = await charges.resolve(ending)
+        except (DatabaseUnavailable, psycopg.Error):
+            log.warning("charge.not_resolved", charge_id=str(ending.charge_id), exc_info=True)
+            if time.monotonic() > give_up_at:
+                log.exception("charge.abandoned", charge_id=str(ending.charge_id))
+                return None
+            await asyncio.sleep(pause)
+        else:
+            _report(ending, resolution)
+            return resolution
+    return None
+
+
+def _report(ending: Ending, resolution: Resolution) -> None:
+    """An error in the log for what an operator should look into."""
+    if resolution.shortfall or resolution.taken_over:
+        log.error(
+            "charge.taken_over" if resolution.taken_over else "charge.not_covered",
+            charge_id=str(ending.charge_id),
+            status=resolution.status,
+            shortfall_nusd=resolution.shortfall,
+            cost_nusd=ending.cost,
+        )
