@@ -14,6 +14,7 @@ from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
 
+from common.bodylimit import BodyLimit
 from common.database import get_database
 from common.ratelimit import get_rate_limiter
 from config.checks import refuse_unsafe_production
@@ -23,6 +24,8 @@ from publicapi.v1.app import application as v1_application
 
 refuse_unsafe_production()
 
+limited_django_application = BodyLimit(django_application)  # type: ignore[arg-type]
+
 
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
     """Route by kind and by the first segment of the path."""
@@ -30,7 +33,7 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
         case "http" if scope["path"] == "/v1" or scope["path"].startswith("/v1/"):
             await v1_application(scope, receive, send)
         case "http":
-            await django_application(scope, receive, send)  # type: ignore[arg-type]
+            await limited_django_application(scope, receive, send)
         case "lifespan":
             await lifespan(receive, send)
         case "websocket":

@@ -6,10 +6,11 @@ import structlog
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
+from common.asgi import Headers, Receive, Scope, Send
 from common.errors import DomainError
 from publicapi.v1 import errors
 from publicapi.v1.chat import create_completion
-from publicapi.v1.exchange import Exchange, Headers, Receive, Scope, Send
+from publicapi.v1.exchange import Exchange
 from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
 
 log = structlog.get_logger(__name__)

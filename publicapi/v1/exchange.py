@@ -1,23 +1,14 @@
 """One HTTP exchange over ASGI: the request as read, the response as sent, nothing else."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 from uuid import uuid4
 
+from common.asgi import Headers, Receive, Scope, Send, discard_body
 from common.errors import DomainError
 from publicapi.v1 import errors
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Headers = list[tuple[bytes, bytes]]
-
-# A body that is refused for its size is still read up to here, because most clients only look at
-# the answer when they have sent everything.
-DISCARD_BYTES = 64 * 1024 * 1024
-DISCARD_SECONDS = 10.0
 # A client that takes nothing for so long is given up; its call runs on and is billed.
 STALL_SECONDS = 60.0
 BODY_SECONDS = 30.0
@@ -130,19 +121,8 @@ class Exchange:
             part = message.get("body", b"")
             size += len(part)
             if size > limit:
-                await self._discard_body(size)
+                await discard_body(self._receive, message, size)
                 raise too_long
             parts.append(part)
             if not message.get("more_body"):
                 return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    async def _discard_body(self, size: int) -> None:
-        try:
-            async with asyncio.timeout(DISCARD_SECONDS):
-                while size < DISCARD_BYTES:
-                    message = await self._receive()
-                    size += len(message.get("body", b""))
-                    if message["type"] == "http.disconnect" or not message.get("more_body"):
-                        return
-        except TimeoutError:
-            return

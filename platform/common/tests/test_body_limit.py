@@ -1,0 +1,65 @@
+"""Bodies that are too long for Django, on the running service."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from django.conf import settings
+
+from common.asgi import Message, discard_body
+from common.bodylimit import MAX_REQUEST_BYTES
+from tests.service import Web
+
+PATHS = ["/api/auth/login", "/api/nothing", "/admin/login/", "/"]
+
+
+@pytest.fixture
+def http(web: Web) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=web.url, timeout=20) as http:
+        yield http
+
+
+def in_parts(size: int) -> Iterator[bytes]:
+    """A body without an announced length."""
+    for sent in range(0, size, 100_000):
+        yield b" " * min(100_000, size - sent)
+
+
+def assert_refused(response: httpx.Response) -> None:
+    assert response.status_code == 413
+    assert response.json() == {"detail": "The body is larger than 2 MB."}
+    assert re.fullmatch(r"req_[0-9a-f]{32}", response.headers["x-request-id"])
+
+
+def test_what_is_let_through_is_kept_in_memory() -> None:
+    assert settings.FILE_UPLOAD_MAX_MEMORY_SIZE > MAX_REQUEST_BYTES
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_announced_body_over_the_limit_is_refused(http: httpx.Client, path: str) -> None:
+    assert_refused(http.post(path, content=b" " * (MAX_REQUEST_BYTES + 1)))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_body_that_grows_over_the_limit_is_refused(http: httpx.Client, path: str) -> None:
+    assert_refused(http.post(path, content=in_parts(MAX_REQUEST_BYTES + 1)))
+
+
+def test_a_body_at_the_limit_is_django_s(http: httpx.Client) -> None:
+    announced = http.post("/api/nothing", content=b" " * MAX_REQUEST_BYTES)
+    assert announced.status_code == 404
+    assert http.post("/api/nothing", content=in_parts(MAX_REQUEST_BYTES)).status_code == 411
+
+
+def test_the_callers_request_id_is_kept(http: httpx.Client) -> None:
+    body = b" " * (MAX_REQUEST_BYTES + 1)
+    response = http.post("/api/nothing", content=body, headers={"X-Request-ID": "mine"})
+    assert response.headers["x-request-id"] == "mine"
+
+
+async def test_what_follows_a_body_that_has_ended_is_not_waited_for() -> None:
+    async def receive() -> Message:
+        raise AssertionError("the body had ended")
+
+    await discard_body(receive, {"type": "http.request", "body": b"a", "more_body": False}, 1)
