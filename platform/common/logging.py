@@ -2,26 +2,12 @@
 
 import logging
 import logging.config
-import re
 import sys
 
 import structlog
 from structlog.typing import Processor
 
-_SECRETS = (
-    (re.compile(r"(?i)(\btoken=)[^&\s\"'\\]+"), r"\1[redacted]"),
-    (re.compile(r"(?i)(\bauthorization\b\W{1,6}(?:bearer|basic)\s+)[^\s\"',\\]+"), r"\1[redacted]"),
-    (re.compile(r"(?i)(\bbearer\s+)[\w.~+/=-]{8,}"), r"\1[redacted]"),
-    (re.compile(r"\bmk_[0-9A-Za-z]{8,}"), "mk_[redacted]"),
-    (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), "[redacted]"),
-)
-
-
-def redact(text: str) -> str:
-    """`text` without `token=` values, Authorization values, API keys and JWTs."""
-    for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
-    return text
+from common.redaction import redact
 
 
 class RedactingFormatter(structlog.stdlib.ProcessorFormatter):

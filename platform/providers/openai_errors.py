@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from common.redaction import redact
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
 
 _MAX_TEXT = 300  # characters of a provider's message that are passed on
@@ -32,7 +33,6 @@ _QUOTA_CODES = frozenset(
 )
 _TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 
-_SECRET = re.compile(r"\b(?:Bearer\s+|(?:sk|pk|gsk|xai|key|org|proj)[-_])[\w.*-]{6,}", re.I)
 _UNSAFE_IN_CODE = re.compile(r"[^\w.-]")
 
 
@@ -60,7 +60,7 @@ def error_from(status: int, body: bytes) -> ProviderError:
 
 def presentable(message: str) -> str:
     """A provider's message, bounded and without anything that looks like a credential."""
-    return _SECRET.sub("***", message)[:_MAX_TEXT].strip()
+    return redact(message)[:_MAX_TEXT].strip()
 
 
 def _read(body: bytes) -> tuple[set[str], str]:

@@ -6,26 +6,7 @@ import sys
 
 import pytest
 
-from common.logging import redact
-
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
-
-
-@pytest.mark.parametrize(
-    ("line", "redacted"),
-    [
-        ("GET /ws?token=abc.def&after_seq=3", "GET /ws?token=[redacted]&after_seq=3"),
-        ("GET /ws?after_seq=3&TOKEN=abc", "GET /ws?after_seq=3&TOKEN=[redacted]"),
-        ("Authorization: Bearer abcdefgh12", "Authorization: Bearer [redacted]"),
-        ("{'authorization': 'Basic YWxpY2U6'}", "{'authorization': 'Basic [redacted]'}"),
-        ("(b'authorization', b'Bearer abcdefgh')", "(b'authorization', b'Bearer [redacted]')"),
-        (f"decoding {JWT} failed", "decoding [redacted] failed"),
-        ("key mk_abcdefghijk is wrong", "key mk_[redacted] is wrong"),
-        ("tokens=12 bearer of news", "tokens=12 bearer of news"),
-    ],
-)
-def test_secrets_are_redacted_and_the_rest_stays(line: str, redacted: str) -> None:
-    assert redact(line) == redacted
 
 
 def log(statements: str, *, as_json: bool) -> str:
@@ -66,12 +47,15 @@ def test_no_secret_gets_through_by_argument_field_or_traceback(as_json: bool) ->
         f"structlog.get_logger().warning('called', key={key!r}, header='Bearer {JWT}')\n"
         f"try: raise ValueError('/ws?token={JWT}')\n"
         "except ValueError: structlog.get_logger().exception('failed')\n"
-        f"logging.getLogger('uvicorn.error').info('/ws?token={JWT}')",
+        f"logging.getLogger('uvicorn.error').info('/ws?token={JWT}')\n"
+        "logging.getLogger().error('cannot reach %s', 'redis://:hunter2@localhost:6379/0')\n"
+        "structlog.get_logger().info('sent', reset_token='hunter3', link='/?reset_token=hunter4')",
         as_json=as_json,
     )
     assert key not in written
     assert JWT not in written
-    assert written.count("[redacted]") >= 5
+    assert "hunter" not in written
+    assert written.count("[redacted]") >= 8
 
 
 def test_a_redacted_line_is_still_json() -> None:

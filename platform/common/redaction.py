@@ -1,0 +1,30 @@
+"""What looks like a credential, for everything that is written or passed on: one list."""
+
+import re
+
+_SECRETS = (
+    # token=..., refresh_token=..., and the same as a quoted JSON or Python field
+    (
+        re.compile(r"""(?i)(\b\w*token(?:=|\\?["']:\s?\\?["']))[^&\s"'\\]+"""),
+        r"\1[redacted]",
+    ),
+    (re.compile(r"(?i)(\bauthorization\b\W{1,6}(?:bearer|basic)\s+)[^\s\"',\\]+"), r"\1[redacted]"),
+    (re.compile(r"(?i)(\bbearer\s+)[\w.~+/=*-]{8,}"), r"\1[redacted]"),
+    # scheme://user:password@host
+    (re.compile(r"""(?i)(://[^\s/:@"'\\]*:)[^\s/"'\\]+(?=@)"""), r"\1[redacted]"),
+    (re.compile(r"\bmk_[0-9A-Za-z]{8,}"), "mk_[redacted]"),
+    # Providers' keys, and the accounts' ids that their messages name; often shortened with stars.
+    (re.compile(r"(?i)\b((?:sk|pk|gsk|xai)[-_])[\w.*-]{6,}"), r"\1[redacted]"),
+    (
+        re.compile(r"\b((?:key|org|proj)(?:-|_(?=\w*[\dA-Z*])))[\w.*-]{6,}"),
+        r"\1[redacted]",
+    ),
+    (re.compile(r"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*"), "[redacted]"),
+)
+
+
+def redact(text: str) -> str:
+    """`text` without tokens, Authorization values, passwords in URLs, API keys and JWTs."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
