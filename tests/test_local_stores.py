@@ -13,6 +13,7 @@ import pytest
 import redis as redis_client
 
 from common.local import postgres, redis
+from common.local.configuration import var_folder
 from common.local.errors import LocalError
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import free_port, is_free
@@ -91,6 +92,18 @@ def test_another_server_on_the_port_is_not_taken_for_ours(
     start_postgres(folder / "one", port, running)
     with pytest.raises(LocalError, match="could not bind"):
         start_postgres(folder / "two", port, running)
+
+
+@pytest.mark.parametrize("named", ["project/../var", "link", "link/../var"])
+def test_postgres_is_recognised_however_its_folder_was_named(
+    folder: Path, running: list[Process], named: str
+) -> None:
+    for name in ("project", "var"):
+        (folder / name).mkdir()
+    (folder / "link").symlink_to(folder / "var", target_is_directory=True)
+    var = var_folder({"VAR_DIR": str(folder / named)})
+    assert var == folder / "var"
+    start_postgres(var / "postgres", free_port(), running)
 
 
 def test_redis_keeps_its_data_over_a_kill(folder: Path, running: list[Process]) -> None:

@@ -64,7 +64,8 @@ class Configuration:
 
 def var_folder(environ: Mapping[str, str]) -> Path:
     """The folder for everything local, made if need be. Raises LocalError if it is read-only."""
-    var = Path(environ.get("VAR_DIR") or ROOT / "var").absolute()
+    # Without `..` and links: PostgreSQL tells its folder so, and is recognised by it.
+    var = Path(os.path.realpath(environ.get("VAR_DIR") or ROOT / "var"))
     try:
         for folder in (var / "run", var / "log"):
             folder.mkdir(parents=True, exist_ok=True)
