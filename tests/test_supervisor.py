@@ -130,6 +130,21 @@ def test_a_part_that_keeps_dying_stops_everything(start: Callable[..., Run]) -> 
     assert run.journal.count("web started") <= 4
 
 
+def test_three_restarts_without_recovery_are_all(start: Callable[..., Run]) -> None:
+    run = start("worker=tires")
+    assert run.exit_code() == 1
+    assert "It was started again 3 times. Stopping all." in run.output
+    assert run.journal.count("worker started") == 4
+
+
+def test_the_restarts_of_a_part_that_recovered_are_forgotten(start: Callable[..., Run]) -> None:
+    run = start("worker=tires", "recovered=0")
+    for _ in range(6):
+        run.read_until("ready: worker")
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
+
+
 def test_a_step_that_fails_stops_everything(start: Callable[..., Run]) -> None:
     run = start("step=dies")
     assert run.exit_code() == 1

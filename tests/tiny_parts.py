@@ -1,7 +1,8 @@
 """A supervisor over small stand-in programs: `python -m tests.tiny_parts FOLDER [PART=MODE...]`.
 
 Each part appends its start and its orderly end to FOLDER/journal. Modes: `stubborn` ignores the
-stop signal, `dies` ends before it is ready, `dies-once` soon after, the first time.
+stop signal, `dies` ends before it is ready, `tires` soon after, `dies-once` only the first time.
+With `recovered=SECONDS` its restarts are forgotten so early.
 """
 
 import sys
@@ -31,7 +32,7 @@ write("started")
 print(f"{name} speaks", flush=True)
 if mode == "dies":
     sys.exit(3)
-if mode == "dies-once" and not again:
+if mode == "tires" or (mode == "dies-once" and not again):
     time.sleep(0.5)
     sys.exit(3)
 while mode != "once":
@@ -56,6 +57,7 @@ def main() -> int:
     modes = {"step": "once", **dict(argument.split("=") for argument in sys.argv[2:])}
     names = [name for stage in START_ORDER for name in stage]
     supervisor.FIRST_PAUSE = 0.01
+    supervisor.RECOVERED_SECONDS = int(modes.pop("recovered", supervisor.RECOVERED_SECONDS))
     console = Console()
     records = Records(folder / "run")
     try:

@@ -15,6 +15,8 @@ from common.local.service import Service
 
 # How often a part is started again, and after how many seconds the first time; then doubled.
 RESTARTS, FIRST_PAUSE = 3, 1.0
+# A part that has run for so long after it was ready has recovered: its restarts are forgotten.
+RECOVERED_SECONDS = 60
 READY_SECONDS = 120
 # A signal to the whole process group may reach us twice; so close together, it is one wish.
 ONE_WISH_SECONDS = 0.5
@@ -26,7 +28,8 @@ class Supervisor:
     """Runs `parts`: functions that make a service, by name.
 
     The parts of one stage of `start_order` start together, and the next stage waits until they are
-    ready; `stop_order` likewise. A part that dies is started again, up to three times.
+    ready; `stop_order` likewise. A part that dies is started again, up to three times; they are
+    forgotten once it has run well for a minute.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class Supervisor:
         self._logs = logs
         self._running: dict[str, Process] = {}
         self._restarts: Counter[str] = Counter()
+        self._ready_at: dict[str, float] = {}
         self._stop = threading.Event()
         self._hurry = threading.Event()
         self._asked_at = 0.0
@@ -85,6 +89,7 @@ class Supervisor:
                 started.append(self._launch(name))
         for process in started:
             process.wait_until_ready(timeout=READY_SECONDS, unless=self._stop)
+            self._ready_at[process.service.name] = time.monotonic()
             if process.service.runs_once:
                 self._forget(process)
         if started and not self._stop.is_set():
@@ -117,6 +122,8 @@ class Supervisor:
         name = process.service.name
         self._forget(process)
         report = process.report(f"ended unexpectedly (exit {process.exit_code})")
+        if time.monotonic() - self._ready_at[name] >= RECOVERED_SECONDS:
+            del self._restarts[name]
         if self._restarts[name] == RESTARTS:
             raise LocalError(f"{report}\nIt was started again {RESTARTS} times. Stopping all.")
         pause = FIRST_PAUSE * 2 ** self._restarts[name]
