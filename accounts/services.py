@@ -8,7 +8,7 @@ from typing import Unpack
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -46,10 +46,12 @@ def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
     email = email.strip().lower()
     if not email.isascii():
         raise ValidationFailed.of("email", "Write the domain in its ASCII form (xn--...).")
-    _check_password(password, User(email=email, name=name))
+    user = User(email=email, name=name)
+    _check_password(password, user)
+    user.set_password(password)
     try:
         with transaction.atomic():
-            user = User.objects.create_user(email, password, name=name)
+            user.save()
             return _open_family(user)
     except IntegrityError:
         if User.objects.filter(email=email).exists():
@@ -62,6 +64,7 @@ def sign_in(*, email: str, password: str) -> SignedIn:
     password, or AccountSuspended.
     """
     user = User.objects.filter(email=email.strip().lower()).first()
+    _give_connection_back()
     if user is None:
         make_password(password)
         raise InvalidCredentials
@@ -125,6 +128,12 @@ def ensure_user(*, email: str, password: str, name: str, operator: bool = False)
     user.is_staff = user.is_superuser = operator
     user.save()
     return user
+
+
+def _give_connection_back() -> None:
+    """Hashing takes long, and the pool's connections are few: the next query takes another."""
+    if not connection.in_atomic_block:
+        connection.close()
 
 
 def _check_password(password: str, user: User) -> None:
