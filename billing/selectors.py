@@ -1,9 +1,10 @@
 """What billing tells others. Money is read from the primary database only."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from uuid import UUID
+
+from msgspec import Struct
 
 from accounts.models import User
 from billing.models import KeyMonth, Subscription
@@ -28,8 +29,7 @@ def has_api_access(user: User) -> bool:
     return Subscription.objects.filter(account=user, plan__api_access=True).exists()
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHolder:
+class KeyHolder(Struct, frozen=True):
     """An API key that is not revoked, and the account behind it, as of now."""
 
     key_id: UUID

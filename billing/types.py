@@ -1,16 +1,16 @@
 """What goes into a money verb, and what comes out. Amounts are nano-USD."""
 
-from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
+
+from msgspec import Struct
 
 Source = Literal["api", "web", "job"]
 Funding = Literal["customer", "platform"]
 ChargeStatus = Literal["held", "settled", "released", "expired"]
 
 
-@dataclass(frozen=True, slots=True)
-class HoldRequest:
+class HoldRequest(Struct, frozen=True):
     """A call that wants to be admitted. `worst_cost` is at cost; `seconds` until its deadline.
 
     `free_window` takes one of the free plan's messages; such a call is platform-funded.
@@ -31,8 +31,7 @@ class HoldRequest:
     free_window: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a call ended: `settled` at what it used, `released`, or `expired` at its checkpoint.
 
     `cost` is at cost; it and the tokens or images behind it count for a settled call only.
@@ -49,8 +48,7 @@ class Ending:
     images: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True):
     """How a charge ended. `moved` is False where it had been resolved before."""
 
     moved: bool
@@ -71,8 +69,7 @@ class Resolution:
         return self.charge_plan + self.charge_balance
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """How far a running call has come."""
 
     charge_id: UUID

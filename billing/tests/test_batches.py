@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
+from msgspec.structs import replace
 
 from accounts.models import User
 from billing.errors import InsufficientForRequest

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 from django.conf import settings
+from msgspec import Struct
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -64,8 +65,7 @@ class Limit:
     window: int
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """`retry_after` is whole seconds, at least 1 where the request is refused."""
 
     allowed: bool

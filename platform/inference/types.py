@@ -1,7 +1,8 @@
 """What a caller asks of the door, and what it gets."""
 
-from dataclasses import dataclass
 from uuid import UUID
+
+from msgspec import Struct
 
 from billing.types import Source
 from catalog.types import Model
@@ -10,8 +11,7 @@ from providers.types import FinishReason, Message, ReasoningEffort, Usage
 DEFAULT_OUTPUT_TOKENS = 8_192
 
 
-@dataclass(frozen=True, slots=True)
-class ChatCall:
+class ChatCall(Struct, frozen=True):
     """A chat call and who pays for it. `max_output_tokens` is what the caller named, if anything;
     `total_seconds` is how long the call may take."""
 
@@ -33,8 +33,7 @@ class ChatCall:
         return min(asked, self.model.max_output_tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """How a call ended well: why the model stopped, and the tokens that are billed."""
 
     finish_reason: FinishReason

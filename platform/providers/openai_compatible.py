@@ -7,10 +7,10 @@ Sampling parameters are never sent: the newer models refuse them.
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from common.http import TransportError, UpstreamClient, UpstreamResponse
 from providers.config import ProviderConfig

@@ -1,22 +1,24 @@
-"""What every wire takes and gives: one small stream of frozen dataclasses, for any provider."""
+"""What every wire takes and gives: one small stream of frozen structs, for any provider.
+
+msgspec's structs are made several times faster than dataclasses, and there is one for every delta.
+"""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "content_filter"]
 ReasoningEffort = Literal["low", "medium", "high"]
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     role: Role
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ChatRequest(Struct, frozen=True):
     """A chat call as the provider shall see it.
 
     `model` is the provider's own id. `max_output_tokens` bounds everything billable, reasoning
@@ -29,18 +31,15 @@ class ChatRequest:
     reasoning_effort: ReasoningEffort | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True, gc=False):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningDelta:
+class ReasoningDelta(Struct, frozen=True, gc=False):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True, gc=False):
     """Tokens as billed. `input_tokens` includes `cached_tokens`; `output_tokens` includes
     `reasoning_tokens`, whatever the provider's own convention is."""
 
@@ -50,8 +49,7 @@ class Usage:
     reasoning_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Struct, frozen=True, gc=False):
     reason: FinishReason
 
 
@@ -59,8 +57,7 @@ Delta = TextDelta | ReasoningDelta
 ChatEvent = Delta | Usage | Finish
 
 
-@dataclass(frozen=True, slots=True)
-class Deadlines:
+class Deadlines(Struct, frozen=True):
     """Seconds. `first_byte` and `idle` concern streamed calls only; `total` concerns both."""
 
     connect: float = 5.0

@@ -1,6 +1,7 @@
 """The ASGI application of `/v1`: routing, CORS preflight, and the one place where errors end."""
 
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 
 import structlog
 from django.conf import settings
@@ -24,6 +25,9 @@ ROUTES: dict[str, Methods] = {
     "/v1/chat/completions": {"POST": create_completion},
 }
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
+
+# A name of 253 characters and a port. Longer ones are not kept in memory either.
+MAX_HOST = 260
 
 # Where clients of other interfaces land, and where they should go.
 HINTS = {
@@ -71,9 +75,15 @@ def _methods(path: str) -> Methods:
 
 
 def _check_host(exchange: Exchange) -> None:
-    domain, _ = split_domain_port(exchange.header(b"host") or "")
-    if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+    host = exchange.header(b"host") or ""
+    if len(host) > MAX_HOST or not _is_served(host):
         raise errors.UnknownHost
+
+
+@lru_cache(maxsize=256)
+def _is_served(host: str) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 async def _preflight(exchange: Exchange) -> None:
