@@ -319,8 +319,12 @@ class UsageDaily(models.Model):
 
 
 class OwnerLease(models.Model):
-    """One row per process that holds charges. Renewed every 10 s; lapsed, its charges expire."""
+    """One row per process that holds charges. Renewed every 10 s; lapsed, its charges expire.
+
+    `doubted_at` is when a sweep first found it run out; a renewal clears it.
+    """
 
     owner_id = models.UUIDField(primary_key=True)
     kind = models.CharField(max_length=16)
     lease_until = models.DateTimeField()
+    doubted_at = models.DateTimeField(null=True)

@@ -17,7 +17,7 @@ CREATE OR REPLACE FUNCTION lease_heartbeat(p_owner uuid, p_kind text, p_live uui
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
     INSERT INTO billing_ownerlease (owner_id, kind, lease_until)
     VALUES (p_owner, p_kind, clock_timestamp() + interval '30 seconds')
-    ON CONFLICT (owner_id) DO UPDATE SET lease_until = excluded.lease_until;
+    ON CONFLICT (owner_id) DO UPDATE SET lease_until = excluded.lease_until, doubted_at = NULL;
 
     SELECT id FROM billing_charge
     WHERE status = 'held' AND owner_id = p_owner
@@ -26,11 +26,22 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- Held charges that nobody will settle any more, oldest first.
+--
+-- An owner whose lease is found to have run out is only doubted at first, and given up when it has
+-- not renewed it 8 seconds later, which is at the next sweep. After a pause that nobody lived
+-- through (a frozen server, a failover, a cut network) all leases have run out at once, and a sweep
+-- may come before the first heartbeat.
 CREATE OR REPLACE FUNCTION lapsed_charges(p_limit int)
-RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
-    SELECT id FROM billing_charge
-    WHERE status = 'held' AND charge_lapsed(owner_id, deadline_at, clock_timestamp())
-    ORDER BY admitted_at LIMIT p_limit
+RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
+    UPDATE billing_ownerlease SET doubted_at = clock_timestamp()
+    WHERE lease_until <= clock_timestamp() AND doubted_at IS NULL;
+
+    SELECT c.id FROM billing_charge c
+    LEFT JOIN billing_ownerlease l ON l.owner_id = c.owner_id
+    WHERE c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, clock_timestamp())
+      AND (c.deadline_at < clock_timestamp() OR l.owner_id IS NULL
+           OR l.doubted_at < clock_timestamp() - interval '8 seconds')
+    ORDER BY c.admitted_at LIMIT p_limit
 $$;
 
 -- Write down how far running calls have come, so that a crash bills what was streamed and no more.

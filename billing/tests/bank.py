@@ -41,12 +41,17 @@ def live_owner() -> UUID:
 def dead_owner() -> UUID:
     """A process whose lease has run out."""
     owner = live_owner()
+    kill(owner)
+    return owner
+
+
+def kill(owner: UUID) -> None:
+    """The process has gone, its lease has run out, and a sweep has seen it."""
     run(
-        "UPDATE billing_ownerlease SET lease_until = now() - interval '1 s' WHERE owner_id = %s "
-        "RETURNING 1",
+        "UPDATE billing_ownerlease SET lease_until = now() - interval '15 s',"
+        " doubted_at = now() - interval '10 s' WHERE owner_id = %s RETURNING 1",
         owner,
     )
-    return owner
 
 
 def hold(

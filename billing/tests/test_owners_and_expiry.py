@@ -16,6 +16,7 @@ from billing.tests.bank import (
     dead_owner,
     expire,
     hold,
+    kill,
     live_owner,
     new_account,
     other_connection,
@@ -80,13 +81,35 @@ def test_the_sweeper_bills_the_last_checkpoint_and_no_more() -> None:
     owner = live_owner()
     _, charge = hold(alice, 3000, owner=owner)
     checkpoint(owner, charge, cost=700, tokens_out=7)
-    _kill(owner)
+    kill(owner)
 
     sweeps.expire_lapsed_charges()
 
     row = charge_of(charge)
     assert (row.status, row.cost, row.charge_balance, row.tokens_out) == ("expired", 700, 1400, 7)
     assert wallet_of(alice).balance == 8600
+
+
+def test_a_lease_that_has_just_run_out_may_still_be_renewed() -> None:
+    """As after a pause that nobody lived through, when a sweep comes before the first heartbeat."""
+    alice = new_account(balance=1000)
+    owner = live_owner()
+    _, charge = hold(alice, 100, owner=owner)
+    run(
+        "UPDATE billing_ownerlease SET lease_until = now() - interval '1 s'"
+        " WHERE owner_id = %s RETURNING 1",
+        owner,
+    )
+
+    sweeps.expire_lapsed_charges()
+    assert charge_of(charge).status == "held"
+    run("SELECT count(*) FROM lease_heartbeat(%s, 'test', %s)", owner, [charge])
+    sweeps.expire_lapsed_charges()
+
+    assert charge_of(charge).status == "held"
+    kill(owner)
+    sweeps.expire_lapsed_charges()
+    assert charge_of(charge).status == "released"
 
 
 def test_the_sweeper_leaves_a_live_owners_charges_alone() -> None:
@@ -216,14 +239,6 @@ def _allowance(account: User) -> int:
     _, charge = hold(account, 1, owner=live_owner(), model=IN_PLAN)
     release(charge)
     return Allowance.objects.get(account=account, model_id=IN_PLAN).granted
-
-
-def _kill(owner: object) -> None:
-    run(
-        "UPDATE billing_ownerlease SET lease_until = now() - interval '1 s' WHERE owner_id = %s "
-        "RETURNING 1",
-        owner,
-    )
 
 
 def _age(*charges: object) -> None:

@@ -9,6 +9,7 @@ from billing.tests.bank import (
     charge_of,
     dead_owner,
     hold,
+    kill,
     live_owner,
     new_account,
     other_connection,
@@ -64,5 +65,6 @@ def test_leases_of_long_dead_processes_that_hold_nothing_are_forgotten() -> None
     left = set(OwnerLease.objects.values_list("owner_id", flat=True))
     assert old not in left
     assert {holding, young} <= left
+    kill(holding)
     sweeps.expire_lapsed_charges()
     assert charge_of(charge).status == "released"

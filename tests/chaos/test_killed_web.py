@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from billing.models import Charge, LedgerEntry
 from billing.services import sweeps
-from billing.tests.bank import run, wallet_of
+from billing.tests.bank import kill, wallet_of
 from common.ids import uuid7
 from simulator.process import RunningSimulator
 from tests.chaos import calls
@@ -34,7 +34,8 @@ def test_the_stream_is_billed_between_its_last_checkpoint_and_what_was_emitted(
         reader.join()
     checkpoint = calls.only_charge(alice)
     assert checkpoint.status == "held"
-    _let_the_lease_lapse(checkpoint)
+    # As if the time had passed in which nobody renewed its lease.
+    kill(checkpoint.owner_id)
 
     sweeps.expire_lapsed_charges()
     sweeps.expire_lapsed_charges()
@@ -52,12 +53,3 @@ def test_the_stream_is_billed_between_its_last_checkpoint_and_what_was_emitted(
 def _read_until_cut(url: str, key: str, request: dict[str, object]) -> None:
     with pytest.raises(httpx.RemoteProtocolError):
         calls.read_chunks(url, key, request, count=400)
-
-
-def _let_the_lease_lapse(charge: Charge) -> None:
-    """As if 30 seconds had passed without a heartbeat."""
-    run(
-        "UPDATE billing_ownerlease SET lease_until = now() - interval '1 s'"
-        " WHERE owner_id = %s RETURNING 1",
-        charge.owner_id,
-    )
