@@ -77,6 +77,7 @@ async def test_a_locked_api_key_keeps_nobody_waiting() -> None:
         await asyncio.wait_for(charges.hold(request), 1.0)
         other.execute("COMMIT")
 
+    assert (await _wallet(alice)).held == 200
     await _release_all(alice)
 
 

@@ -151,7 +151,7 @@ PROVIDERS = from_environ(
 )
 # Open pumps per process; over it a request is refused before any hold.
 MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
-# Connections of the hot path's own pool, per process.
+# Connections that the calls of a process share, beside those that its lanes keep.
 HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
 # Seconds that running calls are given to end after SIGTERM.
 DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
