@@ -6,11 +6,18 @@ class ProviderError(Exception):
 
 
 class UpstreamError(ProviderError):
-    """The provider failed: connection, timeout, 5xx, 429, or nonsense instead of an answer."""
+    """The provider failed: connection, timeout, 5xx, 429, or nonsense instead of an answer.
 
-    def __init__(self, message: str, *, retryable: bool = True) -> None:
+    `retryable`: the same call may go well a moment later, and cannot be paid twice for it;
+    `retry_after` is how many seconds the provider wants to be left alone, if it said so.
+    """
+
+    def __init__(
+        self, message: str, *, retryable: bool = True, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
+        self.retry_after = retry_after
 
 
 class ProviderUnavailable(ProviderError):
@@ -20,9 +27,10 @@ class ProviderUnavailable(ProviderError):
 class RequestRefused(ProviderError):
     """The provider refused what the caller sent (too long, not allowed); the caller can mend it.
 
-    `too_long` tells the one refusal that has a code of its own.
+    `too_long` and `blocked` (by the provider's moderation) are refusals with codes of their own.
     """
 
-    def __init__(self, message: str, *, too_long: bool = False) -> None:
+    def __init__(self, message: str, *, too_long: bool = False, blocked: bool = False) -> None:
         super().__init__(message)
         self.too_long = too_long
+        self.blocked = blocked

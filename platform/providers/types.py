@@ -57,6 +57,45 @@ Delta = TextDelta | ReasoningDelta
 ChatEvent = Delta | Usage | Finish
 
 
+class EmbeddingRequest(Struct, frozen=True):
+    """Texts to embed. `dimensions` is how long the vectors shall be, None for the model's own."""
+
+    model: str
+    inputs: tuple[str, ...]
+    dimensions: int | None = None
+
+
+class Embeddings(Struct, frozen=True):
+    """One vector per input, in order, each as base64 of little-endian float32 numbers.
+
+    `input_tokens` is what the provider counted, None where it did not say.
+    """
+
+    vectors: list[str]
+    input_tokens: int | None
+
+
+ImageSize = Literal["1024x1024", "1536x1024", "1024x1536"]
+ImageQuality = Literal["low", "standard", "high"]
+
+
+class ImageRequest(Struct, frozen=True):
+    """Pictures to make. A wire maps the size to the nearest that its models have."""
+
+    model: str
+    prompt: str
+    n: int
+    size: ImageSize
+    quality: ImageQuality
+
+
+class Image(Struct, frozen=True):
+    """One picture: its bytes, and the media type that they really are (`image/png`, ...)."""
+
+    data: bytes
+    media_type: str
+
+
 class Deadlines(Struct, frozen=True):
     """Seconds. `first_byte` and `idle` concern streamed calls only; `total` concerns both."""
 
@@ -81,4 +120,23 @@ class ChatWire(Protocol):
 
     async def complete(self, request: ChatRequest, deadlines: Deadlines) -> list[ChatEvent]:
         """The whole answer at once: text, usage (if any) and finish."""
+        ...
+
+
+class EmbeddingWire(Protocol):
+    """One provider's embeddings interface."""
+
+    async def embed(self, request: EmbeddingRequest, deadlines: Deadlines) -> Embeddings:
+        """All vectors, however many calls that takes upstream. Raises only ProviderErrors."""
+        ...
+
+
+class ImageWire(Protocol):
+    """One provider's image interface."""
+
+    async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
+        """The pictures that were delivered: at least one, at most `request.n`.
+
+        Raises only ProviderErrors; `RequestRefused` with `blocked` where moderation refused.
+        """
         ...
