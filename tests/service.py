@@ -18,7 +18,7 @@ from simulator.process import RunningSimulator
 
 # Configured but for this one, which shows what a provider without a key looks like.
 UNCONFIGURED_PROVIDER = "mistral"
-SIMULATED = "openai,xai,deepseek,moonshot,groq"
+SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl"
 
 
 @dataclass

@@ -175,11 +175,13 @@ def test_defaults_are_documented_as_they_are() -> None:
             assert told[name] == str(int(value) if isinstance(value, bool) else value), name
 
 
-@pytest.mark.parametrize("name", ["openai", "xai", "deepseek", "mistral", "moonshot", "groq"])
-def test_the_address_of_a_provider_is_documented_as_it_is(name: str) -> None:
-    key = {f"{name.upper()}_API_KEY": "a key"}
-    config = from_environ(key, simulated=frozenset(), simulator_url="")[name]
-    assert documented()[f"{name.upper()}_BASE_URL"] == config.base_url
+def test_the_address_of_each_provider_is_documented_as_it_is() -> None:
+    told = documented()
+    keys = {name: "a key" for name in told if name.endswith("_API_KEY")}
+    providers = from_environ(keys, simulated=frozenset(), simulator_url="")
+    assert len(providers) > 10
+    for name, config in providers.items():
+        assert told[f"{name.upper()}_BASE_URL"] == config.base_url
 
 
 # --- All documents ------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from providers.types import ReasoningEffort
 
 SIMULATED_KEY = "simulated"
 
+Wire = Literal["openai_compatible", "anthropic", "gemini", "flux"]
+
 EffortMap = Mapping[ReasoningEffort, str]
 
 SAME_WORD: EffortMap = MappingProxyType({"low": "low", "medium": "medium", "high": "high"})
@@ -36,22 +38,42 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """One provider as configured. `base_url` has no trailing slash; `api_key` may be empty."""
+    """One provider as configured. `base_url` has no trailing slash; `api_key` may be empty.
+
+    `wire` is the chat interface that it speaks, or its only other one.
+    """
 
     name: str
-    wire: Literal["openai_compatible"]
+    wire: Wire
     base_url: str
     api_key: str = field(repr=False)
     flags: Flags = Flags()
 
 
-# Base URL and flags of each provider that needs a key.
-_HOSTED: Mapping[str, tuple[str, Flags]] = {
-    "openai": (
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    """What is known of a provider beforehand.
+
+    One without a `base_url` is a server of the operator's own: it is configured by its address, and
+    its key is optional. `simulated_path` follows the provider's name at the simulator.
+    """
+
+    base_url: str
+    flags: Flags = Flags()
+    wire: Wire = "openai_compatible"
+    simulated_path: str = "/v1"
+
+
+_PROVIDERS: Mapping[str, _Provider] = {
+    "openai": _Provider(
         "https://api.openai.com/v1",
         Flags(max_field="max_completion_tokens", effort_map=SAME_WORD),
     ),
-    "xai": (
+    "anthropic": _Provider("https://api.anthropic.com", wire="anthropic", simulated_path=""),
+    "google": _Provider(
+        "https://generativelanguage.googleapis.com/v1beta", wire="gemini", simulated_path="/v1beta"
+    ),
+    "xai": _Provider(
         "https://api.x.ai/v1",
         Flags(
             max_field="max_completion_tokens",
@@ -59,16 +81,22 @@ _HOSTED: Mapping[str, tuple[str, Flags]] = {
             reasoning_added_to_completion=True,
         ),
     ),
-    "deepseek": ("https://api.deepseek.com", Flags(effort_map=ALWAYS_HIGH)),
-    "mistral": (
-        "https://api.mistral.ai/v1",
-        Flags(effort_map=ALWAYS_HIGH, send_stream_options=False),
+    "deepseek": _Provider("https://api.deepseek.com", Flags(effort_map=ALWAYS_HIGH)),
+    "mistral": _Provider(
+        "https://api.mistral.ai/v1", Flags(effort_map=ALWAYS_HIGH, send_stream_options=False)
     ),
-    "moonshot": ("https://api.moonshot.ai/v1", Flags(effort_map=LOW_OR_HIGH)),
-    "groq": (
+    "moonshot": _Provider("https://api.moonshot.ai/v1", Flags(effort_map=LOW_OR_HIGH)),
+    "groq": _Provider(
         "https://api.groq.com/openai/v1",
         Flags(max_field="max_completion_tokens", effort_map=SAME_WORD),
     ),
+    "qwen": _Provider("https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+    "zai": _Provider("https://api.z.ai/api/paas/v4", Flags(effort_map=ALWAYS_HIGH)),
+    "openrouter": _Provider("https://openrouter.ai/api/v1", Flags(effort_map=SAME_WORD)),
+    "together": _Provider("https://api.together.xyz/v1"),
+    "bfl": _Provider("https://api.bfl.ai/v1", wire="flux"),
+    "ollama": _Provider("", Flags(effort_map=SAME_WORD)),
+    "vllm": _Provider("", Flags(effort_map=SAME_WORD)),
 }
 
 # A llama.cpp server goes on computing a plain answer nobody waits for, so it is always streamed.
@@ -85,19 +113,23 @@ def from_environ(
 ) -> dict[str, ProviderConfig]:
     """The providers that `environ` configures, by name; one that is absent cannot be called.
 
-    Reads `<NAME>_API_KEY` and `<NAME>_BASE_URL` of each hosted provider, and `LOCAL_MODEL_URL`.
-    A provider in `simulated` that has no key is called at the simulator.
+    Reads `<NAME>_API_KEY` and `<NAME>_BASE_URL` of each provider, and `LOCAL_MODEL_URL`.
+    A provider in `simulated` that is not configured is called at the simulator.
     """
     providers: dict[str, ProviderConfig] = {}
-    for name, (default_url, flags) in _HOSTED.items():
+    for name, known in _PROVIDERS.items():
         api_key = environ.get(f"{name.upper()}_API_KEY", "").strip()
-        base_url = environ.get(f"{name.upper()}_BASE_URL", "").strip() or default_url
-        if not api_key and simulator_url and name in simulated:
-            api_key, base_url = SIMULATED_KEY, f"{simulator_url.rstrip('/')}/{name}/v1"
-        if api_key:
-            providers[name] = ProviderConfig(
-                name, "openai_compatible", base_url.rstrip("/"), api_key, flags
-            )
+        base_url = environ.get(f"{name.upper()}_BASE_URL", "").strip()
+        is_configured = bool(api_key if known.base_url else base_url)
+        base_url = base_url or known.base_url
+        if not is_configured and simulator_url and name in simulated:
+            api_key = SIMULATED_KEY
+            base_url = f"{simulator_url.rstrip('/')}/{name}{known.simulated_path}"
+        elif not is_configured:
+            continue
+        providers[name] = ProviderConfig(
+            name, known.wire, base_url.rstrip("/"), api_key, known.flags
+        )
     if local_url := environ.get("LOCAL_MODEL_URL", "").strip():
         providers["local"] = ProviderConfig(
             "local", "openai_compatible", local_url.rstrip("/"), "", _LOCAL

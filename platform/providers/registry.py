@@ -28,7 +28,11 @@ async def aclose() -> None:
 
 @functools.cache
 def _chat_wires() -> Mapping[str, ChatWire]:
-    return {name: OpenAICompatible(config, _client) for name, config in settings.PROVIDERS.items()}
+    return {
+        name: _WIRES[config.wire](config, _client)
+        for name, config in settings.PROVIDERS.items()
+        if config.wire in _WIRES
+    }
 
 
 def _forget(*, setting: str, **_: Any) -> None:

@@ -17,7 +17,16 @@ from common.local.ports import LOOPBACK, choose_ports, is_free, noted_ports
 DATABASE = "platform"
 INTERNAL = ("postgres", "redis", "model", "simulator")
 # Mistral is left out on purpose: it shows what a provider without a key answers (503).
-SIMULATED_BY_DEFAULT = ("openai", "xai", "deepseek", "moonshot", "groq")
+SIMULATED_BY_DEFAULT = (
+    "openai",
+    "anthropic",
+    "google",
+    "xai",
+    "deepseek",
+    "moonshot",
+    "groq",
+    "bfl",
+)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,10 @@ import pytest
 from providers.config import from_environ
 
 NONE: frozenset[str] = frozenset()
-HOSTED = ["openai", "xai", "deepseek", "mistral", "moonshot", "groq"]
+HOSTED = [
+    *("openai", "anthropic", "google", "xai", "deepseek", "mistral", "moonshot", "groq"),
+    *("qwen", "zai", "openrouter", "together", "bfl"),
+]
 
 
 def test_nothing_configured_is_nothing_callable() -> None:
@@ -35,6 +38,25 @@ def test_a_provider_without_a_key_is_simulated_if_it_is_named() -> None:
     providers = from_environ({}, simulated=frozenset({"xai"}), simulator_url="http://sim:1/")
     assert list(providers) == ["xai"]
     assert providers["xai"].base_url == "http://sim:1/xai/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("anthropic", "/anthropic"), ("google", "/google/v1beta"), ("bfl", "/bfl/v1")],
+)
+def test_each_wire_is_simulated_below_the_path_it_expects(name: str, path: str) -> None:
+    providers = from_environ({}, simulated=frozenset({name}), simulator_url="http://sim:1")
+    assert providers[name].base_url == f"http://sim:1{path}"
+
+
+@pytest.mark.parametrize("name", ["ollama", "vllm"])
+def test_a_server_of_one_s_own_is_configured_by_its_address(name: str) -> None:
+    key = {f"{name.upper()}_API_KEY": "k"}
+    assert from_environ(key, simulated=NONE, simulator_url="") == {}
+    address = {f"{name.upper()}_BASE_URL": "http://here:1/v1"}
+    config = from_environ(address, simulated=NONE, simulator_url="")[name]
+    assert (config.base_url, config.api_key) == ("http://here:1/v1", "")
+    assert from_environ(address | key, simulated=NONE, simulator_url="")[name].api_key == "k"
 
 
 def test_a_key_wins_over_the_simulator() -> None:
