@@ -146,7 +146,7 @@ def documented() -> dict[str, str]:
 def settings_reads(name: str) -> Iterator[tuple[str, ast.expr | None]]:
     """Each variable that a settings file reads, and the expression of its default, if any."""
     for node in ast.walk(ast.parse((SETTINGS / name).read_text())):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("env."):
+        if isinstance(node, ast.Call) and re.fullmatch(r"env\.\w+", ast.unparse(node.func)):
             variable, *rest = [*node.args, *(keyword.value for keyword in node.keywords)]
             yield ast.literal_eval(variable), (rest[0] if rest else None)
 

@@ -15,6 +15,7 @@ SAFE = {
     "API_KEY_PEPPER": "p" * 50,
     "ALLOWED_HOSTS": "api.example.com",
     "PUBLIC_BASE_URL": "https://api.example.com",
+    "API_HOST": "v1.example.com",
     # Empty, so that a developer's own .env plays no part.
     "DEMO": "",
     "SELF_SERVICE_TOPUP": "",
@@ -30,6 +31,12 @@ UNSAFE = [
     ({"SECRET_KEY": "short"}, "SECRET_KEY"),
     ({"SECRET_KEY": "development-only-secret-key-of-more-than-32-bytes"}, "SECRET_KEY"),
     ({"API_KEY_PEPPER": ""}, "API_KEY_PEPPER"),
+    ({"API_HOST": "https://v1.example.com"}, "API_HOST"),
+    ({"API_HOST": "v1.example.com:443"}, "API_HOST"),
+    ({"API_HOST": "*.example.com"}, "API_HOST"),
+    ({"API_HOST": ".example.com"}, "API_HOST"),
+    ({"API_HOST": "v1.example.com."}, "API_HOST"),
+    ({"API_HOST": "v1.example.com,example.com"}, "API_HOST"),
 ]
 
 

@@ -10,10 +10,12 @@ from typing import Any
 # Whoever forgets to choose gets the settings that refuse to be unsafe; `make run` chooses dev.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
 
+from common.asgi import Scope, domain_of
 from common.bodylimit import BodyLimit
 from common.database import get_database
 from common.ratelimit import get_rate_limiter
@@ -21,6 +23,7 @@ from config.checks import refuse_unsafe_production
 from inference.runtime import get_runtime
 from providers import registry
 from publicapi.v1.app import application as v1_application
+from publicapi.v1.app import is_public
 
 refuse_unsafe_production()
 
@@ -28,9 +31,9 @@ limited_django_application = BodyLimit(django_application)  # type: ignore[arg-t
 
 
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-    """Route by kind and by the first segment of the path."""
+    """Route by kind, by host, and by the first segment of the path."""
     match scope["type"]:
-        case "http" if scope["path"] == "/v1" or scope["path"].startswith("/v1/"):
+        case "http" if is_for_v1(scope):
             await v1_application(scope, receive, send)
         case "http":
             await limited_django_application(scope, receive, send)
@@ -39,6 +42,13 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
         case "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 4404})
+
+
+def is_for_v1(scope: Scope) -> bool:
+    """On every host what is under `/v1`, on the host of its own whatever comes."""
+    if is_public(scope["path"]):
+        return True
+    return bool(settings.API_HOST) and domain_of(scope["headers"]) == settings.API_HOST
 
 
 async def lifespan(receive: Any, send: Any) -> None:

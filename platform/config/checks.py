@@ -4,6 +4,7 @@
 `refuse_unsafe_production`.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
 MINIMUM_SECRET_LENGTH = 32
+# Labels of letters, digits and hyphens, at least two of them: no scheme, port, path or wildcard.
+_HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
 # What `dev` and `test` use for secrets begins like this, and is known to everyone.
 _PUBLIC_SECRETS = ("development-only", "test-only")
 
@@ -39,6 +42,8 @@ def production_dangers() -> Iterator[str]:
         value: str = getattr(settings, name)
         if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
+    if settings.API_HOST and not _HOST_NAME.fullmatch(settings.API_HOST):
+        yield "API_HOST must be a host name and nothing else, like api.example.com."
 
 
 def shadows(source_root: Path) -> list[Path]:

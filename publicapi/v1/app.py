@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import structlog
 from django.conf import settings
-from django.http.request import split_domain_port, validate_host
+from django.http.request import validate_host
 
-from common.asgi import Headers, Receive, Scope, Send
+from common.asgi import Headers, Receive, Scope, Send, domain_of
 from common.errors import DomainError
 from publicapi.v1 import errors
 from publicapi.v1.chat import create_completion
@@ -26,9 +26,6 @@ ROUTES: dict[str, Methods] = {
 }
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 
-# A name of 253 characters and a port. Longer ones are not kept in memory either.
-MAX_HOST = 260
-
 # Where clients of other interfaces land, and where they should go.
 HINTS = {
     "/v1/responses": "Use `POST /v1/chat/completions` (in the Vercel AI SDK: `.chat(id)`).",
@@ -37,10 +34,16 @@ HINTS = {
 }
 
 
+def is_public(path: str) -> bool:
+    """Is a path part of `/v1`? On a host of its own the application is sent all others too."""
+    return path == "/v1" or path.startswith("/v1/")
+
+
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one HTTP request under `/v1`. Nothing raised in a handler gets past this function."""
     exchange = Exchange(scope, receive, send)
     try:
+        _check_host(scope)
         await _handle(exchange)
     except DomainError as error:
         await exchange.refuse(error)
@@ -52,7 +55,6 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _handle(exchange: Exchange) -> None:
-    _check_host(exchange)
     if exchange.method == "OPTIONS":
         await _preflight(exchange)
         return
@@ -70,20 +72,21 @@ def _methods(path: str) -> Methods:
         return ROUTES[path]
     if path.startswith(MODEL_PREFIX) and path != MODEL_PREFIX:
         return MODEL_ROUTE
+    if not is_public(path):
+        raise errors.UnknownPath("This host serves `/v1` and nothing else: try `GET /v1/models`.")
     hint = HINTS.get(path)
     raise errors.UnknownPath(f"There is no such endpoint. {hint}" if hint else None)
 
 
-def _check_host(exchange: Exchange) -> None:
-    host = exchange.header(b"host") or ""
-    if len(host) > MAX_HOST or not _is_served(host):
+def _check_host(scope: Scope) -> None:
+    if not _is_served(domain_of(scope["headers"])):
         raise errors.UnknownHost
 
 
 @lru_cache(maxsize=256)
-def _is_served(host: str) -> bool:
-    domain, _ = split_domain_port(host)
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+def _is_served(domain: str) -> bool:
+    known = domain == settings.API_HOST or validate_host(domain, settings.ALLOWED_HOSTS)
+    return bool(domain) and known
 
 
 async def _preflight(exchange: Exchange) -> None:

@@ -23,6 +23,8 @@ PRODUCTION = False
 DEBUG = False
 SECRET_KEY: str = env.str("SECRET_KEY", "")
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
+# A host on which there is `/v1` and nothing else.
+API_HOST: str = env.str("API_HOST", "").lower()
 PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", "http://127.0.0.1:8000")
 
 INSTALLED_APPS = [
