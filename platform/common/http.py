@@ -1,4 +1,4 @@
-"""The one way out: POST to a provider over HTTP. No other file imports an HTTP client library.
+"""The one way out: calls to providers over HTTP. No other file imports an HTTP client library.
 
 aiohttp carries the calls; docs/decisions/0003-upstream-transport.md says why.
 """
@@ -23,6 +23,10 @@ _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "multi-model-ai-platfor
 
 class TransportError(Exception):
     """No (whole) answer came: unreachable, reset, malformed HTTP, or longer than was allowed."""
+
+
+class ConnectFailed(TransportError):
+    """No connection came about: the other side has seen nothing of the call."""
 
 
 class UpstreamResponse:
@@ -80,6 +84,7 @@ _connection: ContextVar[_Connection] = ContextVar("_connection")
 
 # How it shows that the other side had closed a kept connection.
 _WAS_CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+_NEVER_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 
 def _new_socket(address: aiohttp.AddrInfoType) -> socket.socket:
@@ -119,19 +124,46 @@ class UpstreamClient:
         self._by_loop: dict[asyncio.AbstractEventLoop, _Sessions] = {}
 
     async def post(
-        self, url: str, headers: Mapping[str, str], body: bytes, *, connect_timeout: float
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        connect_timeout: float,
+        over_new_connection: bool = False,
     ) -> UpstreamResponse:
         """Send `body` and wait for the headers of the answer, which the caller closes.
 
         `connect_timeout` is in seconds. Raises TransportError where no answer came. Where a kept
         connection fails at once, the provider had closed it meanwhile: the call is then repeated,
-        once, over a new connection.
+        once, over a new connection. One that starts `over_new_connection` is never sent twice.
         """
+        return await self._send("POST", url, headers, body, connect_timeout, over_new_connection)
 
+    async def get(
+        self, url: str, headers: Mapping[str, str], *, connect_timeout: float
+    ) -> UpstreamResponse:
+        """Ask for `url`; everything else is as with `post`."""
+        return await self._send("GET", url, headers, None, connect_timeout, False)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running loop."""
+        for session in self._by_loop.pop(asyncio.get_running_loop(), ()):
+            await session.close()
+
+    async def _send(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        connect_timeout: float,
+        over_new_connection: bool,
+    ) -> UpstreamResponse:
         def send(session: aiohttp.ClientSession) -> Awaitable[aiohttp.ClientResponse]:
             timeout = aiohttp.ClientTimeout(connect=connect_timeout)
-            return session.post(
-                url, data=body, headers=headers, allow_redirects=False, timeout=timeout
+            return session.request(
+                method, url, data=body, headers=headers, allow_redirects=False, timeout=timeout
             )
 
         sessions = self._sessions()
@@ -140,19 +172,17 @@ class UpstreamClient:
         sent_at = time.monotonic()
         try:
             try:
-                response = await send(sessions.kept)
+                response = await send(sessions.new if over_new_connection else sessions.kept)
             except _WAS_CLOSED:
-                if connection.is_new or time.monotonic() - sent_at > _FAILS_AT_ONCE:
+                is_new = over_new_connection or connection.is_new
+                if is_new or time.monotonic() - sent_at > _FAILS_AT_ONCE:
                     raise
                 response = await send(sessions.new)
+        except _NEVER_CONNECTED as error:
+            raise ConnectFailed(type(error).__name__) from error
         except (aiohttp.ClientError, OSError) as error:
             raise TransportError(type(error).__name__) from error
         return UpstreamResponse(response)
-
-    async def aclose(self) -> None:
-        """Close the connections of the running loop."""
-        for session in self._by_loop.pop(asyncio.get_running_loop(), ()):
-            await session.close()
 
     def _sessions(self) -> _Sessions:
         loop = asyncio.get_running_loop()

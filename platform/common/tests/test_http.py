@@ -1,4 +1,4 @@
-"""The way out to providers: plain POSTs that pick up nothing on the way."""
+"""The way out to providers: plain calls that pick up nothing on the way."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from common.http import TransportError, UpstreamClient, UpstreamResponse
+from common.http import ConnectFailed, TransportError, UpstreamClient, UpstreamResponse
 
 LIMIT = 1_000
 
@@ -48,7 +48,9 @@ async def server() -> AsyncIterator[TestServer]:
 
     application = web.Application()
     application.router.add_post("/mirror", mirror)
+    application.router.add_get("/mirror", mirror)
     application.router.add_post("/elsewhere", elsewhere)
+    application.router.add_get("/elsewhere", elsewhere)
     application.router.add_post("/long", long)
     application.router.add_post("/cut", cut)
     server = TestServer(application)
@@ -107,6 +109,24 @@ async def test_a_redirect_is_not_followed(client: UpstreamClient, server: TestSe
     response.close()
 
 
+async def test_a_get_carries_headers_and_no_body(
+    client: UpstreamClient, server: TestServer
+) -> None:
+    url = str(server.make_url("/mirror"))
+    response = await client.get(url, {"X-Mine": "1"}, connect_timeout=2.0)
+    seen = json.loads(await response.read(LIMIT))
+    assert seen["body"] == ""
+    assert seen["headers"]["X-Mine"] == "1"
+    response.close()
+
+
+async def test_a_get_follows_no_redirect(client: UpstreamClient, server: TestServer) -> None:
+    url = str(server.make_url("/elsewhere"))
+    response = await client.get(url, {}, connect_timeout=2.0)
+    assert response.status == 302
+    response.close()
+
+
 async def test_proxy_settings_of_the_environment_are_not_read(
     client: UpstreamClient, server: TestServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +152,7 @@ async def test_a_cut_connection_is_told(client: UpstreamClient, server: TestServ
 
 
 async def test_nobody_listening_is_told(client: UpstreamClient) -> None:
-    with pytest.raises(TransportError):
+    with pytest.raises(ConnectFailed):
         await client.post("http://127.0.0.1:1/", {}, b"", connect_timeout=2.0)
 
 
@@ -234,6 +254,16 @@ async def test_a_provider_that_worked_before_it_broke_off_is_not_asked_again(
         with pytest.raises(TransportError):
             await server.post(client)
         assert (server.cut, server.answered, server.accepted) == (1, IDLE, IDLE)
+
+
+async def test_a_call_over_a_new_connection_is_never_sent_twice(client: UpstreamClient) -> None:
+    async with fickle(client, broken=True) as server:
+        with pytest.raises(TransportError) as failure:
+            await client.post(
+                server.url, {}, b"hello", connect_timeout=2.0, over_new_connection=True
+            )
+        assert not isinstance(failure.value, ConnectFailed)
+        assert (server.cut, server.answered, server.accepted) == (1, IDLE, IDLE + 1)
 
 
 async def test_a_repeat_that_breaks_is_the_last(client: UpstreamClient) -> None:
