@@ -55,6 +55,19 @@ class ModelNotAllowed(DomainError):
     message = "This API key is not allowed to call that model. Change the key's allowed models."
 
 
+class IdempotencyMismatch(DomainError):
+    code, status = "idempotency_mismatch", 422
+    message = (
+        "This Idempotency-Key was used for another request within the last 24 hours. "
+        "Send the same body, or another key."
+    )
+
+
+class IdempotencyInProgress(DomainError):
+    code, status = "idempotency_in_progress", 409
+    message = "The request with this Idempotency-Key is still running. Try again in a moment."
+
+
 class ChargeResolved(DomainError):
     """The charge was ended by someone else: the call behind it must stop."""
 

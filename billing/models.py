@@ -318,6 +318,23 @@ class UsageDaily(models.Model):
         ]
 
 
+class IdempotencyKey(models.Model):
+    """What a client called a call that shall happen once, however often it is sent.
+
+    It counts while its charge is held, and for 24 hours where that was settled: `answer` is then
+    what the call brought. `digest` is the SHA-256 of what was asked.
+    """
+
+    pk = models.CompositePrimaryKey("account_id", "route", "key")
+    account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
+    route = models.CharField(max_length=64)
+    key = models.CharField(max_length=255)
+    digest = models.BinaryField()
+    charge_id = models.UUIDField()
+    created_at = models.DateTimeField(db_index=True)
+    answer = models.BinaryField(null=True)
+
+
 class OwnerLease(models.Model):
     """One row per process that holds charges. Renewed every 10 s; lapsed, its charges expire.
 

@@ -89,3 +89,92 @@ async def models_in_plan(plan: str) -> frozenset[str]:
         "SELECT model_id FROM billing_planallowance WHERE plan_id = %s AND granted > 0", (plan,)
     )
     return frozenset(row[0] for row in rows)
+
+
+class Usage(Struct, frozen=True):
+    """What calls used, and what was billed for them in nano-USD."""
+
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    billed: int
+
+
+class KeyUsage(Usage, frozen=True):
+    """The usage of one key. `hint` is its last four characters."""
+
+    key_id: UUID
+    name: str
+    hint: str
+
+
+class ModelUsage(Usage, frozen=True):
+    """The usage of one model."""
+
+    model_id: str
+
+
+class DayUsage(KeyUsage, frozen=True):
+    """The usage of one model by one key on one UTC day."""
+
+    model_id: str
+    day: date
+
+
+class UsageReport(Struct, frozen=True):
+    """Usage through API keys, the dearest first. The parts add up to `total`, each list alone."""
+
+    total: Usage
+    by_key: list[KeyUsage]
+    by_model: list[ModelUsage]
+
+
+async def report_usage(
+    account_id: UUID, first: date, last: date, *, key_id: UUID | None = None
+) -> UsageReport:
+    """What the account's keys, or one of them, used from the first UTC day to the last."""
+    rows = await get_database().rows(
+        f"""
+        SELECT requests, tokens_in, tokens_out, billed, api_key_id, k.name, k.hint, model_id
+        FROM (SELECT coalesce(sum(requests), 0)::bigint AS requests,
+                     coalesce(sum(tokens_in), 0)::bigint AS tokens_in,
+                     coalesce(sum(tokens_out), 0)::bigint AS tokens_out,
+                     coalesce(sum(billed), 0)::bigint AS billed, api_key_id, model_id
+              {_KEY_USAGE} GROUP BY GROUPING SETS ((), (api_key_id), (model_id))) usage
+        LEFT JOIN accounts_apikey k ON k.id = api_key_id
+        ORDER BY billed DESC, requests DESC, api_key_id, model_id""",
+        (account_id, first, last, key_id, key_id),
+    )
+    by_key: list[KeyUsage] = []
+    by_model: list[ModelUsage] = []
+    total = Usage(0, 0, 0, 0)
+    for *figures, used_key, name, hint, model_id in rows:
+        if used_key:
+            by_key.append(KeyUsage(*figures, used_key, name, hint))
+        elif model_id:
+            by_model.append(ModelUsage(*figures, model_id))
+        else:
+            total = Usage(*figures)
+    return UsageReport(total, by_key, by_model)
+
+
+async def list_usage(
+    account_id: UUID, first: date, last: date, *, key_id: UUID | None = None, limit: int
+) -> list[DayUsage]:
+    """The usage behind a report, day by day; the first `limit` rows of it."""
+    rows = await get_database().rows(
+        f"""
+        SELECT requests, tokens_in, tokens_out, billed, api_key_id, k.name, k.hint, model_id, day
+        FROM (SELECT * {_KEY_USAGE} ORDER BY day, api_key_id, model_id LIMIT %s) usage
+        JOIN accounts_apikey k ON k.id = api_key_id
+        ORDER BY day, api_key_id, model_id""",
+        (account_id, first, last, key_id, key_id, limit),
+    )
+    return [DayUsage(*row) for row in rows]
+
+
+# Without a key there is no row of it here: the web app's usage is in no report.
+_KEY_USAGE = """
+    FROM billing_usagedaily
+    WHERE account_id = %s AND day BETWEEN %s AND %s AND api_key_id IS NOT NULL
+      AND (%s::uuid IS NULL OR api_key_id = %s)"""

@@ -17,6 +17,14 @@ def expire_lapsed_charges() -> None:
 
 
 @shared_task
+def forget_idempotency_keys() -> None:
+    """Every hour: delete answers that are too old to be replayed."""
+    with sweeps.alone("forget-idempotency-keys") as alone:
+        if alone:
+            sweeps.forget_idempotency_keys()
+
+
+@shared_task
 def reconcile() -> None:
     """Every 5 min: an error log for each row that breaks an invariant."""
     with sweeps.alone("reconcile") as alone:

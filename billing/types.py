@@ -48,6 +48,26 @@ class Ending(Struct, frozen=True):
     images: int = 0
 
 
+class Once(Struct, frozen=True):
+    """A call that happens once, however often it is sent, per account and `route`.
+
+    `key` is what the client calls it; `digest` is the SHA-256 of what it asks.
+    """
+
+    route: str
+    key: str
+    digest: bytes
+
+
+class StoredAnswer(Struct, frozen=True):
+    """What a call brought that had been made before: the charge that paid for it, what the
+    customer paid in nano-USD, and the answer as its kind of call stored it."""
+
+    charge_id: UUID
+    billed: int
+    answer: bytes
+
+
 class Resolution(Struct, frozen=True):
     """How a charge ended. `moved` is False where it had been resolved before."""
 

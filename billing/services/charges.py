@@ -6,6 +6,7 @@ every verb may simply be repeated.
 """
 
 from collections.abc import Collection, Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -16,13 +17,15 @@ from billing.errors import (
     ApiAccessRequired,
     ChargeResolved,
     FreeLimit,
+    IdempotencyInProgress,
+    IdempotencyMismatch,
     InsufficientBalance,
     InsufficientForRequest,
     InvalidApiKey,
     ModelNotAllowed,
     SpendCapReached,
 )
-from billing.types import Checkpoint, Ending, HoldRequest, Resolution
+from billing.types import Checkpoint, Ending, HoldRequest, Once, Resolution, StoredAnswer
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
 from common.errors import DomainError
@@ -30,7 +33,9 @@ from common.money import usd
 from common.perloop import PerLoop
 
 _HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+_HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)"
+_RESOLVE_ONCE = "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s)"
 
 _REFUSALS: dict[str, type[DomainError]] = {
     "invalid_api_key": InvalidApiKey,
@@ -39,14 +44,34 @@ _REFUSALS: dict[str, type[DomainError]] = {
     "model_not_allowed": ModelNotAllowed,
     "spend_cap_reached": SpendCapReached,
     "resolved": ChargeResolved,
+    "idempotency_mismatch": IdempotencyMismatch,
 }
 
 
-async def hold(request: HoldRequest) -> None:
-    """Reserve the worst case of a call, or raise the DomainError that says why not."""
-    verdict, plan, needed, afford, balance, used, reset_at = await _batches.get().hold(request)
+async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer | None:
+    """Reserve the worst case of a call, or raise the DomainError that says why not.
+
+    Returns the answer of a call that happens `once` where it was made before; nothing is held then.
+    """
+    if once is None:
+        _check(request, await _batches.get().hold(request))
+        return None
+    *row, answer, paid_by, billed = await get_database().row(
+        _HOLD_ONCE, (once.route, once.key, once.digest, *_parameters(request))
+    )
+    if row[0] == "replay":
+        return StoredAnswer(paid_by, billed, answer)
+    _check(request, row)
+    return None
+
+
+def _check(request: HoldRequest, row: Sequence[Any]) -> None:
+    """Raise the refusal that a hold's verdict stands for, if it is one."""
+    verdict, plan, needed, afford, balance, used, reset_at = row
     if verdict == "held":
         return
+    if verdict == "idempotency_in_progress":
+        raise IdempotencyInProgress(retry_after=1)
     if verdict == "spend_cap_in_flight":
         raise SpendCapReached(
             "Requests in flight have committed this key's monthly spend cap. "
@@ -74,13 +99,21 @@ async def hold(request: HoldRequest) -> None:
     raise _REFUSALS[verdict]
 
 
-async def resolve(ending: Ending) -> Resolution:
-    """End a call: bill what it used, or nothing.
+async def resolve(
+    ending: Ending, once: Once | None = None, answer: bytes | None = None
+) -> Resolution:
+    """End a call: bill what it used, or nothing. `answer` is kept if a call `once` is billed.
 
     Releasing is also right for a hold whose fate is unknown: a charge that never came to be is left
     alone.
     """
-    outcome, *values = await _batches.get().resolve(ending)
+    if once is None:
+        outcome, *values = await _batches.get().resolve(ending)
+    else:
+        outcome, *values = await get_database().row(
+            _RESOLVE_ONCE,
+            (ending.account_id, once.route, once.key, answer, *_parameters_of_end(ending)),
+        )
     return Resolution(outcome == "resolved", *values)
 
 
@@ -136,48 +169,52 @@ class _Batches:
         row = await self._holds.run(request)
         if row is not None:
             return row
-        return await self._database.row(
-            _HOLD,
-            (
-                request.charge_id,
-                request.account_id,
-                request.api_key_id,
-                request.model_id,
-                request.price_version_id,
-                request.source,
-                request.kind,
-                request.funding,
-                request.free_window,
-                request.worst_cost,
-                request.owner_id,
-                request.seconds,
-                request.request_id,
-            ),
-        )
+        return await self._database.row(_HOLD, _parameters(request))
 
     async def resolve(self, ending: Ending) -> Row:
         row = await self._endings.run(ending)
         if row is not None:
             return row
-        return await self._database.row(
-            _RESOLVE,
-            (
-                ending.charge_id,
-                ending.status,
-                ending.cost,
-                ending.tokens_in,
-                ending.tokens_out,
-                ending.cached_tokens,
-                ending.reasoning_tokens,
-                ending.images,
-            ),
-        )
+        return await self._database.row(_RESOLVE, _parameters_of_end(ending))
 
     async def _hold_many(self, requests: list[HoldRequest]) -> list[Row | None]:
         return await _run_batch(self._hold_lane, "SELECT * FROM money_hold_many(%s)", requests)
 
     async def _resolve_many(self, endings: list[Ending]) -> list[Row | None]:
         return await _run_batch(self._ending_lane, "SELECT * FROM money_resolve_many(%s)", endings)
+
+
+def _parameters(request: HoldRequest) -> tuple[Any, ...]:
+    """Of money_hold."""
+    return (
+        request.charge_id,
+        request.account_id,
+        request.api_key_id,
+        request.model_id,
+        request.price_version_id,
+        request.source,
+        request.kind,
+        request.funding,
+        request.free_window,
+        request.worst_cost,
+        request.owner_id,
+        request.seconds,
+        request.request_id,
+    )
+
+
+def _parameters_of_end(ending: Ending) -> tuple[Any, ...]:
+    """Of money_resolve."""
+    return (
+        ending.charge_id,
+        ending.status,
+        ending.cost,
+        ending.tokens_in,
+        ending.tokens_out,
+        ending.cached_tokens,
+        ending.reasoning_tokens,
+        ending.images,
+    )
 
 
 async def _run_batch(

@@ -15,6 +15,10 @@ EXPIRE = "SELECT status, cost FROM money_resolve(%s, 'expired')"
 FORGET_OLD_LEASES = """
 DELETE FROM billing_ownerlease l WHERE lease_until < now() - interval '1 day' AND NOT EXISTS
     (SELECT FROM billing_charge c WHERE c.status = 'held' AND c.owner_id = l.owner_id)"""
+FORGET_OLD_KEYS = """
+DELETE FROM billing_idempotencykey WHERE (account_id, route, key) IN
+    (SELECT account_id, route, key FROM billing_idempotencykey
+     WHERE created_at < now() - interval '24 hours' LIMIT %s)"""
 
 
 @contextmanager
@@ -52,6 +56,18 @@ def expire_lapsed_charges(*, limit: int = 1000) -> int:
             expired += 1
         cursor.execute(FORGET_OLD_LEASES)
     return expired
+
+
+def forget_idempotency_keys(*, chunk: int = 1000) -> int:
+    """Delete the keys, and the answers, that no call can use any more. Returns how many."""
+    forgotten = 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(FORGET_OLD_KEYS, (chunk,))
+            count: int = cursor.rowcount
+            forgotten += count
+            if count < chunk:
+                return forgotten
 
 
 def find_violations(*, limit: int = 20) -> list[Violation]:

@@ -25,6 +25,11 @@ class RequestRefusedByProvider(DomainError):
     message = "The model's provider refused this request. Nothing was billed."
 
 
+class ContentBlocked(DomainError):
+    code, status = "content_blocked", 400
+    message = "The model's provider refuses to make this. Nothing was billed; change the prompt."
+
+
 class InputTooLong(DomainError):
     code, status = "input_too_long", 400
     message = "The input is longer than this model accepts. Nothing was billed; shorten it."

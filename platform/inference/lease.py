@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -24,7 +25,7 @@ MARGIN_SECONDS = 5.0
 class Lease:
     """Renews the lease of `owner_id`, and ends what the process holds without knowing."""
 
-    def __init__(self, owner_id: UUID, kind: str, pumps: Mapping[UUID, Pump]) -> None:
+    def __init__(self, owner_id: UUID, kind: str, pumps: Mapping[UUID, Pump[Any, Any]]) -> None:
         self._owner_id = owner_id
         self._kind = kind
         self._pumps = pumps

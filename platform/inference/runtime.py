@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import contextvars
 import time
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import structlog
@@ -19,8 +20,6 @@ from common.errors import ServiceUnavailable
 from common.perloop import PerLoop
 from inference.lease import Lease
 from inference.pump import Pump
-from inference.types import ChatCall
-from providers.types import ChatWire
 
 log = structlog.get_logger(__name__)
 
@@ -29,35 +28,41 @@ CHECKPOINT_LOOK_SECONDS = 0.5
 CLOSE_SECONDS = 10.0
 
 
+AnyPump = TypeVar("AnyPump", bound=Pump[Any, Any])
+
+
 class Runtime:
     """Starts pumps and looks after them. `owner_id` names this process in the charges it holds."""
 
     def __init__(self, kind: str = "web") -> None:
         self.owner_id = uuid4()
         self.draining = False
-        self._pumps: dict[UUID, Pump] = {}
+        self._pumps: dict[UUID, Pump[Any, Any]] = {}
         self._lease = Lease(self.owner_id, kind, self._pumps)
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[None]] = []
         self._progress = asyncio.Event()
         self._stop_at = 0.0
 
-    async def start_pump(self, call: ChatCall, wire: ChatWire) -> Pump:
-        """Start a call. Raises ServiceUnavailable where there is no room, or no lease."""
+    async def start(self, pump: AnyPump) -> AnyPump:
+        """Run a call. Raises ServiceUnavailable where there is no room, or no lease."""
         if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
         await self._lease.ensure()
         self._start_keepers()
-        pump = Pump(call, wire, self.owner_id, self._progress.set)
         # Known before it holds: a heartbeat expires held charges that no pump knows.
         self._pumps[pump.charge_id] = pump
         # A fresh context: the request's own would keep its thread and database connection alive.
         task = asyncio.get_running_loop().create_task(
-            self._run(pump), context=contextvars.Context()
+            self._run(pump.charge_id, pump), context=contextvars.Context()
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return pump
+
+    def note_progress(self) -> None:
+        """Some call has come far enough for a checkpoint."""
+        self._progress.set()
 
     def begin_drain(self) -> None:
         """Take no new calls, and stop those that still run when the drain time is over."""
@@ -84,16 +89,16 @@ class Runtime:
         for pump in self._pumps.values():
             pump.stop(ServiceUnavailable("The server is restarting. Try again."))
 
-    async def _run(self, pump: Pump) -> None:
+    async def _run(self, charge_id: UUID, pump: Pump[Any, Any]) -> None:
         try:
             await pump.run()
         except Exception:
             # A fault of ours. The charge stays held until the next heartbeats find that no pump
             # knows it, and expire it at its last checkpoint.
-            log.exception("pump.crashed", charge_id=str(pump.charge_id))
+            log.exception("pump.crashed", charge_id=str(charge_id))
             pump.crash()
         finally:
-            del self._pumps[pump.charge_id]
+            del self._pumps[charge_id]
 
     # --- What goes on beside the calls ------------------------------------------------------------
 

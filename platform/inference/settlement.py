@@ -8,7 +8,7 @@ import psycopg
 import structlog
 
 from billing.services import charges
-from billing.types import Ending, Resolution
+from billing.types import Ending, Once, Resolution
 from common.database import DatabaseUnavailable
 
 log = structlog.get_logger(__name__)
@@ -19,12 +19,17 @@ PAUSES = (0.2, 0.5, 1.0, 2.0)
 LONGEST_PAUSE = 5.0
 
 
-async def carry_out(ending: Ending) -> Resolution | None:
-    """End a charge. None where the database stayed away too long: others will expire the charge."""
+async def carry_out(
+    ending: Ending, once: Once | None = None, record: bytes | None = None
+) -> Resolution | None:
+    """End a charge, and keep the answer of a call that happens once.
+
+    None where the database stayed away too long: others will expire the charge.
+    """
     give_up_at = time.monotonic() + RETRY_SECONDS
     for pause in chain(PAUSES, repeat(LONGEST_PAUSE)):
         try:
-            resolution = await charges.resolve(ending)
+            resolution = await charges.resolve(ending, once, record)
         except (DatabaseUnavailable, psycopg.Error):
             log.warning("charge.not_resolved", charge_id=str(ending.charge_id), exc_info=True)
             if time.monotonic() > give_up_at:

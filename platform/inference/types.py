@@ -4,26 +4,40 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from billing.types import Source
+from billing.types import Once, Source
 from catalog.types import Model
-from providers.types import FinishReason, Message, ReasoningEffort, Usage
+from providers.types import (
+    FinishReason,
+    ImageQuality,
+    ImageSize,
+    Message,
+    ReasoningEffort,
+    Usage,
+)
 
 DEFAULT_OUTPUT_TOKENS = 8_192
 
 
-class ChatCall(Struct, frozen=True):
-    """A chat call and who pays for it. `max_output_tokens` is what the caller named, if anything;
-    `total_seconds` is how long the call may take."""
+class Call(Struct, frozen=True, kw_only=True):
+    """A call and who pays for it. `total_seconds` is how long it may take; with `once`, it happens
+    once however often it is sent."""
 
     account_id: UUID
     api_key_id: UUID | None
     source: Source
     model: Model
-    messages: tuple[Message, ...]
-    max_output_tokens: int | None
-    reasoning_effort: ReasoningEffort | None
-    stream: bool
     request_id: str
+    total_seconds: float
+    once: Once | None = None
+
+
+class ChatCall(Call, frozen=True, kw_only=True):
+    """`max_output_tokens` is what the caller named, if anything."""
+
+    messages: tuple[Message, ...]
+    max_output_tokens: int | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    stream: bool = False
     total_seconds: float = 570.0
 
     @property
@@ -33,8 +47,40 @@ class ChatCall(Struct, frozen=True):
         return min(asked, self.model.max_output_tokens)
 
 
-class Answer(Struct, frozen=True):
+class EmbeddingCall(Call, frozen=True, kw_only=True):
+    """Texts to embed; `dimensions` is None for the model's own."""
+
+    inputs: tuple[str, ...]
+    dimensions: int | None = None
+    total_seconds: float = 60.0
+
+
+class ImageCall(Call, frozen=True, kw_only=True):
+    """Pictures to make: `n` of that size and quality."""
+
+    prompt: str
+    n: int
+    size: ImageSize
+    quality: ImageQuality
+    total_seconds: float = 170.0
+
+
+class ChatAnswer(Struct, frozen=True):
     """How a call ended well: why the model stopped, and the tokens that are billed."""
 
     finish_reason: FinishReason
     usage: Usage
+
+
+class EmbeddingAnswer(Struct, frozen=True):
+    """One vector per input, in order, each as base64 of little-endian float32 numbers, and the
+    tokens that are billed."""
+
+    vectors: list[str]
+    input_tokens: int
+
+
+class ImageAnswer(Struct, frozen=True):
+    """The pictures that were delivered, and billed: ids of stored files."""
+
+    files: list[UUID]

@@ -19,6 +19,16 @@ def input_upper_bound(messages: Iterable[Message], overhead: int) -> int:
     return text + overhead
 
 
+def texts_upper_bound(texts: Iterable[str]) -> int:
+    """No provider counts more tokens than this for texts that stand alone."""
+    return sum(_utf8_length(text) + _ENVELOPE for text in texts)
+
+
+def estimate_texts(texts: Iterable[str]) -> int:
+    """About how many tokens these texts are, at least 1 each."""
+    return sum(max(1, _utf8_length(text) // _BYTES_PER_TOKEN) for text in texts)
+
+
 def estimate_input(messages: Iterable[Message]) -> int:
     """About how many input tokens these are, at least 1: for a call whose usage never came."""
     return max(

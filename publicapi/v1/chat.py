@@ -7,10 +7,10 @@ import msgspec
 from billing.errors import ModelNotAllowed
 from catalog.selectors import aget_catalog
 from common.errors import DomainError
-from inference.pump import Pump
+from inference.chat import ChatPump
 from inference.services import open_chat
-from inference.types import Answer, ChatCall
-from providers.types import Delta, ReasoningDelta, TextDelta
+from inference.types import ChatAnswer, ChatCall
+from providers.types import Delta, TextDelta
 from publicapi.v1 import chat_schema, errors
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange
@@ -51,12 +51,10 @@ async def create_completion(exchange: Exchange) -> None:
         await _answer(exchange, pump)
 
 
-async def _answer(exchange: Exchange, pump: Pump) -> None:
+async def _answer(exchange: Exchange, pump: ChatPump) -> None:
     answer = await pump.ended()
-    text = "".join(event.text for event in pump.events if isinstance(event, TextDelta))
-    reasoning = "".join(event.text for event in pump.events if isinstance(event, ReasoningDelta))
-    message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None}
-    if reasoning:
+    message: dict[str, object] = {"role": "assistant", "content": pump.text, "refusal": None}
+    if reasoning := pump.reasoning:
         message["reasoning_content"] = reasoning
     await exchange.respond(
         200,
@@ -80,7 +78,7 @@ async def _answer(exchange: Exchange, pump: Pump) -> None:
     )
 
 
-async def _stream(exchange: Exchange, pump: Pump, usage_on_every_chunk: bool) -> None:
+async def _stream(exchange: Exchange, pump: ChatPump, usage_on_every_chunk: bool) -> None:
     """The stream begins with the first output: until then a failure is still a clean refusal."""
     await pump.started()
     chunks = _Chunks(pump, usage_on_every_chunk)
@@ -94,7 +92,7 @@ async def _stream(exchange: Exchange, pump: Pump, usage_on_every_chunk: bool) ->
         return  # the client stopped taking; the pump runs on and settles
 
 
-async def _last_chunks(pump: Pump, chunks: "_Chunks") -> bytes:
+async def _last_chunks(pump: ChatPump, chunks: "_Chunks") -> bytes:
     try:
         return chunks.last(await pump.ended())
     except DomainError as error:
@@ -104,7 +102,7 @@ async def _last_chunks(pump: Pump, chunks: "_Chunks") -> bytes:
 class _Chunks:
     """Encodes the chunks of one stream; all but the delta is encoded once."""
 
-    def __init__(self, pump: Pump, usage_on_every_chunk: bool) -> None:
+    def __init__(self, pump: ChatPump, usage_on_every_chunk: bool) -> None:
         head = msgspec.json.encode(
             {
                 "id": _completion_id(pump),
@@ -129,18 +127,18 @@ class _Chunks:
             parts += (before, name, encode(delta.text), b"}", after)
         return b"".join(parts)
 
-    def last(self, answer: Answer) -> bytes:
+    def last(self, answer: ChatAnswer) -> bytes:
         """The finish and the usage, on one chunk: the last before `[DONE]`."""
         choice = b'{},"logprobs":null,"finish_reason":"%b"}]' % answer.finish_reason.encode()
         usage = b',"usage":' + msgspec.json.encode(_usage(answer)) + b"}\n\n"
         return self._before + choice + usage + b"data: [DONE]\n\n"
 
 
-def _completion_id(pump: Pump) -> str:
+def _completion_id(pump: ChatPump) -> str:
     return f"chatcmpl-{pump.charge_id.hex}"
 
 
-def _usage(answer: Answer) -> dict[str, object]:
+def _usage(answer: ChatAnswer) -> dict[str, object]:
     """The tokens billed, in the wire's names."""
     usage = answer.usage
     return {

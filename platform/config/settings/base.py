@@ -113,6 +113,17 @@ CHANNEL_LAYERS = {
     }
 }
 
+# Files that models made. Any storage of Django's will do that all processes reach.
+OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "outputs": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": OUTPUTS_DIR},
+    },
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
 # --- Accounts -----------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
@@ -178,6 +189,16 @@ CELERY_BEAT_SCHEDULE = {
         "task": "billing.tasks.expire_lapsed_charges",
         "schedule": 10.0,
         "options": {"expires": 10.0},
+    },
+    "forget-idempotency-keys": {
+        "task": "billing.tasks.forget_idempotency_keys",
+        "schedule": 3600.0,
+        "options": {"expires": 3600.0},
+    },
+    "purge-expired-files": {
+        "task": "files.tasks.purge_expired",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
     },
     "reconcile": {
         "task": "billing.tasks.reconcile",

@@ -1,0 +1,74 @@
+-- Calls that happen once, however often they are sent (the Idempotency-Key of the HTTP interfaces).
+--
+-- The row of a key is claimed in the hold's transaction and gets its answer in the settlement's, so
+-- that no crash can bill a call and lose its answer, or keep a key that billed nothing.
+
+-- Hold for such a call, or say what became of it. verdict is money_hold's, or
+--   replay                    it was made and billed: `answer`, `paid_by` (a charge), `billed`
+--   idempotency_mismatch      the key stands for another request
+--   idempotency_in_progress   it is running
+-- A key is free again where its call was refused, released or expired, and after 24 hours.
+CREATE OR REPLACE FUNCTION money_hold_once(
+    p_route text, p_once text, p_digest bytea,
+    p_charge uuid, p_account uuid, p_key uuid, p_model text, p_price_version bigint,
+    p_source text, p_kind text, p_funding text, p_free_window boolean,
+    p_worst bigint, p_owner uuid, p_seconds int, p_request_id text,
+    OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
+    OUT used int, OUT reset_at timestamptz, OUT answer bytea, OUT paid_by uuid, OUT billed bigint)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+DECLARE o billing_idempotencykey; c billing_charge; h record; t timestamptz;
+BEGIN
+    PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
+    t := clock_timestamp();
+    SELECT * INTO o FROM billing_idempotencykey
+    WHERE account_id = p_account AND route = p_route AND key = p_once
+      AND created_at > t - interval '24 hours';
+    IF FOUND AND o.charge_id <> p_charge THEN
+        SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
+        IF c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, t) THEN
+            PERFORM money_resolve(c.id, 'expired');
+        ELSIF c.status = 'held' OR o.answer IS NOT NULL THEN
+            verdict := CASE WHEN o.digest <> p_digest THEN 'idempotency_mismatch'
+                            WHEN c.status = 'held' THEN 'idempotency_in_progress'
+                            ELSE 'replay' END;
+            IF verdict = 'replay' THEN
+                answer := o.answer; paid_by := c.id; billed := c.charge_plan + c.charge_balance;
+            END IF;
+            RETURN;
+        END IF;
+    END IF;
+
+    SELECT * INTO h FROM money_hold(
+        p_charge, p_account, p_key, p_model, p_price_version, p_source, p_kind, p_funding,
+        p_free_window, p_worst, p_owner, p_seconds, p_request_id);
+    verdict := h.verdict; plan := h.plan; needed := h.needed; afford := h.afford;
+    balance := h.balance; used := h.used; reset_at := h.reset_at;
+    IF verdict = 'held' THEN
+        INSERT INTO billing_idempotencykey
+            (account_id, route, key, digest, charge_id, created_at)
+        VALUES (p_account, p_route, p_once, p_digest, p_charge, t)
+        ON CONFLICT (account_id, route, key) DO UPDATE
+        SET digest = excluded.digest, charge_id = excluded.charge_id,
+            created_at = excluded.created_at, answer = NULL;
+    END IF;
+END $$;
+
+-- Resolve the charge of such a call, and keep its answer if it is billed.
+CREATE OR REPLACE FUNCTION money_resolve_once(
+    p_account uuid, p_route text, p_once text, p_answer bytea,
+    p_charge uuid, p_status text, p_cost bigint, p_tokens_in int, p_tokens_out int,
+    p_cached int, p_reasoning int, p_images int,
+    OUT outcome text, OUT status text, OUT cost bigint,
+    OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+DECLARE r record;
+BEGIN
+    SELECT * INTO r FROM money_resolve(
+        p_charge, p_status, p_cost, p_tokens_in, p_tokens_out, p_cached, p_reasoning, p_images);
+    outcome := r.outcome; status := r.status; cost := r.cost;
+    charge_plan := r.charge_plan; charge_balance := r.charge_balance; shortfall := r.shortfall;
+    IF outcome = 'resolved' AND status = 'settled' THEN
+        UPDATE billing_idempotencykey SET answer = p_answer
+        WHERE account_id = p_account AND route = p_route AND key = p_once AND charge_id = p_charge;
+    END IF;
+END $$;

@@ -1,0 +1,187 @@
+"""A chat call: what the provider streams, metered and kept for a reader who follows it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import cast
+from uuid import UUID
+
+import msgspec
+from msgspec import Struct
+
+from billing.types import Checkpoint, Ending
+from catalog.pricing import token_cost
+from catalog.types import TokenPrice
+from common.errors import DomainError
+from inference.errors import AnswerInterrupted
+from inference.meter import Meter
+from inference.pump import Pump
+from inference.types import ChatAnswer, ChatCall
+from providers.tokens import estimate_input, input_upper_bound
+from providers.types import (
+    ChatEvent,
+    ChatRequest,
+    ChatWire,
+    Deadlines,
+    Delta,
+    ReasoningDelta,
+    TextDelta,
+)
+
+CHECKPOINT_SECONDS = 2.0
+CHECKPOINT_TOKENS = 256
+
+
+class Ticker:
+    """Calls `tick` every so many seconds until it is stopped."""
+
+    def __init__(self, seconds: float, tick: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._tick = tick
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._go)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _go(self) -> None:
+        self._tick()
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._go)
+
+
+class _Record(Struct, frozen=True):
+    """A chat answer as it is stored. `interrupted`: the provider failed in the middle of it."""
+
+    text: str
+    reasoning: str
+    answer: ChatAnswer
+    interrupted: bool
+
+
+_decode_record = msgspec.json.Decoder(_Record).decode
+
+
+class ChatPump(Pump[ChatCall, ChatAnswer]):
+    """Runs one chat call. `events` grows while it runs."""
+
+    kind = "chat"
+
+    def __init__(
+        self, call: ChatCall, wire: ChatWire, owner_id: UUID, on_progress: Callable[[], None]
+    ) -> None:
+        super().__init__(call, owner_id)
+        self.events: list[Delta] = []
+        self._wire = wire
+        self._price = cast(TokenPrice, call.model.price)
+        self._input_bound = input_upper_bound(call.messages, call.model.prompt_overhead_tokens)
+        self._meter = Meter(
+            self._price, estimate_input(call.messages), self._input_bound, call.output_bound
+        )
+        self._on_progress = on_progress
+        self._saved_deltas = 0
+        self._saved_at = time.monotonic()
+
+    # --- The reader's side ------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """All text so far."""
+        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
+
+    @property
+    def reasoning(self) -> str:
+        """All reasoning so far."""
+        return "".join(event.text for event in self.events if isinstance(event, ReasoningDelta))
+
+    async def started(self) -> None:
+        """Wait for the first output. Raises the DomainError of a call that ended before any."""
+        while not self.events and not self._ended:
+            await self._change()
+        if not self.events and self.error is not None:
+            raise self.error
+
+    async def batches(self, patience: float) -> AsyncIterator[list[Delta]]:
+        """All deltas from the first on, as they come; an empty batch after each silence of at least
+        `patience` seconds, and less than twice that. Ends when the call has ended."""
+        loop = asyncio.get_running_loop()
+        seen, seen_at = 0, loop.time()
+        # One timer that wakes the reader now and then costs less than a timeout for every delta.
+        ticker = Ticker(patience, self._wake)
+        try:
+            while True:
+                if seen < len(self.events):
+                    fresh = self.events[seen:]
+                    seen, seen_at = len(self.events), loop.time()
+                    yield fresh
+                elif self._ended:
+                    return
+                elif loop.time() - seen_at >= patience:
+                    seen_at = loop.time()
+                    yield []
+                else:
+                    await self._change()
+        finally:
+            ticker.stop()
+
+    # --- The pump's steps -------------------------------------------------------------------------
+
+    @property
+    def has_output(self) -> bool:
+        return self._meter.has_output
+
+    def progress_to_save(self) -> Checkpoint | None:
+        fresh = self._meter.deltas - self._saved_deltas
+        now = time.monotonic()
+        if not fresh or (fresh < CHECKPOINT_TOKENS and now - self._saved_at < CHECKPOINT_SECONDS):
+            return None
+        self._saved_deltas, self._saved_at = self._meter.deltas, now
+        usage = self._meter.usage
+        return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
+
+    def _worst_cost(self) -> int:
+        return token_cost(self._price, self._input_bound, self.call.output_bound)
+
+    async def _call_provider(self, seconds: float) -> None:
+        call = self.call
+        request = ChatRequest(
+            call.model.upstream_model, call.messages, call.output_bound, call.reasoning_effort
+        )
+        deadlines = Deadlines(first_byte=300.0 if call.model.reasoning else 90.0, total=seconds)
+        if call.stream:
+            async for batch in self._wire.stream(request, deadlines):
+                self._take(batch)
+        else:
+            self._take(await self._wire.complete(request, deadlines))
+
+    def _take(self, batch: list[ChatEvent]) -> None:
+        fresh = self._meter.take(batch)
+        if fresh:
+            self.events += fresh
+            self._wake()
+            if self._meter.deltas - self._saved_deltas >= CHECKPOINT_TOKENS:
+                self._on_progress()
+
+    def _outcome(self) -> tuple[ChatAnswer, Ending] | None:
+        if not self._meter.has_output:
+            return None
+        usage = self._meter.usage
+        ending = Ending(
+            self.charge_id,
+            self.call.account_id,
+            "settled",
+            self._meter.cost,
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
+        )
+        return ChatAnswer(self._meter.finish_reason or "stop", usage), ending
+
+    def _record(self, answer: ChatAnswer, error: DomainError | None) -> bytes:
+        record = _Record(self.text, self.reasoning, answer, interrupted=error is not None)
+        return msgspec.json.encode(record)
+
+    def _restore(self, record: bytes) -> tuple[DomainError | None, ChatAnswer]:
+        stored = _decode_record(record)
+        self.events += [ReasoningDelta(stored.reasoning)] if stored.reasoning else []
+        self.events += [TextDelta(stored.text)] if stored.text else []
+        return AnswerInterrupted() if stored.interrupted else None, stored.answer

@@ -1,0 +1,57 @@
+"""An embeddings call: all its vectors or none, billed by the tokens of its input."""
+
+from typing import cast
+from uuid import UUID
+
+import msgspec
+
+from billing.types import Ending
+from catalog.pricing import token_cost
+from catalog.types import TokenPrice
+from common.errors import DomainError
+from inference.pump import Pump
+from inference.types import EmbeddingAnswer, EmbeddingCall
+from providers.tokens import estimate_texts, texts_upper_bound
+from providers.types import Deadlines, EmbeddingRequest, EmbeddingWire
+
+_decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
+
+
+class EmbeddingPump(Pump[EmbeddingCall, EmbeddingAnswer]):
+    """Runs one embeddings call."""
+
+    kind = "embeddings"
+
+    def __init__(self, call: EmbeddingCall, wire: EmbeddingWire, owner_id: UUID) -> None:
+        super().__init__(call, owner_id)
+        self._wire = wire
+        self._price = cast(TokenPrice, call.model.price)
+        self._bound = texts_upper_bound(call.inputs)
+        self._result: EmbeddingAnswer | None = None
+
+    def _worst_cost(self) -> int:
+        return token_cost(self._price, self._bound, 0)
+
+    async def _call_provider(self, seconds: float) -> None:
+        call = self.call
+        request = EmbeddingRequest(call.model.upstream_model, call.inputs, call.dimensions)
+        embeddings = await self._wire.embed(request, Deadlines(total=seconds))
+        tokens = embeddings.input_tokens
+        if tokens is None:
+            tokens = estimate_texts(call.inputs)
+        # More than was held for is never billed.
+        self._result = EmbeddingAnswer(embeddings.vectors, min(tokens, self._bound))
+
+    def _outcome(self) -> tuple[EmbeddingAnswer, Ending] | None:
+        if self._result is None:
+            return None
+        tokens = self._result.input_tokens
+        cost = token_cost(self._price, tokens, 0)
+        ending = Ending(self.charge_id, self.call.account_id, "settled", cost, tokens)
+        return self._result, ending
+
+    def _record(self, answer: EmbeddingAnswer, _error: DomainError | None) -> bytes:
+        return msgspec.json.encode(answer)
+
+    def _restore(self, record: bytes) -> tuple[DomainError | None, EmbeddingAnswer]:
+        return None, _decode_answer(record)

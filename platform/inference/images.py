@@ -1,0 +1,80 @@
+"""An image call: pictures made, stored by us, and billed by the piece as they were delivered."""
+
+from typing import cast
+from uuid import UUID
+
+import msgspec
+import structlog
+from files.services import store
+
+from billing.types import Ending
+from catalog.pricing import image_cost
+from catalog.types import ImagePrice
+from common.errors import DomainError
+from inference.pump import Pump
+from inference.types import ImageAnswer, ImageCall
+from providers.types import Deadlines, Image, ImageRequest, ImageWire
+
+log = structlog.get_logger(__name__)
+
+# As long as an answer can be replayed, and the URL that it then gets is good.
+KEEP_SECONDS = 72 * 3600
+
+_decode_answer = msgspec.json.Decoder(ImageAnswer).decode
+
+
+class ImagePump(Pump[ImageCall, ImageAnswer]):
+    """Runs one image call."""
+
+    kind = "images"
+
+    def __init__(self, call: ImageCall, wire: ImageWire, owner_id: UUID) -> None:
+        super().__init__(call, owner_id)
+        self._wire = wire
+        self._price = cast(ImagePrice, call.model.price)
+        self._files: list[UUID] = []
+
+    def _worst_cost(self) -> int:
+        return image_cost(self._price, self.call.quality, self.call.n)
+
+    async def _call_provider(self, seconds: float) -> None:
+        call = self.call
+        request = ImageRequest(
+            call.model.upstream_model, call.prompt, call.n, call.size, call.quality
+        )
+        pictures = await self._wire.generate(request, Deadlines(total=seconds))
+        # Set at the end: who is stopped on the way gets nothing, and pays nothing.
+        self._files = await self._store(pictures[: call.n])
+
+    async def _store(self, pictures: list[Image]) -> list[UUID]:
+        """The files of those pictures that could be stored. Raises where that is none."""
+        files: list[UUID] = []
+        for picture in pictures:
+            try:
+                file_id = await store(
+                    account_id=self.call.account_id,
+                    data=picture.data,
+                    media_type=picture.media_type,
+                    keep_seconds=KEEP_SECONDS,
+                )
+            except DomainError:
+                if not files:
+                    raise
+                log.exception("image.not_stored", request_id=self.call.request_id)
+            else:
+                files.append(file_id)
+        return files
+
+    def _outcome(self) -> tuple[ImageAnswer, Ending] | None:
+        if not self._files:
+            return None
+        count = len(self._files)
+        cost = image_cost(self._price, self.call.quality, count)
+        ending = Ending(self.charge_id, self.call.account_id, "settled", cost, images=count)
+        return ImageAnswer(self._files), ending
+
+    def _record(self, answer: ImageAnswer, _error: DomainError | None) -> bytes:
+        return msgspec.json.encode(answer)
+
+    def _restore(self, record: bytes) -> tuple[DomainError | None, ImageAnswer]:
+        return None, _decode_answer(record)

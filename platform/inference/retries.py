@@ -1,0 +1,23 @@
+"""When a provider call that failed in passing is made once more, and after what pause.
+
+Full jitter over a bound that doubles, as in "Exponential Backoff And Jitter" (AWS Architecture
+Blog, 2015); a provider that names a time is given that time, if it is not too long to wait.
+"""
+
+import random
+
+from providers.errors import ProviderError, UpstreamError
+
+_ATTEMPTS = 3
+
+_FIRST_BOUND = 0.5  # seconds
+_LONGEST_PAUSE = 8.0  # seconds that a caller may be kept waiting for
+
+
+def pause_after(error: ProviderError, attempt: int) -> float | None:
+    """Seconds to wait after attempt `attempt`, from zero, failed so; None after the last."""
+    if attempt + 1 == _ATTEMPTS or not isinstance(error, UpstreamError) or not error.retryable:
+        return None
+    if error.retry_after is None:
+        return random.uniform(0, _FIRST_BOUND * 2**attempt)  # noqa: S311 - spreads load, no secret
+    return error.retry_after if error.retry_after <= _LONGEST_PAUSE else None
