@@ -12,3 +12,8 @@ def uuid7() -> uuid.UUID:
     value = (value & ~(0xF << 76)) | (0x7 << 76)
     value = (value & ~(0x3 << 62)) | (0x2 << 62)
     return uuid.UUID(int=value)
+
+
+def unix_seconds(value: uuid.UUID) -> int:
+    """When that UUIDv7 was made."""
+    return (value.int >> 80) // 1000

@@ -5,12 +5,12 @@ from uuid import UUID
 
 import msgspec
 import structlog
-from files.services import store
 
 from billing.types import Ending
 from catalog.pricing import image_cost
 from catalog.types import ImagePrice
 from common.errors import DomainError
+from files.services import store
 from inference.pump import Pump
 from inference.types import ImageAnswer, ImageCall
 from providers.types import Deadlines, Image, ImageRequest, ImageWire
@@ -32,7 +32,7 @@ class ImagePump(Pump[ImageCall, ImageAnswer]):
         super().__init__(call, owner_id)
         self._wire = wire
         self._price = cast(ImagePrice, call.model.price)
-        self._files: list[UUID] = []
+        self._files: list[str] = []
 
     def _worst_cost(self) -> int:
         return image_cost(self._price, self.call.quality, self.call.n)
@@ -46,12 +46,12 @@ class ImagePump(Pump[ImageCall, ImageAnswer]):
         # Set at the end: who is stopped on the way gets nothing, and pays nothing.
         self._files = await self._store(pictures[: call.n])
 
-    async def _store(self, pictures: list[Image]) -> list[UUID]:
+    async def _store(self, pictures: list[Image]) -> list[str]:
         """The files of those pictures that could be stored. Raises where that is none."""
-        files: list[UUID] = []
+        files: list[str] = []
         for picture in pictures:
             try:
-                file_id = await store(
+                name = await store(
                     account_id=self.call.account_id,
                     data=picture.data,
                     media_type=picture.media_type,
@@ -62,7 +62,7 @@ class ImagePump(Pump[ImageCall, ImageAnswer]):
                     raise
                 log.exception("image.not_stored", request_id=self.call.request_id)
             else:
-                files.append(file_id)
+                files.append(name)
         return files
 
     def _outcome(self) -> tuple[ImageAnswer, Ending] | None:

@@ -81,6 +81,6 @@ class EmbeddingAnswer(Struct, frozen=True):
 
 
 class ImageAnswer(Struct, frozen=True):
-    """The pictures that were delivered, and billed: ids of stored files."""
+    """The pictures that were delivered, and billed: names of stored files."""
 
-    files: list[UUID]
+    files: list[str]

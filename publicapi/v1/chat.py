@@ -1,17 +1,16 @@
 """`POST /v1/chat/completions`: one answer, or a stream of chunks."""
 
-import time
-
 import msgspec
 
 from billing.errors import ModelNotAllowed
 from catalog.selectors import aget_catalog
 from common.errors import DomainError
+from common.ids import unix_seconds
 from inference.chat import ChatPump
 from inference.services import open_chat
 from inference.types import ChatAnswer, ChatCall
 from providers.types import Delta, TextDelta
-from publicapi.v1 import chat_schema, errors
+from publicapi.v1 import chat_schema, errors, idempotency
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange
 
@@ -43,6 +42,7 @@ async def create_completion(exchange: Exchange) -> None:
             reasoning_effort=request.reasoning_effort,
             stream=request.stream,
             request_id=exchange.request_id,
+            once=idempotency.once(exchange, body),
         )
     )
     if request.stream:
@@ -53,6 +53,7 @@ async def create_completion(exchange: Exchange) -> None:
 
 async def _answer(exchange: Exchange, pump: ChatPump) -> None:
     answer = await pump.ended()
+    idempotency.mark_replay(exchange, pump)
     message: dict[str, object] = {"role": "assistant", "content": pump.text, "refusal": None}
     if reasoning := pump.reasoning:
         message["reasoning_content"] = reasoning
@@ -62,7 +63,7 @@ async def _answer(exchange: Exchange, pump: ChatPump) -> None:
             {
                 "id": _completion_id(pump),
                 "object": "chat.completion",
-                "created": int(time.time()),
+                "created": unix_seconds(pump.charge_id),
                 "model": pump.call.model.id,
                 "choices": [
                     {
@@ -81,6 +82,7 @@ async def _answer(exchange: Exchange, pump: ChatPump) -> None:
 async def _stream(exchange: Exchange, pump: ChatPump, usage_on_every_chunk: bool) -> None:
     """The stream begins with the first output: until then a failure is still a clean refusal."""
     await pump.started()
+    idempotency.mark_replay(exchange, pump)
     chunks = _Chunks(pump, usage_on_every_chunk)
     try:
         async with exchange.stream():
@@ -107,7 +109,7 @@ class _Chunks:
             {
                 "id": _completion_id(pump),
                 "object": "chat.completion.chunk",
-                "created": int(time.time()),
+                "created": unix_seconds(pump.charge_id),
                 "model": pump.call.model.id,
             }
         )

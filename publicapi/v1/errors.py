@@ -1,8 +1,41 @@
 """The errors of `/v1` and their envelope: `{"error": {"message", "type", "code", "param"}}`."""
 
+from typing import Literal
+
 import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from common.errors import DomainError
+
+ErrorType = Literal[
+    "invalid_request_error",
+    "authentication_error",
+    "insufficient_quota",
+    "permission_error",
+    "not_found_error",
+    "rate_limit_error",
+    "api_error",
+]
+
+
+class ErrorDetail(Struct, kw_only=True):
+    """Branch on `code`; `message` is for people. The figures are those of a 402, in US dollars."""
+
+    message: str
+    type: ErrorType
+    code: str
+    param: None
+    model_key: str | UnsetType = UNSET
+    plan: str | UnsetType = UNSET
+    needed_usd: float | UnsetType = UNSET
+    afford_usd: float | UnsetType = UNSET
+    balance_usd: float | UnsetType = UNSET
+
+
+class ErrorAnswer(Struct):
+    """The envelope of every error, also in the middle of a stream."""
+
+    error: ErrorDetail
 
 
 class MissingApiKey(DomainError):
@@ -35,6 +68,16 @@ class ModelNotFound(DomainError):
     message = "There is no such model. `GET /v1/models` lists them."
 
 
+class InvalidRange(DomainError):
+    code, status = "invalid_range", 400
+    message = "`from` and `to` are days, written YYYY-MM-DD."
+
+
+class KeyNotFound(DomainError):
+    code, status = "key_not_found", 404
+    message = "This account has no key with that id."
+
+
 class UnknownPath(DomainError):
     code, status = "not_found", 404
     message = (
@@ -58,13 +101,15 @@ class InternalError(DomainError):
     message = "Something went wrong on our side. Quote the x-request-id to support."
 
 
-_TYPES = {
+_TYPES: dict[int, ErrorType] = {
     400: "invalid_request_error",
     401: "authentication_error",
     402: "insufficient_quota",
     403: "permission_error",
     404: "not_found_error",
     405: "invalid_request_error",
+    409: "invalid_request_error",
+    422: "invalid_request_error",
     429: "rate_limit_error",
 }
 # The SDKs retry 409, 429 and 5xx by themselves; for these a retry cannot help.
@@ -73,18 +118,21 @@ _LASTING_CODES = frozenset({"provider_unavailable"})
 
 
 def body(error: DomainError) -> bytes:
-    """The JSON envelope of an error, with whatever figures it carries."""
-    return msgspec.json.encode(
-        {
-            "error": {
-                "message": error.text,
-                "type": _TYPES.get(error.status, "api_error"),
-                "code": error.code,
-                "param": None,
-                **error.extra,
-            }
-        }
+    """The JSON envelope of an error, with what figures it carries."""
+    fields = ErrorDetail.__struct_fields__
+    detail = ErrorDetail(
+        message=error.text,
+        type=error_type(error.status),
+        code=error.code,
+        param=None,
+        **{name: figure for name, figure in error.extra.items() if name in fields},
     )
+    return msgspec.json.encode(ErrorAnswer(detail))
+
+
+def error_type(status: int) -> ErrorType:
+    """The `type` of errors with this status."""
+    return _TYPES.get(status, "api_error")
 
 
 def headers(error: DomainError) -> list[tuple[bytes, bytes]]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import parse_qs
 from uuid import uuid4
 
 from common.asgi import Headers, Receive, Scope, Send, discard_body
@@ -32,6 +33,7 @@ class Exchange:
         self.started = False
         self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]
         self._request_headers: Headers = scope["headers"]
+        self._query: bytes = scope["query_string"]
         self._receive = receive
         self._send = send
         self._stall = asyncio.timeout(None)
@@ -44,6 +46,11 @@ class Exchange:
                 return value.decode("latin-1")
         return None
 
+    @property
+    def query(self) -> dict[str, list[str]]:
+        """The parameters of the query, each with all its values."""
+        return parse_qs(self._query.decode("latin-1"), keep_blank_values=True)
+
     async def body(self, limit: int, too_long: DomainError) -> bytes:
         """The whole request body. Raises `too_long` over `limit` bytes, InvalidBody where it does
         not arrive in time or is compressed."""
@@ -55,11 +62,17 @@ class Exchange:
         except TimeoutError:
             raise errors.InvalidBody("The body did not arrive in time.") from None
 
-    async def respond(self, status: int, body: bytes, extra: Headers | None = None) -> None:
-        """Send a whole JSON response."""
+    async def respond(
+        self,
+        status: int,
+        body: bytes,
+        extra: Headers | None = None,
+        *,
+        content_type: bytes = b"application/json",
+    ) -> None:
+        """Send a whole response."""
         length = (b"content-length", str(len(body)).encode())
-        content_type = (b"content-type", b"application/json")
-        await self._start(status, [content_type, length, *(extra or [])])
+        await self._start(status, [(b"content-type", content_type), length, *(extra or [])])
         await self._write(body, more=False)
 
     async def no_content(self, extra: Headers) -> None:
