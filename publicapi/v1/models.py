@@ -1,7 +1,5 @@
 """`GET /v1/models` and `GET /v1/models/{id}`: the catalog with live prices."""
 
-from typing import Any
-
 import msgspec
 
 from billing.selectors import KeyHolder, models_in_plan
@@ -12,6 +10,13 @@ from common.money import usd
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.errors import ModelNotFound
 from publicapi.v1.exchange import Exchange
+from publicapi.v1.models_schema import (
+    Capabilities,
+    ImagePricing,
+    ModelList,
+    ModelRow,
+    TokenPricing,
+)
 
 MODEL_PREFIX = "/v1/models/"
 _MICRO = 1_000_000
@@ -22,12 +27,9 @@ async def list_models(exchange: Exchange) -> None:
     holder = await _optional_holder(exchange)
     models = (await aget_catalog()).models.values()
     included = await _included(holder)
-    answer: dict[str, Any] = {
-        "object": "list",
-        "data": [_row(model, holder, included) for model in models],
-    }
+    answer = ModelList([_row(model, holder, included) for model in models])
     if holder:
-        answer["plan"] = holder.plan
+        answer.plan = holder.plan
     await exchange.respond(200, msgspec.json.encode(answer))
 
 
@@ -52,43 +54,35 @@ async def _included(holder: KeyHolder | None) -> frozenset[str]:
     return await models_in_plan(holder.plan) if holder else frozenset()
 
 
-def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "id": model.id,
-        "object": "model",
-        "created": model.created,
-        "owned_by": model.owned_by,
-        "display_name": model.display_name,
-        "modality": model.modality,
-        "capabilities": {
-            "vision": model.vision,
-            "tools": model.tools,
-            "streaming": model.streaming,
-        },
-        "context_window": model.context_window,
-        "max_output_tokens": model.max_output_tokens,
-        "pricing": _pricing(model.price),
-    }
+def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> ModelRow:
+    row = ModelRow(
+        id=model.id,
+        created=model.created,
+        owned_by=model.owned_by,
+        display_name=model.display_name,
+        modality=model.modality,
+        capabilities=Capabilities(model.vision, model.tools, model.streaming),
+        context_window=model.context_window,
+        max_output_tokens=model.max_output_tokens,
+        pricing=_pricing(model.price),
+    )
     if holder:
-        row["allowed_for_key"] = holder.may_call(model.id)
-        row["included_in_plan"] = model.id in included
+        row.allowed_for_key = holder.may_call(model.id)
+        row.included_in_plan = model.id in included
     return row
 
 
-def _pricing(price: TokenPrice | ImagePrice) -> dict[str, Any]:
-    """US dollars; effective is the provider's rate plus the platform's fee."""
+def _pricing(price: TokenPrice | ImagePrice) -> TokenPricing | ImagePricing:
     if isinstance(price, TokenPrice):
-        return {
-            "unit": "per_1m_tokens",
-            "input_per_1m_usd": price.input / _MICRO,
-            "output_per_1m_usd": price.output / _MICRO,
-            "platform_fee_per_1m_usd": price.fee / _MICRO,
-            "effective_input_per_1m_usd": pricing.effective_input(price) / _MICRO,
-            "effective_output_per_1m_usd": pricing.effective_output(price) / _MICRO,
-        }
-    return {
-        "unit": "per_image",
-        "per_image_usd": usd(price.per_image["standard"]),
-        "platform_fee_per_image_usd": usd(price.fee),
-        "effective_per_image_usd": usd(pricing.effective_image(price, "standard")),
-    }
+        return TokenPricing(
+            input_per_1m_usd=price.input / _MICRO,
+            output_per_1m_usd=price.output / _MICRO,
+            platform_fee_per_1m_usd=price.fee / _MICRO,
+            effective_input_per_1m_usd=pricing.effective_input(price) / _MICRO,
+            effective_output_per_1m_usd=pricing.effective_output(price) / _MICRO,
+        )
+    return ImagePricing(
+        per_image_usd=usd(price.per_image["standard"]),
+        platform_fee_per_image_usd=usd(price.fee),
+        effective_per_image_usd=usd(pricing.effective_image(price, "standard")),
+    )

@@ -1,0 +1,64 @@
+"""The answers of `/v1/models`: the catalog with live prices, in US dollars."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from catalog.types import Modality
+
+
+class Capabilities(Struct):
+    """What a model can do upstream."""
+
+    vision: bool
+    tools: bool
+    streaming: bool
+
+
+class TokenPricing(Struct, tag_field="unit", tag="per_1m_tokens"):
+    """US dollars for a million tokens. Effective is the provider's rate plus the platform's fee."""
+
+    input_per_1m_usd: float
+    output_per_1m_usd: float
+    platform_fee_per_1m_usd: float
+    effective_input_per_1m_usd: float
+    effective_output_per_1m_usd: float
+
+
+class ImagePricing(Struct, tag_field="unit", tag="per_image"):
+    """US dollars for an image of quality `standard`. Effective is the provider's rate plus the
+    platform's fee."""
+
+    per_image_usd: float
+    platform_fee_per_image_usd: float
+    effective_per_image_usd: float
+
+
+class ModelRow(Struct, tag_field="object", tag="model"):
+    """A model on offer. The last two fields are there when a key was sent."""
+
+    id: str
+    created: Annotated[int, Meta(description="When the model came, in Unix seconds.")]
+    owned_by: str
+    display_name: str
+    modality: Modality
+    capabilities: Capabilities
+    context_window: Annotated[int, Meta(description="Tokens.")]
+    max_output_tokens: Annotated[int, Meta(description="Tokens.")]
+    pricing: TokenPricing | ImagePricing
+    allowed_for_key: Annotated[
+        bool | UnsetType, Meta(description="May the key that was sent call it?")
+    ] = UNSET
+    included_in_plan: Annotated[
+        bool | UnsetType,
+        Meta(description="Has the plan an allowance for it? If not, the balance pays, twice."),
+    ] = UNSET
+
+
+class ModelList(Struct, tag_field="object", tag="list"):
+    """Every model that can be called."""
+
+    data: list[ModelRow]
+    plan: Annotated[
+        str | UnsetType, Meta(description="The account's plan; there when a key was sent.")
+    ] = UNSET
