@@ -18,7 +18,8 @@ _CORS: Headers = [
     (b"access-control-allow-origin", b"*"),
     (
         b"access-control-expose-headers",
-        b"x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-window",
+        b"x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-window,"
+        b" idempotency-replayed",
     ),
 ]
 
