@@ -24,12 +24,14 @@ class Flags:
     """Where a provider departs from the OpenAI wire in what it takes or counts.
 
     What it sends back differently (content arrays, the place of usage) needs no flag: the wire
-    reads every known form.
+    reads every known form. `effort_form` is the field that tells how hard to think: a word, an
+    object with that word, or a number of tokens.
     """
 
     max_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     send_stream_options: bool = True
     effort_map: EffortMap = field(default_factory=lambda: NO_EFFORT)
+    effort_form: Literal["reasoning_effort", "reasoning", "thinking_budget"] = "reasoning_effort"
     reasoning_added_to_completion: bool = False
     always_stream: bool = False
     default_system_message: str | None = None
@@ -90,9 +92,15 @@ _PROVIDERS: Mapping[str, _Provider] = {
         "https://api.groq.com/openai/v1",
         Flags(max_field="max_completion_tokens", effort_map=SAME_WORD),
     ),
-    "qwen": _Provider("https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+    # Some of Qwen's models think only in streams. Without an effort none of them shall think.
+    "qwen": _Provider(
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        Flags(effort_form="thinking_budget", always_stream=True),
+    ),
     "zai": _Provider("https://api.z.ai/api/paas/v4", Flags(effort_map=ALWAYS_HIGH)),
-    "openrouter": _Provider("https://openrouter.ai/api/v1", Flags(effort_map=SAME_WORD)),
+    "openrouter": _Provider(
+        "https://openrouter.ai/api/v1", Flags(effort_map=SAME_WORD, effort_form="reasoning")
+    ),
     "together": _Provider("https://api.together.xyz/v1"),
     "bfl": _Provider("https://api.bfl.ai/v1", wire="flux"),
     "ollama": _Provider("", Flags(effort_map=SAME_WORD)),

@@ -5,14 +5,12 @@ Known variants are all read, whoever sends them: reasoning under two names, cont
 usage in three places.
 """
 
-import json
-from typing import Annotated
-
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 
+from providers.error_answers import error_from
 from providers.errors import UpstreamError
-from providers.openai_errors import error_from
+from providers.payloads import Count, decode, is_given, without_nul
 from providers.types import ChatEvent, Finish, FinishReason, ReasoningDelta, TextDelta, Usage
 
 DONE = b"[DONE]"
@@ -26,8 +24,6 @@ _FINISH_REASONS: dict[str, FinishReason] = {
     "refusal": "content_filter",
 }  # every other reason, tool calls among them, is an ordinary stop
 _FAILURES = frozenset({"error", "insufficient_system_resource", "network_error"})
-
-_Count = Annotated[int, Meta(ge=0, lt=2**31)]
 
 
 class _Part(Struct):
@@ -60,23 +56,24 @@ class _Answer(Struct):
     usage: Raw = Raw()
     x_groq: _Groq | None = None
     error: Raw = Raw()
+    code: Raw = Raw()
 
 
 class _PromptDetails(Struct):
-    cached_tokens: _Count | None = None
+    cached_tokens: Count | None = None
 
 
 class _CompletionDetails(Struct):
-    reasoning_tokens: _Count | None = None
+    reasoning_tokens: Count | None = None
 
 
 class _Usage(Struct):
-    prompt_tokens: _Count
-    completion_tokens: _Count
+    prompt_tokens: Count
+    completion_tokens: Count
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
-    cached_tokens: _Count | None = None  # Moonshot
-    prompt_cache_hit_tokens: _Count | None = None  # DeepSeek
+    cached_tokens: Count | None = None  # Moonshot
+    prompt_cache_hit_tokens: Count | None = None  # DeepSeek
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode
@@ -104,8 +101,8 @@ class AnswerReader:
         if payload == DONE:
             self.done = True
             return
-        answer = _decode(payload)
-        if answer.object == "error" or _is_given(answer.error):
+        answer = decode(_decode_answer, payload)
+        if _is_error(answer):
             raise error_from(200, payload)
         self._note_usage(answer.usage)
         if answer.x_groq:
@@ -131,18 +128,18 @@ class AnswerReader:
 
     def _read_delta(self, delta: _Delta, events: list[ChatEvent]) -> None:
         if reasoning := delta.reasoning_content or delta.reasoning:
-            events.append(ReasoningDelta(_without_nul(reasoning)))
+            events.append(ReasoningDelta(without_nul(reasoning)))
         if isinstance(delta.content, list):
             _read_parts(delta.content, events)
         elif delta.content:
-            events.append(TextDelta(_without_nul(delta.content)))
+            events.append(TextDelta(without_nul(delta.content)))
         if delta.refusal:
             self._refused = True
-            events.append(TextDelta(_without_nul(delta.refusal)))
+            events.append(TextDelta(without_nul(delta.refusal)))
 
     def _note_usage(self, raw: Raw) -> None:
         """Usage that makes no sense is usage that is missing."""
-        if not _is_given(raw):
+        if not is_given(raw):
             return
         try:
             usage = _decode_usage(raw)
@@ -169,36 +166,14 @@ class AnswerReader:
         )
 
 
+def _is_error(answer: _Answer) -> bool:
+    flat = answer.object == "error" or (answer.choices is None and is_given(answer.code))
+    return flat or is_given(answer.error)
+
+
 def _read_parts(parts: list[_Part], events: list[ChatEvent]) -> None:
     for part in parts:
         if thought := "".join(inner.text for inner in part.thinking):
-            events.append(ReasoningDelta(_without_nul(thought)))
+            events.append(ReasoningDelta(without_nul(thought)))
         if part.text:
-            events.append(TextDelta(_without_nul(part.text)))
-
-
-def _decode(payload: bytes) -> _Answer:
-    try:
-        return _decode_answer(payload)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return _decode_answer(_with_whole_characters(payload))
-    except (ValueError, RecursionError):
-        raise UpstreamError("The provider sent something that is not an answer.") from None
-
-
-def _with_whole_characters(payload: bytes) -> bytes:
-    """The same JSON with U+FFFD for what is no character: broken UTF-8, half a surrogate pair."""
-    value = json.loads(payload.decode("utf-8", "replace"))
-    text = json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
-
-def _is_given(raw: Raw) -> bool:
-    return len(raw) > 0 and bytes(raw) != b"null"
-
-
-def _without_nul(text: str) -> str:
-    """PostgreSQL stores no NUL."""
-    return text.replace("\0", "") if "\0" in text else text
+            events.append(TextDelta(without_nul(part.text)))

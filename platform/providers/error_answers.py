@@ -1,0 +1,190 @@
+"""What providers send back instead of an answer, read into our errors.
+
+All known forms are read, whoever sends them. The provider's own words reach the caller only where
+the caller can mend the request; elsewhere they may name our account or our key.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from common.redaction import redact
+from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
+
+_MAX_TEXT = 300  # characters of a provider's message that are passed on
+
+_OUR_CREDENTIALS = frozenset({401, 402, 403})
+_GONE = frozenset({404, 410})
+_CALLER_CAN_MEND = frozenset({400, 413, 422})
+_TRANSIENT = frozenset({408, 409, 425, 429, 498})  # 498: Groq's flexible capacity is used up
+
+# Our quota, balance or key at the provider, whatever the status that comes with it.
+_OUR_ACCOUNT = frozenset(
+    {
+        "insufficient_quota",
+        "insufficient_balance",
+        "credit_balance_exhausted",
+        "billing_hard_limit_reached",
+        "billing_error",
+        "exceeded_current_quota_error",
+        "enforced_spend_limit_reached",
+        "invalid_api_key",
+        # Gemini
+        "API_KEY_INVALID",
+        "FAILED_PRECONDITION",  # billing, or a country that is not served
+        "quota_per_day",
+        # Qwen
+        "Arrearage",
+        # Z.ai
+        *("1000", "1001", "1002", "1003", "1004", "1113", "1304", "1308", "1310"),
+    }
+)
+_TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error", "1261"})
+_BLOCKED = frozenset(
+    {
+        "content_policy_violation",
+        "moderation_blocked",
+        "content_filter",
+        "data_inspection_failed",  # Qwen
+        "1301",  # Z.ai
+        "flagged_input",  # OpenRouter
+    }
+)
+_OVERLOADED = frozenset({"1302", "1303", "1305", "1312"})  # Z.ai
+
+# Where a code is too general, or there is none, the words must do.
+_NAMES_OUR_ACCOUNT = re.compile(r"api key|credit balance|usage limits", re.IGNORECASE)
+_SAYS_TOO_LONG = re.compile(
+    r"(prompt|input|request) (is )?too (long|large)|maximum (context|prompt) length"
+    r"|exceeds? context limit|input token count|exceeded model token limit|range of input length",
+    re.IGNORECASE,
+)
+
+# The status that each type of error has, for those that come after the headers.
+_STATUS_OF_TYPE = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+}
+
+_UNSAFE_IN_CODE = re.compile(r"[^\w.-]")
+_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")  # a google.protobuf.Duration in JSON
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What an error body says. `status` is one that it names itself."""
+
+    codes: frozenset[str] = frozenset()
+    message: str = ""
+    status: int | None = None
+    retry_after: float | None = None
+
+
+def error_from(status: int, body: bytes) -> ProviderError:
+    """The error that an answer of that status and body stands for.
+
+    `status` 200 is an error that came after the headers, alone or in the middle of a stream.
+    """
+    problem = _read(body)
+    if status == 200 and problem.status is not None:
+        status = problem.status
+    codes, message = problem.codes, problem.message
+    if codes & _BLOCKED:
+        return _refused(message, blocked=True)
+    if status in _OUR_CREDENTIALS or codes & _OUR_ACCOUNT or _NAMES_OUR_ACCOUNT.search(message):
+        return ProviderUnavailable("The provider does not serve us at the moment.")
+    if status in _GONE:
+        return ProviderUnavailable("The provider does not serve this model any more.")
+    if codes & _TOO_LONG or status == 413:
+        return _refused(message, too_long=True)
+    if status in _CALLER_CAN_MEND and not codes & _OVERLOADED:
+        return _refused(message, too_long=bool(_SAYS_TOO_LONG.search(message)))
+    reasons = sorted(codes) if status == 200 else [f"HTTP {status}", *sorted(codes)]
+    return UpstreamError(
+        f"The provider failed ({', '.join(reasons) or 'no reason given'}).",
+        retryable=status in _TRANSIENT or status >= 500 or status == 200,
+        retry_after=problem.retry_after,
+    )
+
+
+def presentable(message: str) -> str:
+    """A provider's message, bounded and without anything that looks like a credential."""
+    return redact(message)[:_MAX_TEXT].strip()
+
+
+def _refused(message: str, *, too_long: bool = False, blocked: bool = False) -> RequestRefused:
+    text = presentable(message) or "The provider refused the request."
+    return RequestRefused(text, too_long=too_long, blocked=blocked)
+
+
+def _read(body: bytes) -> _Problem:
+    try:
+        answer: Any = msgspec.json.decode(body)
+    except (ValueError, RecursionError):
+        return _Problem()
+    if isinstance(answer, list) and answer:
+        answer = answer[0]
+    if not isinstance(answer, dict):
+        return _Problem()
+    error = answer.get("error")
+    fields = error if isinstance(error, dict) else answer
+    details = [*_dicts(fields.get("details")), *_dicts(fields.get("metadata"))]
+    named = {fields.get(name) for name in ("code", "type", "status") if _is_code(fields.get(name))}
+    messages = (error, fields.get("message"), answer.get("detail"))
+    return _Problem(
+        codes=frozenset({_code(value) for value in named} | _detailed_codes(details)),
+        message=next((text for text in messages if isinstance(text, str)), ""),
+        status=_status_named_by(fields),
+        retry_after=_retry_delay(details),
+    )
+
+
+def _status_named_by(fields: dict[str, Any]) -> int | None:
+    code, kind = fields.get("code"), fields.get("type")
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    return _STATUS_OF_TYPE.get(kind) if isinstance(kind, str) else None
+
+
+def _detailed_codes(details: list[dict[str, Any]]) -> set[str]:
+    """Anthropic's error_code, Gemini's google.rpc.ErrorInfo and QuotaFailure, OpenRouter's flag."""
+    codes = {
+        _code(detail[name])
+        for detail in details
+        for name in ("error_code", "reason")
+        if _is_code(detail.get(name))
+    }
+    violations = [v for detail in details for v in _dicts(detail.get("violations"))]
+    if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
+        codes.add("quota_per_day")
+    if any("flagged_input" in detail for detail in details):
+        codes.add("flagged_input")
+    return codes
+
+
+def _retry_delay(details: list[dict[str, Any]]) -> float | None:
+    """The seconds of Gemini's google.rpc.RetryInfo."""
+    for detail in details:
+        if match := _SECONDS.fullmatch(str(detail.get("retryDelay"))):
+            return float(match[1])
+    return None
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    """The objects among what should be a list of them, or one."""
+    values = value if isinstance(value, list) else [value]
+    return [item for item in values if isinstance(item, dict)]
+
+
+def _is_code(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _code(value: object) -> str:
+    return _UNSAFE_IN_CODE.sub("_", str(value))[:64]

@@ -1,0 +1,105 @@
+"""One call to a provider over HTTP: sent, its status checked, its body read within limits.
+
+Every time here is one of the event loop. Whatever goes wrong is a ProviderError.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from common.http import TransportError, UpstreamResponse
+from providers.error_answers import error_from
+from providers.errors import UpstreamError
+
+MAX_ERROR = 65_536  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCall:
+    """A POST as it goes out. `headers` carry the credentials."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def answered(sending: Awaitable[UpstreamResponse], by: float) -> UpstreamResponse:
+    """The answer to a call that is being sent, if its status is 200; the caller closes it."""
+    try:
+        async with asyncio.timeout_at(by):
+            response = await sending
+            if response.status == 200:
+                return response
+            raise await _refusal(response)
+    except TransportError as error:
+        raise broken(error) from error
+    except TimeoutError:
+        raise too_late() from None
+
+
+async def read_body(response: UpstreamResponse, limit: int, by: float) -> bytes:
+    """The whole body, at most `limit` bytes."""
+    try:
+        async with asyncio.timeout_at(by):
+            return await response.read(limit)
+    except TransportError as error:
+        raise broken(error) from error
+    except TimeoutError:
+        raise too_late() from None
+
+
+def broken(error: TransportError) -> UpstreamError:
+    """What a connection that failed is."""
+    return UpstreamError(f"The connection to the provider failed ({error}).")
+
+
+def too_late() -> UpstreamError:
+    """What an answer that did not come in time is. The provider may have worked: no second try."""
+    return UpstreamError("The provider did not answer in time.", retryable=False)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the provider wants to be left alone: RFC 9110, section 10.2.3, or OpenAI's
+    `retry-after-ms`. None where it does not say so in a way that makes sense."""
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            return _as_pause(float(milliseconds) / 1_000)
+        if seconds := headers.get("retry-after"):
+            return _as_pause(float(seconds))
+    except ValueError:
+        return _until(headers.get("retry-after", ""))
+    return None
+
+
+async def _refusal(response: UpstreamResponse) -> Exception:
+    """The error of an answer whose status is not 200, with what its headers say of a second try."""
+    error = error_from(response.status, await _error_body(response))
+    if isinstance(error, UpstreamError):
+        if error.retry_after is None:
+            error.retry_after = retry_after(response.headers)
+        if response.headers.get("x-should-retry") == "false":
+            error.retryable = False
+    return error
+
+
+async def _error_body(response: UpstreamResponse) -> bytes:
+    """What the provider says about its refusal: nothing, if that cannot be read."""
+    try:
+        return await response.read(MAX_ERROR)
+    except TransportError:
+        return b""
+    finally:
+        response.close()
+
+
+def _until(date: str) -> float | None:
+    try:
+        return _as_pause(max(0.0, parsedate_to_datetime(date).timestamp() - time.time()))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _as_pause(seconds: float) -> float | None:
+    return seconds if 0 <= seconds < float("inf") else None
