@@ -110,6 +110,7 @@ def error_from(status: int, body: bytes) -> ProviderError:
         f"The provider failed ({', '.join(reasons) or 'no reason given'}).",
         retryable=status in _TRANSIENT or status >= 500 or status == 200,
         retry_after=problem.retry_after,
+        status=status,
     )
 
 

@@ -9,15 +9,22 @@ class UpstreamError(ProviderError):
     """The provider failed: connection, timeout, 5xx, 429, or nonsense instead of an answer.
 
     `retryable`: the same call may go well a moment later, and cannot be paid twice for it;
-    `retry_after` is how many seconds the provider wants to be left alone, if it said so.
+    `retry_after` is how many seconds the provider wants to be left alone, if it said so;
+    `status` is that of its answer, if there was one.
     """
 
     def __init__(
-        self, message: str, *, retryable: bool = True, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        retryable: bool = True,
+        retry_after: float | None = None,
+        status: int | None = None,
     ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after
+        self.status = status
 
 
 class ProviderUnavailable(ProviderError):
