@@ -12,6 +12,8 @@ TYPES = {
     403: "permission_error",
     404: "not_found_error",
     405: "invalid_request_error",
+    409: "invalid_request_error",
+    422: "invalid_request_error",
     429: "rate_limit_error",
     502: "api_error",
     503: "api_error",

@@ -1,0 +1,217 @@
+"""`Idempotency-Key`: a request that is sent again is carried out, and billed, once."""
+
+import threading
+from collections.abc import Iterator
+from uuid import uuid4
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from billing.models import IdempotencyKey
+from publicapi.tests.v1.conftest import NewCustomer
+from publicapi.tests.v1.customer import BALANCE_ONLY, Customer
+from publicapi.tests.v1.refusals import refusal
+
+Sent = dict[str, str]
+
+
+@pytest.fixture
+def named() -> Sent:
+    """A header that names a request."""
+    return {"Idempotency-Key": f"order {uuid4()}"}
+
+
+def test_the_same_request_brings_the_same_answer_and_is_billed_once(
+    alice: Customer, named: Sent
+) -> None:
+    body = alice.body(model=BALANCE_ONLY, steer={"tokens": 5, "reasoning_tokens": 2})
+
+    first = alice.post(json=body, headers=named)
+    second = alice.post(json=body, headers=named)
+
+    assert first.status_code == second.status_code == 200
+    assert second.json() == first.json()
+    assert second.headers["idempotency-replayed"] == "true"
+    assert "idempotency-replayed" not in first.headers
+    assert second.headers["x-request-id"] != first.headers["x-request-id"]
+    assert len(alice.provider_calls()) == 1
+    assert alice.spent_of_balance() == alice.charge().charge_balance > 0
+
+
+def test_a_stream_is_replayed_as_a_stream(alice: Customer, named: Sent) -> None:
+    body = alice.body(stream=True, steer={"tokens": 20})
+
+    first = alice.post(json=body, headers=named)
+    second = alice.post(json=body, headers=named)
+
+    assert second.headers["content-type"] == first.headers["content-type"]
+    assert second.headers["idempotency-replayed"] == "true"
+    assert _text(second) == _text(first)
+    assert list(_chunks(second))[-1] == list(_chunks(first))[-1]
+    assert second.text.endswith("data: [DONE]\n\n")
+    assert len(alice.charges()) == 1
+
+
+def test_a_stream_that_broke_off_is_replayed_with_its_error(alice: Customer, named: Sent) -> None:
+    body = alice.body(stream=True, steer={"tokens": 20, "fail": "after", "after_tokens": 4})
+
+    first = alice.post(json=body, headers=named)
+    second = alice.post(json=body, headers=named)
+
+    assert "error" in list(_chunks(first))[-1]
+    assert list(_chunks(second))[-1] == list(_chunks(first))[-1]
+    assert _text(second) == _text(first)
+    assert alice.charge().tokens_out == 4
+
+
+def test_another_body_under_the_same_key_is_refused(alice: Customer, named: Sent) -> None:
+    alice.post(json=alice.body(), headers=named)
+
+    response = alice.post(json=alice.body(max_tokens=7), headers=named)
+
+    error = refusal(response, 422, "idempotency_mismatch")
+    assert "another key" in error["message"]
+    assert len(alice.provider_calls()) == 1
+
+
+def test_a_request_that_still_runs_is_a_conflict_that_may_be_tried_again(
+    alice: Customer, named: Sent
+) -> None:
+    body = alice.body(steer={"tokens": 3, "ttft_ms": 1500})
+    answers: list[httpx.Response] = []
+    running = threading.Thread(target=lambda: answers.append(alice.post(json=body, headers=named)))
+    running.start()
+    while not alice.charges():
+        pass
+
+    response = alice.post(json=body, headers=named)
+
+    refusal(response, 409, "idempotency_in_progress")
+    assert response.headers["retry-after"] == "1"
+    assert "x-should-retry" not in response.headers
+    running.join()
+    assert alice.post(json=body, headers=named).json() == answers[0].json()
+    assert len(alice.provider_calls()) == 1
+
+
+def test_of_many_at_the_same_time_one_is_carried_out(alice: Customer, named: Sent) -> None:
+    body = alice.body(steer={"tokens": 3, "ttft_ms": 300})
+    statuses: list[int] = []
+
+    def send() -> None:
+        statuses.append(alice.post(json=body, headers=named).status_code)
+
+    threads = [threading.Thread(target=send) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(statuses) == [200] + [409] * 7
+    assert len(alice.provider_calls()) == 1
+
+
+def test_a_failure_that_was_not_billed_frees_the_key(alice: Customer, named: Sent) -> None:
+    failing = alice.body(steer={"fail": "before", "status": 400})
+
+    alice.post(json=failing, headers=named)
+    response = alice.post(json=alice.body(), headers=named)
+
+    assert response.status_code == 200
+    assert "idempotency-replayed" not in response.headers
+
+
+def test_a_refused_request_frees_the_key(customer: NewCustomer, named: Sent) -> None:
+    bob = customer(balance_usd=0)
+    body = bob.body(model=BALANCE_ONLY)
+
+    refusal(bob.post(json=body, headers=named), 402, "insufficient_balance")
+
+    assert bob.post(json=bob.body(), headers=named).status_code == 200
+
+
+def test_a_charge_that_lapsed_frees_the_key(alice: Customer, named: Sent) -> None:
+    """What a dead process held is expired first, and the request then carried out."""
+    body = alice.body()
+    alice.post(json=body, headers=named)
+    key = IdempotencyKey.objects.filter(account=alice.user)
+    key.update(answer=None)  # as where the process died between the answer and its settlement
+
+    assert alice.post(json=body, headers=named).status_code == 200
+    assert len(alice.provider_calls()) == 2
+
+
+def test_a_replay_needs_a_living_key_and_counts_to_the_rate_limit(
+    alice: Customer, named: Sent
+) -> None:
+    body = alice.body()
+    first = alice.post(json=body, headers=named)
+    second = alice.post(json=body, headers=named)
+
+    left = int(first.headers["x-ratelimit-remaining"])
+    assert int(second.headers["x-ratelimit-remaining"]) == left - 1
+    alice.revoke()
+    refusal(alice.post(json=body, headers=named), 401, "invalid_api_key", keyed=False)
+
+
+def test_a_spent_cap_does_not_keep_an_answer_that_was_paid(
+    customer: NewCustomer, named: Sent
+) -> None:
+    bob = customer(cap=1)
+    body = bob.body()
+    first = bob.post(json=body, headers=named)
+
+    refusal(bob.chat(), 402, "spend_cap_reached")
+    assert bob.post(json=body, headers=named).json() == first.json()
+
+
+def test_a_key_belongs_to_its_account_and_route(customer: NewCustomer, named: Sent) -> None:
+    alice, bob = customer(), customer(name="bob")
+
+    alice.post(json=alice.body(), headers=named)
+    response = bob.post(json=bob.body(), headers=named)
+
+    assert response.status_code == 200
+    assert len(bob.provider_calls()) == 1
+
+
+def test_after_a_day_the_key_is_free(alice: Customer, named: Sent) -> None:
+    alice.post(json=alice.body(), headers=named)
+    yesterday = timezone.now() - timezone.timedelta(hours=24, seconds=1)
+    IdempotencyKey.objects.filter(account=alice.user).update(created_at=yesterday)
+
+    response = alice.post(json=alice.body(max_tokens=9), headers=named)
+
+    assert response.status_code == 200
+    assert len(alice.charges()) == 2
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "tab\tinside", "\xfcmlaut"])
+def test_a_malformed_key_is_refused(alice: Customer, key: str) -> None:
+    response = alice.post(json=alice.body(), headers={"Idempotency-Key": key.encode("latin-1")})  # type: ignore[dict-item]
+
+    error = refusal(response, 400, "invalid_body")
+    assert "Idempotency-Key" in error["message"]
+    alice.assert_nothing_billed()
+
+
+def test_a_key_of_255_characters_is_taken(alice: Customer) -> None:
+    body, named = alice.body(), {"Idempotency-Key": "k" * 255}
+
+    alice.post(json=body, headers=named)
+
+    assert alice.post(json=body, headers=named).headers["idempotency-replayed"] == "true"
+
+
+def _chunks(response: httpx.Response) -> Iterator[dict[str, object]]:
+    import json
+
+    for line in response.text.splitlines():
+        if line.startswith("data: {"):
+            yield json.loads(line.removeprefix("data: "))
+
+
+def _text(response: httpx.Response) -> str:
+    choices = [chunk["choices"][0] for chunk in _chunks(response) if "choices" in chunk]  # type: ignore[index]
+    return "".join(choice["delta"].get("content", "") for choice in choices)
