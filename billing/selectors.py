@@ -91,7 +91,7 @@ async def models_in_plan(plan: str) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-class Usage(Struct, frozen=True):
+class TotalUsage(Struct, frozen=True):
     """What calls used, and what was billed for them in nano-USD."""
 
     requests: int
@@ -100,81 +100,90 @@ class Usage(Struct, frozen=True):
     billed: int
 
 
-class KeyUsage(Usage, frozen=True):
-    """The usage of one key. `hint` is its last four characters."""
+class KeyUsage(Struct, frozen=True):
+    """What was billed through one key, in nano-USD. `hint` is its last four characters."""
 
     key_id: UUID
     name: str
     hint: str
+    requests: int
+    billed: int
 
 
-class ModelUsage(Usage, frozen=True):
-    """The usage of one model."""
-
-    model_id: str
-
-
-class DayUsage(KeyUsage, frozen=True):
-    """The usage of one model by one key on one UTC day."""
+class ModelUsage(Struct, frozen=True):
+    """What was billed for one model, in nano-USD."""
 
     model_id: str
-    day: date
+    requests: int
+    billed: int
 
 
 class UsageReport(Struct, frozen=True):
-    """Usage through API keys, the dearest first. The parts add up to `total`, each list alone."""
+    """Usage through API keys, the dearest first; each of the lists adds up to `total`."""
 
-    total: Usage
+    total: TotalUsage
     by_key: list[KeyUsage]
     by_model: list[ModelUsage]
+
+
+class DayUsage(Struct, frozen=True):
+    """What one key used of one model on one UTC day; `billed` in nano-USD."""
+
+    day: date
+    key_id: UUID
+    name: str
+    hint: str
+    model_id: str
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    billed: int
 
 
 async def report_usage(
     account_id: UUID, first: date, last: date, *, key_id: UUID | None = None
 ) -> UsageReport:
-    """What the account's keys, or one of them, used from the first UTC day to the last."""
+    """What the account's keys, or one of them, used from the first UTC day to the last.
+
+    The web app's usage, which has no key, is left out.
+    """
     rows = await get_database().rows(
-        f"""
-        SELECT requests, tokens_in, tokens_out, billed, api_key_id, k.name, k.hint, model_id
-        FROM (SELECT coalesce(sum(requests), 0)::bigint AS requests,
-                     coalesce(sum(tokens_in), 0)::bigint AS tokens_in,
-                     coalesce(sum(tokens_out), 0)::bigint AS tokens_out,
-                     coalesce(sum(billed), 0)::bigint AS billed, api_key_id, model_id
-              {_KEY_USAGE} GROUP BY GROUPING SETS ((), (api_key_id), (model_id))) usage
-        LEFT JOIN accounts_apikey k ON k.id = api_key_id
-        ORDER BY billed DESC, requests DESC, api_key_id, model_id""",
+        "SELECT api_key_id, k.name, k.hint, model_id, requests, tokens_in, tokens_out, billed"
+        " FROM (SELECT api_key_id, model_id, coalesce(sum(requests), 0)::bigint AS requests,"
+        " coalesce(sum(tokens_in), 0)::bigint AS tokens_in,"
+        " coalesce(sum(tokens_out), 0)::bigint AS tokens_out,"
+        " coalesce(sum(billed), 0)::bigint AS billed FROM billing_usagedaily"
+        " WHERE account_id = %s AND day BETWEEN %s AND %s AND api_key_id IS NOT NULL"
+        " AND (%s::uuid IS NULL OR api_key_id = %s)"
+        " GROUP BY GROUPING SETS ((), (api_key_id), (model_id))) used"
+        " LEFT JOIN accounts_apikey k ON k.id = api_key_id"
+        " ORDER BY billed DESC, requests DESC, api_key_id, model_id",
         (account_id, first, last, key_id, key_id),
     )
+    total = TotalUsage(0, 0, 0, 0)
     by_key: list[KeyUsage] = []
     by_model: list[ModelUsage] = []
-    total = Usage(0, 0, 0, 0)
-    for *figures, used_key, name, hint, model_id in rows:
-        if used_key:
-            by_key.append(KeyUsage(*figures, used_key, name, hint))
-        elif model_id:
-            by_model.append(ModelUsage(*figures, model_id))
+    for used_key, name, hint, model_id, requests, tokens_in, tokens_out, billed in rows:
+        if used_key is not None:
+            by_key.append(KeyUsage(used_key, name, hint, requests, billed))
+        elif model_id is not None:
+            by_model.append(ModelUsage(model_id, requests, billed))
         else:
-            total = Usage(*figures)
+            total = TotalUsage(requests, tokens_in, tokens_out, billed)
     return UsageReport(total, by_key, by_model)
 
 
 async def list_usage(
     account_id: UUID, first: date, last: date, *, key_id: UUID | None = None, limit: int
 ) -> list[DayUsage]:
-    """The usage behind a report, day by day; the first `limit` rows of it."""
+    """The rows behind the same report, day by day; at most the first `limit` of them."""
     rows = await get_database().rows(
-        f"""
-        SELECT requests, tokens_in, tokens_out, billed, api_key_id, k.name, k.hint, model_id, day
-        FROM (SELECT * {_KEY_USAGE} ORDER BY day, api_key_id, model_id LIMIT %s) usage
-        JOIN accounts_apikey k ON k.id = api_key_id
-        ORDER BY day, api_key_id, model_id""",
+        "SELECT day, api_key_id, k.name, k.hint, model_id, requests, tokens_in, tokens_out, billed"
+        " FROM (SELECT * FROM billing_usagedaily"
+        " WHERE account_id = %s AND day BETWEEN %s AND %s AND api_key_id IS NOT NULL"
+        " AND (%s::uuid IS NULL OR api_key_id = %s)"
+        " ORDER BY day, api_key_id, model_id LIMIT %s) used"
+        " JOIN accounts_apikey k ON k.id = api_key_id ORDER BY day, api_key_id, model_id",
         (account_id, first, last, key_id, key_id, limit),
     )
     return [DayUsage(*row) for row in rows]
-
-
-# Without a key there is no row of it here: the web app's usage is in no report.
-_KEY_USAGE = """
-    FROM billing_usagedaily
-    WHERE account_id = %s AND day BETWEEN %s AND %s AND api_key_id IS NOT NULL
-      AND (%s::uuid IS NULL OR api_key_id = %s)"""

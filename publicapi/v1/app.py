@@ -13,6 +13,7 @@ from publicapi.v1 import errors
 from publicapi.v1.chat import create_completion
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
+from publicapi.v1.usage import report_usage
 
 log = structlog.get_logger(__name__)
 
@@ -23,6 +24,7 @@ Methods = dict[str, Handler]
 ROUTES: dict[str, Methods] = {
     "/v1/models": {"GET": list_models, "HEAD": list_models},
     "/v1/chat/completions": {"POST": create_completion},
+    "/v1/usage": {"GET": report_usage, "HEAD": report_usage},
 }
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 

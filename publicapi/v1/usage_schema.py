@@ -1,0 +1,125 @@
+"""`GET /v1/usage`: what may be asked, and the report that is answered."""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal
+from uuid import UUID
+
+from msgspec import Struct, field
+
+from publicapi.v1.errors import InvalidBody, InvalidRange, KeyNotFound
+
+MAX_DAYS = 92
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+class UsageQuery(Struct, frozen=True):
+    """A checked query. `first` and `last` are UTC days, both included; no `key_id` is all keys."""
+
+    first: date
+    last: date
+    key_id: UUID | None
+    csv: bool
+
+
+class UsageTotals(Struct):
+    """Everything that the account's keys did. `usd` is billed dollars, exact to the nano-dollar."""
+
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    usd: float
+
+
+class KeyUsage(Struct):
+    """What one key did. `hint` is its last four characters."""
+
+    key_id: UUID
+    name: str
+    hint: str
+    requests: int
+    usd: float
+
+
+class ModelUsage(Struct):
+    """What was done with one model."""
+
+    model: str
+    requests: int
+    usd: float
+
+
+class UsageReport(Struct):
+    """Usage of an account's keys, the dearest first: from the first second of the first UTC day to
+    the last second of the last. The usage of the web app is not part of it."""
+
+    from_: datetime = field(name="from")
+    to: datetime
+    totals: UsageTotals
+    by_key: list[KeyUsage]
+    by_model: list[ModelUsage]
+    object: Literal["usage"] = "usage"
+
+
+def parse(query: dict[str, list[str]]) -> UsageQuery:
+    """Check a query; names that mean nothing here are ignored.
+
+    Raises InvalidRange, KeyNotFound for what is no key id, or InvalidBody for an unknown format.
+    """
+    first, last = _range(query)
+    return UsageQuery(first, last, _key_id(query), _csv(query))
+
+
+def first_second(day: date) -> datetime:
+    """When a UTC day begins."""
+    return datetime.combine(day, time(), UTC)
+
+
+def last_second(day: date) -> datetime:
+    """When a UTC day ends, for a report that says so to the second."""
+    return datetime.combine(day, time(23, 59, 59), UTC)
+
+
+def _range(query: dict[str, list[str]]) -> tuple[date, date]:
+    today = datetime.now(UTC).date()
+    first = _day(query, "from", default=today.replace(day=1))
+    last = _day(query, "to", default=today)
+    if first > last:
+        raise InvalidRange(f"`from` ({first}) lies after `to` ({last}).")
+    if last - first >= timedelta(days=MAX_DAYS):
+        raise InvalidRange(f"A report covers at most {MAX_DAYS} days, `from` and `to` included.")
+    return first, last
+
+
+def _day(query: dict[str, list[str]], name: str, *, default: date) -> date:
+    match query.get(name):
+        case None:
+            return default
+        case [text] if _DAY.fullmatch(text):
+            try:
+                return date.fromisoformat(text)
+            except ValueError:
+                raise InvalidRange(f"`{name}`: there is no such day.") from None
+    raise InvalidRange(f"`{name}` is one day, written YYYY-MM-DD.")
+
+
+def _key_id(query: dict[str, list[str]]) -> UUID | None:
+    match query.get("key"):
+        case None:
+            return None
+        case [text]:
+            try:
+                return UUID(text)
+            except ValueError:
+                raise KeyNotFound from None
+    raise KeyNotFound("`key` is the id of one key.")
+
+
+def _csv(query: dict[str, list[str]]) -> bool:
+    match query.get("format"):
+        case None | ["json"]:
+            return False
+        case ["csv"]:
+            return True
+    raise InvalidBody("`format` is `json` or `csv`.")
