@@ -4,6 +4,7 @@ import structlog
 from celery import shared_task
 
 from billing.services import sweeps
+from common.locks import alone
 
 log = structlog.get_logger(__name__)
 
@@ -11,24 +12,24 @@ log = structlog.get_logger(__name__)
 @shared_task
 def expire_lapsed_charges() -> None:
     """Every 10 s: free what dead processes hold."""
-    with sweeps.alone("expire-lapsed-charges") as alone:
-        if alone:
+    with alone("expire-lapsed-charges") as is_alone:
+        if is_alone:
             sweeps.expire_lapsed_charges()
 
 
 @shared_task
 def forget_idempotency_keys() -> None:
     """Every hour: delete answers that are too old to be replayed."""
-    with sweeps.alone("forget-idempotency-keys") as alone:
-        if alone:
+    with alone("forget-idempotency-keys") as is_alone:
+        if is_alone:
             sweeps.forget_idempotency_keys()
 
 
 @shared_task
 def reconcile() -> None:
     """Every 5 min: an error log for each row that breaks an invariant."""
-    with sweeps.alone("reconcile") as alone:
-        for violation in sweeps.find_violations() if alone else ():
+    with alone("reconcile") as is_alone:
+        for violation in sweeps.find_violations() if is_alone else ():
             log.error(
                 "money.invariant_broken", invariant=violation.invariant.name, row=violation.row
             )

@@ -1,8 +1,5 @@
 """What keeps money true without anybody asking: expiring lapsed charges, checking invariants."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import structlog
 from django.db import DatabaseError, connection
 
@@ -19,19 +16,6 @@ FORGET_OLD_KEYS = """
 DELETE FROM billing_idempotencykey WHERE (account_id, route, key) IN
     (SELECT account_id, route, key FROM billing_idempotencykey
      WHERE created_at < now() - interval '24 hours' LIMIT %s)"""
-
-
-@contextmanager
-def alone(name: str) -> Iterator[bool]:
-    """Is nobody else doing this just now? Held by the session: workers keep theirs."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (name,))
-        taken: bool = cursor.fetchone()[0]
-        try:
-            yield taken
-        finally:
-            if taken:
-                cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", (name,))
 
 
 def expire_lapsed_charges(*, limit: int = 1000) -> int:

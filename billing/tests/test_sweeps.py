@@ -37,16 +37,6 @@ def test_a_locked_wallet_does_not_stop_the_sweep() -> None:
     assert charge_of(stuck).status == "released"
 
 
-def test_only_one_of_two_sweeps_runs_at_a_time() -> None:
-    with other_connection() as other:
-        other.execute("SELECT pg_advisory_lock(hashtext('expire-lapsed-charges'))")
-        with sweeps.alone("expire-lapsed-charges") as alone:
-            assert not alone
-        other.execute("SELECT pg_advisory_unlock(hashtext('expire-lapsed-charges'))")
-    with sweeps.alone("expire-lapsed-charges") as alone:
-        assert alone
-
-
 def test_leases_of_long_dead_processes_that_hold_nothing_are_forgotten() -> None:
     old, holding, young = live_owner(), live_owner(), dead_owner()
     alice = new_account(balance=1000)

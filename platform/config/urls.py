@@ -1,4 +1,4 @@
-"""All routes of the Django application: `/api` and the admin."""
+"""All routes of the Django application: `/api`, files and the admin."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
@@ -9,6 +9,7 @@ urlpatterns = [
     path("api/auth/", include("accounts.urls")),
     path("api/keys", include("publicapi.urls")),
     re_path(r"^api(?:/.*)?$", unknown_path),
+    path("files/", include("files.urls")),
     path("admin/", admin.site.urls),
 ]
 

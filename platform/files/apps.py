@@ -1,4 +1,4 @@
-"""Uploads, stored outputs and signed downloads will live here."""
+"""Stored outputs and the signed links to them; uploads will live here too."""
 
 from django.apps import AppConfig
 

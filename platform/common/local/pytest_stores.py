@@ -30,6 +30,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
             raise pytest.UsageError(str(error)) from None
         os.environ["DATABASE_URL"] = started.database_url
         os.environ["REDIS_URL"] = started.redis_url
+        os.environ["OUTPUTS_DIR"] = f"{started.folder}/outputs"
         os.environ[MARK] = started.folder
     elif worker is not None:
         server, _, _ = os.environ["REDIS_URL"].rpartition("/")

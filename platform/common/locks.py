@@ -1,0 +1,19 @@
+"""Locks across processes, for work that must not be done twice at the same time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+
+@contextmanager
+def alone(name: str) -> Iterator[bool]:
+    """Is nobody else doing this just now? Held by the session: workers keep theirs."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (name,))
+        taken: bool = cursor.fetchone()[0]
+        try:
+            yield taken
+        finally:
+            if taken:
+                cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", (name,))

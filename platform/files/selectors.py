@@ -1,0 +1,44 @@
+"""Reading files by signed links, which are good for a day and need no credentials."""
+
+import time
+from uuid import UUID
+
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
+from django.db.models.functions import Now
+
+from files.errors import FileGone, LinkExpired, LinkNotValid
+from files.models import StoredFile
+
+LINK_SECONDS = 24 * 3600
+
+
+def signed_url(name: str, *, seconds: int = LINK_SECONDS) -> str:
+    """An absolute link to the file of that name, good for so long from now on.
+
+    The signature is an HMAC-SHA256 of the name and the time, under SECRET_KEY.
+    """
+    expires = int(time.time()) + seconds
+    signature = _signer().signature(f"{name}:{expires}")
+    base_url = settings.PUBLIC_BASE_URL.rstrip("/")
+    return f"{base_url}/files/{name}?expires={expires}&signature={signature}"
+
+
+def find_by_link(*, name: str, expires: str, signature: str) -> StoredFile:
+    """The file that a link leads to. Raises LinkNotValid, LinkExpired or FileGone."""
+    try:
+        _signer().unsign(f"{name}:{expires}:{signature}")
+    except BadSignature:
+        raise LinkNotValid from None
+    # From here on all parts are as we made them.
+    if int(expires) <= time.time():
+        raise LinkExpired
+    file_id, _, _ = name.partition(".")
+    file = StoredFile.objects.filter(pk=UUID(file_id)).exclude(expires_at__lt=Now()).first()
+    if file is None:
+        raise FileGone
+    return file
+
+
+def _signer() -> Signer:
+    return Signer(salt="files.link")

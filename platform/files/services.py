@@ -1,0 +1,57 @@
+"""Storing files, and purging those whose time is over."""
+
+import asyncio
+from uuid import UUID
+
+import structlog
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.db.models.functions import Now
+
+from common.database import get_database
+from common.ids import uuid7
+from files.errors import StorageUnavailable
+from files.models import StoredFile
+from files.types import file_name, storage_path
+
+log = structlog.get_logger(__name__)
+
+_INSERT = """
+INSERT INTO files_storedfile (id, account_id, media_type, size, expires_at)
+VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s)) RETURNING id"""
+
+
+async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds: int | None) -> str:
+    """Store a file for so long, or for good where `keep_seconds` is None; returns its name.
+
+    Raises StorageUnavailable, DatabaseUnavailable, or KeyError for a media type that is not stored.
+    """
+    file_id = uuid7()
+    name = file_name(file_id, media_type)
+    # The row comes first: what is left of a write that broke off is purged like any other file.
+    # Nobody sees it before, because nobody knows its name.
+    await get_database().rows(_INSERT, (file_id, account_id, media_type, len(data), keep_seconds))
+    try:
+        await asyncio.to_thread(storages["outputs"].save, storage_path(name), ContentFile(data))
+    except OSError as error:
+        log.exception("file.not_stored", name=name)
+        raise StorageUnavailable from error
+    return name
+
+
+def purge_expired(*, limit: int = 1000) -> int:
+    """Delete files whose time is over, the oldest first, at most `limit`. Returns how many.
+
+    One that cannot be deleted now keeps its row, and is tried again the next time.
+    """
+    purged = 0
+    expired = StoredFile.objects.filter(expires_at__lt=Now()).order_by("expires_at")
+    for file in expired[:limit]:
+        try:
+            storages["outputs"].delete(storage_path(file.name))
+        except OSError:
+            log.exception("file.not_purged", name=file.name)
+            continue
+        file.delete()
+        purged += 1
+    return purged

@@ -1,0 +1,14 @@
+"""The periodic sweep of files."""
+
+from celery import shared_task
+
+from common.locks import alone
+from files import services
+
+
+@shared_task
+def purge_expired() -> None:
+    """Every minute: delete files whose time is over."""
+    with alone("purge-expired-files") as is_alone:
+        if is_alone:
+            services.purge_expired()

@@ -1,0 +1,33 @@
+"""A picture that was stored for somebody."""
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from common.database import get_database
+from files.services import store
+from tests.personas import new_user
+
+# The smallest GIF there is: one pixel.
+PICTURE = bytes.fromhex("47494638396101000100800000000000ffffff2c00000000010001000002024401003b")
+
+Keep = Callable[..., str]
+
+
+@pytest.fixture
+def keep(committed: None) -> Keep:
+    """Stores a picture of somebody's, and gives its name; keywords as in `store`."""
+
+    def keep(**wishes: object) -> str:
+        file = {"data": PICTURE, "media_type": "image/gif", "keep_seconds": 3600, **wishes}
+        return asyncio.run(stored(new_user("alice").pk, file))
+
+    async def stored(account_id: UUID, file: dict[str, object]) -> str:
+        try:
+            return await store(account_id=account_id, **file)  # type: ignore[arg-type]
+        finally:
+            await get_database().close()
+
+    return keep

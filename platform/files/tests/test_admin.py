@@ -1,0 +1,27 @@
+"""Stored files in the admin are looked at, and left as they are."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from files.models import StoredFile
+
+
+@pytest.fixture
+def admin(db: None) -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("admin@example.com", "secret"))
+    return client
+
+
+def test_files_are_listed_and_never_changed(admin: Client) -> None:
+    owner = User.objects.get(email="admin@example.com")
+    file = StoredFile.objects.create(account=owner, media_type="image/png", size=67)
+    page = admin.get("/admin/files/storedfile/")
+    assert page.status_code == 200
+    assert str(file.pk) in page.content.decode()
+    url = f"/admin/files/storedfile/{file.pk}/change/"
+    assert admin.get(url).status_code == 200
+    assert admin.post(url, {"size": 1}).status_code == 403
+    assert admin.get(url.replace("change", "delete")).status_code == 403
+    assert admin.get("/admin/files/storedfile/add/").status_code == 403

@@ -1,0 +1,73 @@
+"""Files over HTTP: whoever has a signed link gets its file."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from django.core.files import File
+from django.core.files.storage import storages
+from django.http import HttpResponseBase, StreamingHttpResponse
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from files import selectors
+from files.errors import FileGone
+from files.types import storage_path
+
+CHUNK_BYTES = 256 * 1024
+
+
+class FileViewSet(ViewSet):
+    """Any page may show or fetch a file; a browser that opens it runs nothing that is in it."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+    def retrieve(self, request: Request, name: str) -> HttpResponseBase:
+        expires = request.query_params.get("expires", "")
+        signature = request.query_params.get("signature", "")
+        file = selectors.find_by_link(name=name, expires=expires, signature=signature)
+        try:
+            opened = storages["outputs"].open(storage_path(name))
+        except FileNotFoundError:
+            raise FileGone from None
+        return StreamingHttpResponse(
+            Chunks(opened),
+            headers={
+                "Content-Type": file.media_type,
+                "Content-Length": str(file.size),
+                "Content-Disposition": f'inline; filename="{name}"',
+                "Content-Security-Policy": "sandbox; default-src 'none'",
+                "Cache-Control": f"private, max-age={int(expires) - int(time.time())}",
+                "Cross-Origin-Resource-Policy": "cross-origin",
+            },
+        )
+
+    def perform_content_negotiation(
+        self, request: Request, force: bool = False
+    ) -> tuple[BaseRenderer, str]:
+        """Whatever the client accepts: a file is what it is, and an error is JSON."""
+        return super().perform_content_negotiation(request, force=True)
+
+    def finalize_response(
+        self, request: Request, response: Response, *args: Any, **kwargs: Any
+    ) -> Response:
+        response["Access-Control-Allow-Origin"] = "*"
+        return super().finalize_response(request, response, *args, **kwargs)
+
+
+class Chunks:
+    """An open file, read in threads. The response that it is given to closes it."""
+
+    def __init__(self, file: File[bytes]) -> None:
+        self._file = file
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while chunk := await asyncio.to_thread(self._file.read, CHUNK_BYTES):
+            yield chunk
+
+    def close(self) -> None:
+        self._file.close()
