@@ -46,6 +46,7 @@ def _production(started: Stores) -> dict[str, str]:
         "API_KEY_PEPPER": secrets.token_hex(32),
         "ALLOWED_HOSTS": "127.0.0.1",
         "PUBLIC_BASE_URL": "http://127.0.0.1",
+        "OUTPUTS_DIR": f"{started.folder}/outputs",
     }
 
 

@@ -15,6 +15,7 @@ SAFE = {
     "API_KEY_PEPPER": "p" * 50,
     "ALLOWED_HOSTS": "api.example.com",
     "PUBLIC_BASE_URL": "https://api.example.com",
+    "OUTPUTS_DIR": "/outputs",
     "API_HOST": "v1.example.com",
     # Empty, so that a developer's own .env plays no part.
     "DEMO": "",

@@ -7,6 +7,7 @@ SECRET_KEY = env.str("SECRET_KEY")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL")
+OUTPUTS_DIR = env.str("OUTPUTS_DIR")
 LOG_JSON = env.bool("LOG_JSON", True)
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # Only behind a proxy that sets this header itself: anybody could send it.

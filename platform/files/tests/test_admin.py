@@ -1,21 +1,21 @@
 """Stored files in the admin are looked at, and left as they are."""
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client
 
-from accounts.models import User
 from files.models import StoredFile
 
 
 @pytest.fixture
 def admin(db: None) -> Client:
     client = Client()
-    client.force_login(User.objects.create_superuser("admin@example.com", "secret"))
+    client.force_login(get_user_model().objects.create_superuser("admin@example.com", "secret"))
     return client
 
 
 def test_files_are_listed_and_never_changed(admin: Client) -> None:
-    owner = User.objects.get(email="admin@example.com")
+    owner = get_user_model().objects.get(email="admin@example.com")
     file = StoredFile.objects.create(account=owner, media_type="image/png", size=67)
     page = admin.get("/admin/files/storedfile/")
     assert page.status_code == 200
