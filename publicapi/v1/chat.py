@@ -1,6 +1,6 @@
 """`POST /v1/chat/completions`: one answer, or a stream of chunks."""
 
-import msgspec
+from msgspec import UNSET, json
 
 from billing.errors import ModelNotAllowed
 from catalog.selectors import aget_catalog
@@ -12,6 +12,17 @@ from inference.types import ChatAnswer, ChatCall
 from providers.types import Delta, TextDelta
 from publicapi.v1 import chat_schema, errors, idempotency
 from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.chat_schema import (
+    AssistantMessage,
+    ChatUsage,
+    Choice,
+    ChunkChoice,
+    ChunkDelta,
+    Completion,
+    CompletionChunk,
+    CompletionTokensDetails,
+    PromptTokensDetails,
+)
 from publicapi.v1.exchange import Exchange
 
 # 400,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
@@ -54,29 +65,17 @@ async def create_completion(exchange: Exchange) -> None:
 async def _answer(exchange: Exchange, pump: ChatPump) -> None:
     answer = await pump.ended()
     idempotency.mark_replay(exchange, pump)
-    message: dict[str, object] = {"role": "assistant", "content": pump.text, "refusal": None}
-    if reasoning := pump.reasoning:
-        message["reasoning_content"] = reasoning
-    await exchange.respond(
-        200,
-        msgspec.json.encode(
-            {
-                "id": _completion_id(pump),
-                "object": "chat.completion",
-                "created": unix_seconds(pump.charge_id),
-                "model": pump.call.model.id,
-                "choices": [
-                    {
-                        "index": 0,
-                        "message": message,
-                        "logprobs": None,
-                        "finish_reason": answer.finish_reason,
-                    }
-                ],
-                "usage": _usage(answer),
-            }
-        ),
+    message = AssistantMessage(
+        content=pump.text, refusal=None, reasoning_content=pump.reasoning or UNSET
     )
+    completion = Completion(
+        id=_completion_id(pump),
+        created=unix_seconds(pump.charge_id),
+        model=pump.call.model.id,
+        choices=[Choice(0, message, logprobs=None, finish_reason=answer.finish_reason)],
+        usage=_usage(answer),
+    )
+    await exchange.respond(200, json.encode(completion))
 
 
 async def _stream(exchange: Exchange, pump: ChatPump, usage_on_every_chunk: bool) -> None:
@@ -98,31 +97,29 @@ async def _last_chunks(pump: ChatPump, chunks: "_Chunks") -> bytes:
     try:
         return chunks.last(await pump.ended())
     except DomainError as error:
-        return b"data: " + errors.body(error) + b"\n\ndata: [DONE]\n\n"
+        return _frame(errors.body(error)) + _DONE
 
 
 class _Chunks:
     """Encodes the chunks of one stream; all but the delta is encoded once."""
 
     def __init__(self, pump: ChatPump, usage_on_every_chunk: bool) -> None:
-        head = msgspec.json.encode(
-            {
-                "id": _completion_id(pump),
-                "object": "chat.completion.chunk",
-                "created": unix_seconds(pump.charge_id),
-                "model": pump.call.model.id,
-            }
+        self._choice = ChunkChoice(0, ChunkDelta(), logprobs=None, finish_reason=None)
+        self._chunk = CompletionChunk(
+            id=_completion_id(pump),
+            created=unix_seconds(pump.charge_id),
+            model=pump.call.model.id,
+            choices=[self._choice],
+            usage=None if usage_on_every_chunk else UNSET,
         )
-        self._head = b"data: " + head[:-1]
-        self._before = self._head + b',"choices":[{"index":0,"delta":'
-        usage = b',"usage":null' if usage_on_every_chunk else b""
-        self._after = b',"logprobs":null,"finish_reason":null}]' + usage + b"}\n\n"
+        before, after = _frame(json.encode(self._chunk)).split(b'"delta":{}')
+        self._before, self._after = before + b'"delta":', after
 
     def first(self) -> bytes:
-        return self._before + b'{"role":"assistant","content":""}' + self._after
+        return self._before + json.encode(ChunkDelta(role="assistant", content="")) + self._after
 
     def deltas(self, batch: list[Delta]) -> bytes:
-        before, after, encode = self._before, self._after, msgspec.json.encode
+        before, after, encode = self._before, self._after, json.encode
         parts: list[bytes] = []
         for delta in batch:
             name = b'{"content":' if type(delta) is TextDelta else b'{"reasoning_content":'
@@ -131,22 +128,28 @@ class _Chunks:
 
     def last(self, answer: ChatAnswer) -> bytes:
         """The finish and the usage, on one chunk: the last before `[DONE]`."""
-        choice = b'{},"logprobs":null,"finish_reason":"%b"}]' % answer.finish_reason.encode()
-        usage = b',"usage":' + msgspec.json.encode(_usage(answer)) + b"}\n\n"
-        return self._before + choice + usage + b"data: [DONE]\n\n"
+        self._choice.finish_reason = answer.finish_reason
+        self._chunk.usage = _usage(answer)
+        return _frame(json.encode(self._chunk)) + _DONE
+
+
+def _frame(data: bytes) -> bytes:
+    return b"data: " + data + b"\n\n"
+
+
+_DONE = _frame(b"[DONE]")
 
 
 def _completion_id(pump: ChatPump) -> str:
     return f"chatcmpl-{pump.charge_id.hex}"
 
 
-def _usage(answer: ChatAnswer) -> dict[str, object]:
-    """The tokens billed, in the wire's names."""
+def _usage(answer: ChatAnswer) -> ChatUsage:
     usage = answer.usage
-    return {
-        "prompt_tokens": usage.input_tokens,
-        "completion_tokens": usage.output_tokens,
-        "total_tokens": usage.input_tokens + usage.output_tokens,
-        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-    }
+    return ChatUsage(
+        prompt_tokens=usage.input_tokens,
+        completion_tokens=usage.output_tokens,
+        total_tokens=usage.input_tokens + usage.output_tokens,
+        prompt_tokens_details=PromptTokensDetails(usage.cached_tokens),
+        completion_tokens_details=CompletionTokensDetails(usage.reasoning_tokens),
+    )

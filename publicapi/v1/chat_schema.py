@@ -1,11 +1,13 @@
-"""The body of `POST /v1/chat/completions`: decoded, checked, turned into what goes upstream."""
+"""`POST /v1/chat/completions`: the body, what of it goes upstream, and the answer."""
 
 import re
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from providers.types import Message, ReasoningEffort, Role
+from providers.types import FinishReason, Message, ReasoningEffort, Role
 from publicapi.v1.errors import InputTooLong, InvalidBody, InvalidMessages
 
 MAX_MESSAGES = 200
@@ -29,15 +31,22 @@ _EFFORTS: dict[str, ReasoningEffort] = {
 }
 
 
-class ContentPart(msgspec.Struct):
-    """One part of a message; only parts with text are used, images are ignored."""
+# --- The body -----------------------------------------------------------------------------------
+# What `extra_json_schema` says is checked below, where the refusal can say more than the decoder.
+
+
+class ContentPart(Struct):
+    """One part of a message; only parts of type `text` are used, images are ignored."""
 
     type: str
     text: str | None = None
 
 
-class ChatMessage(msgspec.Struct):
-    role: str
+class ChatMessage(Struct):
+    """One turn. Tool and function messages are accepted and count to the limits, but are not sent
+    to the model."""
+
+    role: Annotated[str, Meta(extra_json_schema={"enum": sorted(_KNOWN_ROLES)})]
     content: str | list[ContentPart] | None = None
 
     @property
@@ -47,21 +56,124 @@ class ChatMessage(msgspec.Struct):
         return self.content or ""
 
 
-class StreamOptions(msgspec.Struct):
+class StreamOptions(Struct):
+    """The usage is always on the last chunk; with `include_usage` the others carry `null`."""
+
     include_usage: bool | None = None
 
 
-class ChatBody(msgspec.Struct):
+OutputBound = Annotated[
+    int | None,
+    Meta(
+        description="The most tokens that are generated, reasoning included: it bounds the bill.",
+        extra_json_schema={"minimum": 1},
+    ),
+]
+
+
+class ChatBody(Struct):
     """The fields that have a meaning here; every other one (temperature, tools, ...) is accepted
     and ignored."""
 
-    model: str
-    messages: list[ChatMessage]
-    stream: bool | None = None
+    model: Annotated[str, Meta(description="The id of a chat model, or a legacy alias.")]
+    messages: Annotated[
+        list[ChatMessage],
+        Meta(
+            description=f"The conversation, with text of the user in it; at most {MAX_CHARACTERS:,}"
+            " characters in all.",
+            extra_json_schema={"minItems": 1, "maxItems": MAX_MESSAGES},
+        ),
+    ]
+    stream: Annotated[bool | None, Meta(description="Answer with server-sent events?")] = None
     stream_options: StreamOptions | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    reasoning_effort: str | None = None
+    max_tokens: OutputBound = None
+    max_completion_tokens: OutputBound = None
+    reasoning_effort: Annotated[
+        str | None,
+        Meta(description="How much a reasoning model thinks: `low`, `medium` or `high`."),
+    ] = None
+
+
+# --- The answer ---------------------------------------------------------------------------------
+
+
+class PromptTokensDetails(Struct):
+    """`cached_tokens` is how many of the prompt's tokens the provider had in its cache."""
+
+    cached_tokens: int
+
+
+class CompletionTokensDetails(Struct):
+    """`reasoning_tokens` is how many of the completion's tokens were spent on reasoning."""
+
+    reasoning_tokens: int
+
+
+class ChatUsage(Struct):
+    """The tokens billed."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    prompt_tokens_details: PromptTokensDetails
+    completion_tokens_details: CompletionTokensDetails
+
+
+class AssistantMessage(Struct, tag_field="role", tag="assistant", kw_only=True):
+    """What the model said; `reasoning_content` where it shows what it thought."""
+
+    content: str
+    refusal: None
+    reasoning_content: str | UnsetType = UNSET
+
+
+class Choice(Struct):
+    """The one answer."""
+
+    index: int
+    message: AssistantMessage
+    logprobs: None
+    finish_reason: FinishReason
+
+
+class Completion(Struct, tag_field="object", tag="chat.completion"):
+    """A whole answer."""
+
+    id: str
+    created: Annotated[int, Meta(description="Unix seconds.")]
+    model: Annotated[str, Meta(description="The model that answered: an alias is resolved.")]
+    choices: list[Choice]
+    usage: ChatUsage
+
+
+class ChunkDelta(Struct, kw_only=True):
+    """What was added; the first one carries the role, the last one nothing."""
+
+    role: Literal["assistant"] | UnsetType = UNSET
+    content: str | UnsetType = UNSET
+    reasoning_content: str | UnsetType = UNSET
+
+
+class ChunkChoice(Struct):
+    """The one answer, as far as it came with this chunk."""
+
+    index: int
+    delta: ChunkDelta
+    logprobs: None
+    finish_reason: FinishReason | None
+
+
+class CompletionChunk(Struct, tag_field="object", tag="chat.completion.chunk"):
+    """A piece of an answer; the last has the reason it ended and the usage. `[DONE]` follows."""
+
+    id: str
+    created: Annotated[int, Meta(description="Unix seconds.")]
+    model: Annotated[str, Meta(description="The model that answers: an alias is resolved.")]
+    choices: list[ChunkChoice]
+    usage: ChatUsage | UnsetType | None = UNSET
+
+
+# --- Checks -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
