@@ -1,4 +1,4 @@
-"""The 18 invariants of money: each a query that must return no row.
+"""The 19 invariants of money: each a query that must return no row.
 
 One statement sees one snapshot, and every money verb is one transaction, so they hold at any moment
 of a running system. The tests run them after every test that moves money, production every 5 min.
@@ -213,5 +213,13 @@ INVARIANTS = (
         LEFT JOIN billing_charge c ON c.account_id = w.account_id AND c.status = 'held'
         GROUP BY w.account_id, w.open_charges
         HAVING w.open_charges <> count(c.id)""",
+    ),
+    Invariant(
+        "stored_answers",
+        "An answer is kept for repeated requests only where its call was settled.",
+        """
+        SELECT k.account_id, k.route, k.key, k.charge_id, c.status
+        FROM billing_idempotencykey k LEFT JOIN billing_charge c ON c.id = k.charge_id
+        WHERE k.answer IS NOT NULL AND c.status IS DISTINCT FROM 'settled'""",
     ),
 )
