@@ -1,17 +1,32 @@
 """From a provider's name to its wires, as `settings.PROVIDERS` configures them."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
 from django.core.signals import setting_changed
 
 from common.http import UpstreamClient
+from providers.anthropic import Anthropic
+from providers.config import ProviderConfig, Wire
+from providers.gemini import Gemini
 from providers.openai_compatible import OpenAICompatible
 from providers.types import ChatWire
 
-_WIRES = {"openai_compatible": OpenAICompatible}
+_CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]] = {
+    "openai_compatible": OpenAICompatible,
+    "anthropic": Anthropic,
+    "gemini": Gemini,
+}
+
+# By provider: no two of them share an image interface.
+_IMAGE_WIRES = {
+    "openai": OpenAIImages,
+    "xai": XAIImages,
+    "google": GeminiImages,
+    "bfl": Flux,
+}
 
 _client = UpstreamClient()
 
@@ -19,6 +34,16 @@ _client = UpstreamClient()
 def get_chat_wire(provider: str) -> ChatWire | None:
     """The chat wire of that provider, or None where it is not configured."""
     return _chat_wires().get(provider)
+
+
+def get_embedding_wire(provider: str) -> EmbeddingWire | None:
+    """The embeddings wire of that provider, or None where it is not configured or has none."""
+    return _embedding_wires().get(provider)
+
+
+def get_image_wire(provider: str) -> ImageWire | None:
+    """The image wire of that provider, or None where it is not configured or has none."""
+    return _image_wires().get(provider)
 
 
 async def aclose() -> None:
@@ -29,15 +54,34 @@ async def aclose() -> None:
 @functools.cache
 def _chat_wires() -> Mapping[str, ChatWire]:
     return {
-        name: _WIRES[config.wire](config, _client)
+        name: _CHAT_WIRES[config.wire](config, _client)
         for name, config in settings.PROVIDERS.items()
-        if config.wire in _WIRES
+        if config.wire in _CHAT_WIRES
+    }
+
+
+@functools.cache
+def _embedding_wires() -> Mapping[str, EmbeddingWire]:
+    return {
+        name: OpenAIEmbeddings(config, _client)
+        for name, config in settings.PROVIDERS.items()
+        if config.wire == "openai_compatible"
+    }
+
+
+@functools.cache
+def _image_wires() -> Mapping[str, ImageWire]:
+    return {
+        name: _IMAGE_WIRES[name](config, _client)
+        for name, config in settings.PROVIDERS.items()
+        if name in _IMAGE_WIRES
     }
 
 
 def _forget(*, setting: str, **_: Any) -> None:
     if setting == "PROVIDERS":
-        _chat_wires.cache_clear()
+        for wires in (_chat_wires, _embedding_wires, _image_wires):
+            wires.cache_clear()
 
 
 setting_changed.connect(_forget)

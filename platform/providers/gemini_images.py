@@ -1,0 +1,119 @@
+"""Gemini's image models: `POST {base_url}/models/{model}:generateContent`, one picture a call.
+
+Protocol: Gemini API reference, "GenerateContentResponse" and "ImageConfig". Models that think send
+drafts too: thoughts are marked, and among the other pictures the last one is the answer.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from common.http import UpstreamClient
+from providers.config import ProviderConfig
+from providers.errors import ProviderError, RequestRefused, UpstreamError
+from providers.http_calls import HttpCall
+from providers.paid_calls import PaidCalls
+from providers.pictures import ASPECT_RATIOS, MAX_ANSWER, blocked, picture_in, side_by_side
+from providers.types import Deadlines, Image, ImageQuality, ImageRequest
+
+_SIZES: Mapping[ImageQuality, str] = MappingProxyType({"low": "1K", "standard": "1K", "high": "2K"})
+
+_MODERATED = frozenset(
+    {
+        "SAFETY",
+        "IMAGE_SAFETY",
+        "PROHIBITED_CONTENT",
+        "IMAGE_PROHIBITED_CONTENT",
+        "RECITATION",
+        "IMAGE_RECITATION",
+        "BLOCKLIST",
+        "SPII",
+    }
+)
+
+
+class _Data(Struct):
+    data: Raw = Raw()
+
+
+class _Part(Struct, rename="camel"):
+    inline_data: _Data | None = None
+    thought: bool | None = None
+
+
+class _Content(Struct):
+    parts: list[_Part] | None = None
+
+
+class _Candidate(Struct, rename="camel"):
+    content: _Content | None = None
+    finish_reason: str | None = None
+
+
+class _Feedback(Struct, rename="camel"):
+    block_reason: str | None = None
+
+
+class _Answer(Struct, rename="camel"):
+    candidates: list[_Candidate] | None = None
+    prompt_feedback: _Feedback | None = None
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+
+
+class GeminiImages:
+    """Gemini's image interface (a `providers.types.ImageWire`). It never retries."""
+
+    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
+        self._client = client
+        self._base_url = config.base_url
+        self._headers = {"Content-Type": "application/json", "x-goog-api-key": config.api_key}
+
+    async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
+        """See `ImageWire.generate`."""
+        calls = PaidCalls(self._client, deadlines)
+        url = f"{self._base_url}/models/{request.model}:generateContent"
+        call = HttpCall(url, self._headers, msgspec.json.encode(_body(request)))
+        limit = MAX_ANSWER // request.n  # all of them are in memory at once
+        return await side_by_side(_make(calls, call, limit) for _ in range(request.n))
+
+
+async def _make(calls: PaidCalls, call: HttpCall, limit: int) -> Image:
+    answer = await calls.post(call, _decode_answer, limit=limit)
+    candidate = answer.candidates[0] if answer.candidates else _Candidate()
+    parts = (candidate.content.parts if candidate.content else None) or []
+    pictures = [part.inline_data for part in parts if part.inline_data and not part.thought]
+    if pictures:
+        return picture_in(pictures[-1].data)
+    raise _why_none(answer, candidate.finish_reason)
+
+
+def _body(request: ImageRequest) -> dict[str, Any]:
+    generation: dict[str, Any] = {
+        "responseModalities": ["IMAGE"],
+        "imageConfig": {
+            "aspectRatio": ASPECT_RATIOS[request.size],
+            "imageSize": _SIZES[request.quality],
+        },
+    }
+    if request.quality == "low":
+        generation["thinkingConfig"] = {"thinkingLevel": "MINIMAL"}
+    return {
+        "contents": [{"role": "user", "parts": [{"text": request.prompt}]}],
+        "generationConfig": generation,
+    }
+
+
+def _why_none(answer: _Answer, finish_reason: str | None) -> ProviderError:
+    """The error that an answer without a picture stands for."""
+    if finish_reason in _MODERATED or (
+        answer.prompt_feedback and answer.prompt_feedback.block_reason
+    ):
+        return blocked()
+    if finish_reason == "NO_IMAGE":
+        return RequestRefused("The model made no picture of this prompt.")
+    return UpstreamError("The provider sent no picture.", retryable=False)

@@ -1,0 +1,153 @@
+"""OpenAI's embeddings interface, which other providers speak too: `POST {base_url}/embeddings`.
+
+Protocol: OpenAI's API reference, "Embeddings". Vectors are asked for in base64 and passed on as
+they come; a provider that sends lists of numbers all the same is understood.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from common.http import UpstreamClient
+from providers.config import ProviderConfig
+from providers.errors import UpstreamError
+from providers.http_calls import answered, read_body
+from providers.tokens import texts_upper_bound
+from providers.types import Deadlines, EmbeddingRequest, Embeddings
+from providers.vectors import dimensions_of, encoded, shortened
+from providers.whole_answers import read_answer
+
+# What one call may carry upstream. Tokens are counted by their upper bound, so never too few.
+MAX_INPUTS = 2_048
+MAX_TOKENS = 300_000
+
+_CALLS_AT_ONCE = 4
+_MAX_VECTOR = 100_000  # bytes of an answer for each vector: over 4,000 numbers in decimal
+
+
+class _Item(Struct):
+    embedding: str | list[float]
+    index: int | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: Annotated[int, Meta(gt=0, lt=2**31)]  # none at all is nonsense
+
+
+class _Answer(Struct):
+    data: list[_Item]
+    usage: Raw = Raw()
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_usage = msgspec.json.Decoder(_Usage).decode
+
+
+class OpenAIEmbeddings:
+    """One provider's embeddings interface (a `providers.types.EmbeddingWire`). It never retries."""
+
+    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
+        self._client = client
+        self._url = f"{config.base_url}/embeddings"
+        self._headers = {"Content-Type": "application/json"}
+        if config.api_key:
+            self._headers["Authorization"] = f"Bearer {config.api_key}"
+
+    async def embed(self, request: EmbeddingRequest, deadlines: Deadlines) -> Embeddings:
+        """See `EmbeddingWire.embed`. One call that fails ends the others."""
+        by = asyncio.get_running_loop().time() + deadlines.total
+        places = asyncio.Semaphore(_CALLS_AT_ONCE)
+
+        async def embed_part(inputs: list[str]) -> Embeddings:
+            async with places:
+                return await self._call(request, inputs, deadlines.connect, by)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                parts = [group.create_task(embed_part(part)) for part in _parts(request.inputs)]
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from failures
+        return _joined([part.result() for part in parts])
+
+    async def _call(
+        self, request: EmbeddingRequest, inputs: list[str], connect_timeout: float, by: float
+    ) -> Embeddings:
+        body: dict[str, Any] = {"model": request.model, "input": inputs}
+        body["encoding_format"] = "base64"
+        if request.dimensions is not None:
+            body["dimensions"] = request.dimensions
+        sending = self._client.post(
+            self._url, self._headers, msgspec.json.encode(body), connect_timeout=connect_timeout
+        )
+        response = await answered(sending, by)
+        try:
+            payload = await read_body(response, len(inputs) * _MAX_VECTOR, by)
+        finally:
+            response.close()
+        return _read(payload, len(inputs), request.dimensions)
+
+
+def _parts(inputs: Iterable[str]) -> Iterator[list[str]]:
+    """`inputs` in order, as many at a time as one call may carry."""
+    part: list[str] = []
+    tokens = 0
+    for text in inputs:
+        bound = texts_upper_bound([text])
+        if part and (len(part) == MAX_INPUTS or tokens + bound > MAX_TOKENS):
+            yield part
+            part, tokens = [], 0
+        part.append(text)
+        tokens += bound
+    if part:
+        yield part
+
+
+def _read(payload: bytes, count: int, dimensions: int | None) -> Embeddings:
+    """The answer to a call with `count` inputs. Raises ProviderErrors."""
+    answer = read_answer(_decode_answer, payload)
+    items = answer.data
+    if any(item.index is not None for item in items):
+        items.sort(key=lambda item: -1 if item.index is None else item.index)
+        if [item.index for item in items] != list(range(count)):
+            raise _nonsense()
+    if len(items) != count:
+        raise _nonsense()
+    try:
+        vectors = [_vector(item.embedding, dimensions) for item in items]
+    except ValueError:
+        raise _nonsense() from None
+    return Embeddings(vectors, _input_tokens(answer.usage))
+
+
+def _vector(embedding: str | list[float], dimensions: int | None) -> str:
+    """That vector in base64, as long as was asked. Raises ValueError where it cannot be."""
+    vector = embedding if isinstance(embedding, str) else encoded(embedding)
+    length = dimensions_of(vector)
+    if length < (dimensions or 1):
+        raise ValueError("The vector is too short.")
+    return shortened(vector, dimensions) if dimensions and length > dimensions else vector
+
+
+def _input_tokens(usage: Raw) -> int | None:
+    """Usage that makes no sense is usage that is missing."""
+    try:
+        return _decode_usage(usage).prompt_tokens
+    except (ValueError, RecursionError):
+        return None
+
+
+def _joined(parts: Sequence[Embeddings]) -> Embeddings:
+    """All parts as one. Raises UpstreamError where their vectors differ in length."""
+    vectors = [vector for part in parts for vector in part.vectors]
+    if len({len(vector) for vector in vectors}) != 1:
+        raise _nonsense()
+    counts = [part.input_tokens for part in parts]
+    known = [count for count in counts if count is not None]
+    return Embeddings(vectors, sum(known) if len(known) == len(counts) else None)
+
+
+def _nonsense() -> UpstreamError:
+    return UpstreamError("The provider sent something that is not the vectors asked for.")

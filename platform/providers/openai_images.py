@@ -1,0 +1,75 @@
+"""OpenAI's image interface: `POST {base_url}/images/generations`.
+
+Protocol: OpenAI's API reference, "Create image". Its models always answer with base64, and refuse
+to be told so by a `response_format`.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from common.http import UpstreamClient
+from providers.config import ProviderConfig
+from providers.errors import ProviderError
+from providers.http_calls import HttpCall
+from providers.paid_calls import PaidCalls
+from providers.pictures import MAX_ANSWER, blocked, delivered, picture_in
+from providers.types import Deadlines, Image, ImageQuality, ImageRequest
+
+_QUALITIES: Mapping[ImageQuality, str] = MappingProxyType(
+    {"low": "low", "standard": "medium", "high": "high"}
+)
+
+
+class _Item(Struct):
+    b64_json: Raw = Raw()
+    respect_moderation: bool | None = None  # xAI
+
+
+class _Answer(Struct):
+    data: list[_Item]
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+
+
+class OpenAIImages:
+    """One provider's image interface (a `providers.types.ImageWire`). It never retries."""
+
+    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
+        self._client = client
+        self._url = f"{config.base_url}/images/generations"
+        self._headers = {
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {config.api_key}",
+        }
+
+    async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
+        """See `ImageWire.generate`."""
+        body = msgspec.json.encode(self._body(request))
+        calls = PaidCalls(self._client, deadlines)
+        call = HttpCall(self._url, self._headers, body)
+        items = (await calls.post(call, _decode_answer, limit=MAX_ANSWER)).data
+        return delivered(_outcome(item) for item in items[: request.n])
+
+    def _body(self, request: ImageRequest) -> dict[str, Any]:
+        return {
+            "model": request.model,
+            "prompt": request.prompt,
+            "n": request.n,
+            "size": request.size,
+            "quality": _QUALITIES[request.quality],
+            "output_format": "png",
+        }
+
+
+def _outcome(item: _Item) -> Image | ProviderError:
+    if item.respect_moderation is False:
+        return blocked()
+    try:
+        return picture_in(item.b64_json)
+    except ProviderError as error:
+        return error

@@ -1,0 +1,85 @@
+"""Pictures as they come from a provider: what is one, and which of several were delivered."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping
+from types import MappingProxyType
+
+import msgspec
+from msgspec import Raw
+
+from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
+from providers.types import Image, ImageSize
+
+MAX_PICTURE = 40_000_000  # bytes
+MAX_ANSWER = 120_000_000  # bytes of an answer with pictures in base64
+
+# For providers that take no size in pixels.
+ASPECT_RATIOS: Mapping[ImageSize, str] = MappingProxyType(
+    {"1024x1024": "1:1", "1536x1024": "3:2", "1024x1536": "2:3"}
+)
+
+_decode_base64 = msgspec.json.Decoder(bytes).decode
+
+
+def picture_of(data: bytes) -> Image:
+    """That picture, its media type read from its first bytes. Raises UpstreamError for others."""
+    if len(data) > MAX_PICTURE:
+        raise _no_picture("a picture that is too large")
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return Image(data, "image/png")
+    if data.startswith(b"\xff\xd8\xff"):
+        return Image(data, "image/jpeg")
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return Image(data, "image/webp")
+    raise _no_picture("something that is not a picture")
+
+
+def picture_in(text: Raw) -> Image:
+    """The picture in a JSON string of strict base64, decoded from the answer's own bytes."""
+    if len(text) // 4 * 3 > MAX_PICTURE:
+        raise _no_picture("a picture that is too large")
+    try:
+        data = _decode_base64(text)
+    except msgspec.DecodeError:
+        raise _no_picture("a picture that cannot be read") from None
+    return picture_of(data)
+
+
+def blocked() -> RequestRefused:
+    """What it is that the provider's moderation withheld without a word."""
+    return RequestRefused("The provider's moderation refused this picture.", blocked=True)
+
+
+async def side_by_side(making: Iterable[Coroutine[None, None, Image]]) -> list[Image]:
+    """The pictures that came of it, as in `delivered`. They are all waited for."""
+    return delivered(await asyncio.gather(*making, return_exceptions=True))
+
+
+def delivered(outcomes: Iterable[Image | BaseException]) -> list[Image]:
+    """The pictures among `outcomes`. Where there is none, raises the most telling ProviderError."""
+    pictures: list[Image] = []
+    errors: list[ProviderError] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Image):
+            pictures.append(outcome)
+        elif isinstance(outcome, ProviderError):
+            errors.append(outcome)
+        else:
+            raise outcome
+    if pictures:
+        return pictures
+    raise max(errors, key=_weight, default=_no_picture("no picture"))
+
+
+def _weight(error: ProviderError) -> int:
+    """How much `error` tells: a refusal most of all, and least what a second try may mend."""
+    if isinstance(error, RequestRefused):
+        return 4 if error.blocked else 3
+    if isinstance(error, ProviderUnavailable):
+        return 2
+    return 0 if isinstance(error, UpstreamError) and error.retryable else 1
+
+
+def _no_picture(what: str) -> UpstreamError:
+    """The provider worked, so it may be paid for: no second try."""
+    return UpstreamError(f"The provider sent {what}.", retryable=False)

@@ -1,0 +1,34 @@
+"""xAI's image interface: OpenAI's path and answer, but a request of its own.
+
+Protocol: xAI's API reference, "Image generations". `size` is refused; the aspect ratio, resolution
+and quality together make the price.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from providers.openai_images import OpenAIImages
+from providers.pictures import ASPECT_RATIOS
+from providers.types import ImageQuality, ImageRequest
+
+# Resolution and quality: there is no quality above medium.
+_QUALITIES: Mapping[ImageQuality, tuple[str, str]] = MappingProxyType(
+    {"low": ("1k", "low"), "standard": ("1k", "medium"), "high": ("2k", "medium")}
+)
+
+
+class XAIImages(OpenAIImages):
+    """See `OpenAIImages`."""
+
+    def _body(self, request: ImageRequest) -> dict[str, Any]:
+        resolution, quality = _QUALITIES[request.quality]
+        return {
+            "model": request.model,
+            "prompt": request.prompt,
+            "n": request.n,
+            "aspect_ratio": ASPECT_RATIOS[request.size],
+            "resolution": resolution,
+            "quality": quality,
+            "response_format": "b64_json",
+        }
