@@ -10,9 +10,14 @@ from django.core.signals import setting_changed
 from common.http import UpstreamClient
 from providers.anthropic import Anthropic
 from providers.config import ProviderConfig, Wire
+from providers.flux import Flux
 from providers.gemini import Gemini
+from providers.gemini_images import GeminiImages
 from providers.openai_compatible import OpenAICompatible
-from providers.types import ChatWire
+from providers.openai_embeddings import OpenAIEmbeddings
+from providers.openai_images import OpenAIImages
+from providers.types import ChatWire, EmbeddingWire, ImageWire
+from providers.xai_images import XAIImages
 
 _CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]] = {
     "openai_compatible": OpenAICompatible,
@@ -21,7 +26,7 @@ _CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]]
 }
 
 # By provider: no two of them share an image interface.
-_IMAGE_WIRES = {
+_IMAGE_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], ImageWire]] = {
     "openai": OpenAIImages,
     "xai": XAIImages,
     "google": GeminiImages,
