@@ -8,10 +8,10 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from common.http import TransportError, UpstreamClient, UpstreamResponse
-from providers.errors import ProviderError
+from providers.errors import ProviderError, UpstreamError
 from providers.http_calls import HttpCall, answered, broken, read_body, too_late
 from providers.sse import SseSplitter
-from providers.types import ChatEvent, Deadlines, FinishReason
+from providers.types import ChatEvent, Deadlines, Finish, FinishReason, Usage
 
 MAX_ANSWER = 16_000_000  # bytes
 
@@ -89,6 +89,13 @@ async def collected(
     patient = replace(deadlines, first_byte=deadlines.total, idle=deadlines.total)
     batches = streamed(client, call, reader, patient)
     return [event async for events in batches for event in events]
+
+
+def closing_events(finish: FinishReason | None, usage: Usage | None) -> list[ChatEvent]:
+    """What an `AnswerReader` closes with. Raises UpstreamError where the answer has no finish."""
+    if finish is None:
+        raise UpstreamError("The provider's answer broke off.")
+    return [usage, Finish(finish)] if usage else [Finish(finish)]
 
 
 def _sent(

@@ -8,10 +8,11 @@ usage in three places.
 import msgspec
 from msgspec import Raw, Struct
 
+from providers.chat_calls import closing_events
 from providers.error_answers import error_from
 from providers.errors import UpstreamError
-from providers.payloads import Count, decode, is_given, without_nul
-from providers.types import ChatEvent, Finish, FinishReason, ReasoningDelta, TextDelta, Usage
+from providers.payloads import Count, decode, is_given, sensible, without_nul
+from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
 DONE = b"[DONE]"
 
@@ -77,7 +78,7 @@ class _Usage(Struct):
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode
-_decode_usage = msgspec.json.Decoder(_Usage | None).decode
+_decode_usage = msgspec.json.Decoder(_Usage).decode
 
 
 class AnswerReader:
@@ -112,10 +113,8 @@ class AnswerReader:
 
     def closing(self) -> list[ChatEvent]:
         """The usage, if any came, and the finish. Raises UpstreamError if the answer broke off."""
-        if self.finish is None:
-            raise UpstreamError("The provider's answer broke off.")
-        finish = Finish("content_filter" if self._refused else self.finish)
-        return [self._usage, finish] if self._usage else [finish]
+        refused = self.finish and self._refused
+        return closing_events("content_filter" if refused else self.finish, self._usage)
 
     def _read_choice(self, choice: _Choice, events: list[ChatEvent]) -> None:
         if delta := choice.delta or choice.message:
@@ -139,13 +138,7 @@ class AnswerReader:
 
     def _note_usage(self, raw: Raw) -> None:
         """Usage that makes no sense is usage that is missing."""
-        if not is_given(raw):
-            return
-        try:
-            usage = _decode_usage(raw)
-        except msgspec.DecodeError:
-            return
-        if usage:
+        if usage := sensible(_decode_usage, raw):
             self._usage = self._normalised(usage)
 
     def _normalised(self, usage: _Usage) -> Usage:

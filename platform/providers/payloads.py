@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from msgspec import Meta, Raw
+from msgspec import DecodeError, Meta, Raw
 
 from providers.errors import UpstreamError
 
@@ -28,6 +28,16 @@ def decode(decoder: Callable[[bytes], T], payload: bytes) -> T:
 def is_given(raw: Raw) -> bool:
     """Was this optional field sent, and not as null?"""
     return len(raw) > 0 and bytes(raw) != b"null"
+
+
+def sensible(decoder: Callable[[Raw], T], raw: Raw) -> T | None:
+    """What `decoder` makes of an optional field; None where it is missing or makes no sense."""
+    if not is_given(raw):
+        return None
+    try:
+        return decoder(raw)
+    except DecodeError:
+        return None
 
 
 def without_nul(text: str) -> str:

@@ -1,0 +1,123 @@
+"""What Gemini sends back, read into our events: a chunk of a stream is shaped as a whole answer."""
+
+import msgspec
+from msgspec import Raw, Struct
+
+from providers.chat_calls import closing_events
+from providers.error_answers import error_from
+from providers.errors import UpstreamError
+from providers.payloads import Count, decode, is_given, sensible, without_nul
+from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
+
+# Every other reason, a malformed tool call among them, says that the model gave up.
+_FINISH_REASONS: dict[str, FinishReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "LANGUAGE": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+}
+
+
+class _Part(Struct):
+    text: str | None = None
+    thought: bool | None = None
+
+
+class _Content(Struct):
+    parts: list[_Part] | None = None
+
+
+class _Candidate(Struct, rename="camel"):
+    content: _Content | None = None
+    finish_reason: str | None = None
+
+
+class _Feedback(Struct, rename="camel"):
+    block_reason: str | None = None
+
+
+class _Answer(Struct, rename="camel"):
+    candidates: list[_Candidate] | None = None
+    prompt_feedback: _Feedback | None = None
+    usage_metadata: Raw = Raw()
+    error: Raw = Raw()
+
+
+class _Usage(Struct, rename="camel"):
+    prompt_token_count: Count | None = None
+    tool_use_prompt_token_count: Count | None = None
+    cached_content_token_count: Count | None = None
+    candidates_token_count: Count | None = None
+    thoughts_token_count: Count | None = None
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_usage = msgspec.json.Decoder(_Usage).decode
+
+
+class AnswerReader:
+    """Reads one answer (a `chat_calls.AnswerReader`). Nothing marks its end but the body's."""
+
+    __slots__ = ("_counts", "_gave_up", "_has_text", "done", "finish")
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._gave_up = False
+        self._has_text = False
+        self.finish: FinishReason | None = None
+        self.done = False
+
+    def read(self, payload: bytes, events: list[ChatEvent]) -> None:
+        """See `chat_calls.AnswerReader.read`."""
+        answer = decode(_decode_answer, payload)
+        if is_given(answer.error):
+            raise error_from(200, payload)
+        self._note_usage(answer.usage_metadata)
+        if answer.candidates:
+            self._read_candidate(answer.candidates[0], events)
+        elif answer.prompt_feedback and answer.prompt_feedback.block_reason:
+            self.finish = "content_filter"
+
+    def closing(self) -> list[ChatEvent]:
+        """See `chat_calls.AnswerReader.closing`."""
+        if self._gave_up and not self._has_text:
+            raise UpstreamError("The provider gave up before it answered.")
+        return closing_events(self.finish, self._usage())
+
+    def _read_candidate(self, candidate: _Candidate, events: list[ChatEvent]) -> None:
+        for part in (candidate.content and candidate.content.parts) or ():
+            if not part.text:
+                continue
+            if part.thought:
+                events.append(ReasoningDelta(without_nul(part.text)))
+            else:
+                events.append(TextDelta(without_nul(part.text)))
+                self._has_text = True
+        if reason := candidate.finish_reason:
+            self._gave_up = reason not in _FINISH_REASONS
+            self.finish = _FINISH_REASONS.get(reason, "stop")
+
+    def _note_usage(self, raw: Raw) -> None:
+        """Every chunk counts from the beginning of the answer: the last of each count stands."""
+        if usage := sensible(_decode_usage, raw):
+            fresh = msgspec.structs.asdict(usage)
+            self._counts |= {name: count for name, count in fresh.items() if count is not None}
+
+    def _usage(self) -> Usage | None:
+        """Cached tokens are part of the prompt, but thoughts are not part of the candidates."""
+        counts = self._counts
+        is_counted = "candidates_token_count" in counts or not self._has_text
+        if "prompt_token_count" not in counts or not is_counted:
+            return None
+        prompt = counts["prompt_token_count"] + counts.get("tool_use_prompt_token_count", 0)
+        thoughts = counts.get("thoughts_token_count", 0)
+        return Usage(
+            input_tokens=prompt,
+            output_tokens=counts.get("candidates_token_count", 0) + thoughts,
+            cached_tokens=min(counts.get("cached_content_token_count", 0), prompt),
+            reasoning_tokens=thoughts,
+        )
