@@ -7,6 +7,8 @@ from typing import Literal
 
 from simulator.steering import Steering
 
+Ending = Literal["stop", "length", "refusal", "blocked"]
+
 _WORD = re.compile(r"\s*\S+|\s+$")
 _QUOTED_WORDS = 12
 _PROSE = (
@@ -24,29 +26,46 @@ class Answer:
 
     words: tuple[str, ...]
     reasoning: tuple[str, ...]
-    finish: Literal["stop", "length"]
+    ending: Ending
 
     @property
     def text(self) -> str:
         return "".join(self.words)
 
 
-def compose(question: str, model: str, steering: Steering, bound: int | None) -> Answer:
-    """The answer to a question; `bound` limits reasoning and words together, reasoning first."""
-    words = tokens(_prose(question, model) if steering.text is None else steering.text)
-    if steering.tokens is not None:
-        words = _exactly(steering.tokens, words)
-    reasoning = _exactly(steering.reasoning_tokens, tokens(_THOUGHT))
+def compose(
+    question: str, model: str, steering: Steering, *, bound: int | None, thoughts: int
+) -> Answer:
+    """The answer to a question; `bound` limits reasoning and words together, reasoning first.
+
+    `thoughts` is how many tokens of reasoning there are, unless steered.
+    """
+    if steering.blocked:
+        return Answer((), (), "blocked")
+    words = _words(question, model, steering)
+    if steering.reasoning_tokens is not None:
+        thoughts = steering.reasoning_tokens
+    reasoning = _exactly(thoughts, tokens(_THOUGHT))
     wanted = len(reasoning) + len(words)
     room = wanted if bound is None else bound
     reasoning = reasoning[:room]
     words = words[: room - len(reasoning)]
-    return Answer(words, reasoning, "length" if room < wanted else "stop")
+    ending: Ending = "length" if room < wanted else "stop"
+    return Answer(words, reasoning, "refusal" if steering.refusal else ending)
 
 
 def tokens(text: str) -> tuple[str, ...]:
     """The text cut into words that keep their leading space."""
     return tuple(_WORD.findall(text))
+
+
+def _words(question: str, model: str, steering: Steering) -> tuple[str, ...]:
+    said = steering.text
+    if said is None:
+        silent = steering.refusal and steering.tokens is None
+        said = "" if silent else _prose(question, model)
+    words = tokens(said)
+    return words if steering.tokens is None else _exactly(steering.tokens, words)
 
 
 def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:

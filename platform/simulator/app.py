@@ -1,19 +1,16 @@
-"""The simulator's routes: the providers' wires, and its own journal."""
+"""The ASGI application: finds the wire of a request, lets it answer, and records how it went."""
 
-from urllib.parse import parse_qs
-
-from simulator import openai_chat, vendors
+from simulator import providers, routes
 from simulator.connection import BodyTooLarge, CallerGone, Connection, Receive, Scope, Send
-from simulator.exchange import Refused
-from simulator.journal import Call, Journal
-from simulator.vendors import Vendor
-
-_CHAT = "/v1/chat/completions"
-_MODELS = "/v1/models"
+from simulator.exchange import Arrival
+from simulator.journal import Journal
+from simulator.provider import Provider
+from simulator.refusals import Problem, Refused
+from simulator.routes import Route
 
 
 class Simulator:
-    """The ASGI application. `/{provider}/v1/...` speaks that provider's wire."""
+    """`/{provider}/...` speaks that provider's wire."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -21,80 +18,56 @@ class Simulator:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = Connection(scope, receive, send)
         try:
-            await self._route(scope, connection)
+            await self._answer(scope, connection)
         except CallerGone:
             pass
-        except Refused as refusal:
-            # Outside a provider's wire there is no vendor; OpenAI's shape serves.
-            await _refuse(connection, vendors.named(""), refusal)
         finally:
             connection.close()
 
-    async def _route(self, scope: Scope, connection: Connection) -> None:
-        path, method = scope["path"], scope["method"]
-        provider, slash, rest = path[1:].partition("/")
-        wire = slash + rest
-        if path == "/_health" and method == "GET":
-            await connection.send_json(200, {"status": "ok"})
-        elif path == "/_journal" and method == "GET":
-            marker = parse_qs(scope["query_string"].decode("latin-1")).get("marker", [None])[0]
-            await connection.send_json(200, self._journal.entries(marker))
-        elif path == "/_journal" and method == "DELETE":
-            self._journal.clear()
-            await connection.send_json(200, [])
-        elif provider and wire == _CHAT and method == "POST":
-            await self._chat(provider, path, connection)
-        elif provider and wire == _MODELS and method == "GET":
-            await _list_models(provider, connection)
-        elif wire in (_CHAT, _MODELS) or path in ("/_health", "/_journal"):
-            raise Refused(405, vendors.problem(405))
-        else:
-            unknown = vendors.problem(404, f"Unknown path {path}", "unknown_url")
-            raise Refused(404, unknown)
-
-    async def _chat(self, provider: str, path: str, connection: Connection) -> None:
-        vendor = vendors.named(provider)
-        call = self._journal.open(provider, path, connection.headers)
+    async def _answer(self, scope: Scope, connection: Connection) -> None:
+        path = scope["path"]
+        name = path[1:].partition("/")[0]
+        provider = providers.named(name)
         try:
-            call.finish(await _answer(call, vendor, connection))
+            route, names = routes.find(scope["method"], path)
+        except Refused as refusal:
+            await _refuse(connection, provider, refusal.problem, "")
+            return
+        call = self._journal.open(route.kind, name, path, connection.headers)
+        try:
+            body = await _admitted(route, provider, connection)
+            arrival = Arrival(
+                call=call,
+                provider=provider,
+                connection=connection,
+                body=body,
+                path=names,
+                journal=self._journal,
+            )
+            call.finish(await route.respond(arrival))
         except Refused as refusal:
             call.finish("refused")
-            await _refuse(connection, vendor, refusal)
+            await _refuse(connection, provider, refusal.problem, call.request_id)
         except CallerGone:
             call.finish("client_gone")
             raise
 
 
-async def _answer(call: Call, vendor: Vendor, connection: Connection) -> str:
+async def _admitted(route: Route, provider: Provider, connection: Connection) -> bytes:
+    """The body of a call that has a key."""
     try:
         body = await connection.body()
     except BodyTooLarge as error:
-        raise Refused(413, vendors.problem(413)) from error
-    _require_key(vendor, connection)
-    return await openai_chat.respond(call, vendor, connection, body)
+        raise Refused(Problem(413)) from error
+    if not route.keyless:
+        provider.require_key(connection)
+    return body
 
 
-async def _list_models(provider: str, connection: Connection) -> None:
-    vendor = vendors.named(provider)
-    await connection.body()
-    try:
-        _require_key(vendor, connection)
-    except Refused as refusal:
-        await _refuse(connection, vendor, refusal)
-        return
-    listed = [
-        {"id": model, "object": "model", "created": 1_760_000_000, "owned_by": provider}
-        for model in vendor.models
-    ]
-    await connection.send_json(200, {"object": "list", "data": listed})
-
-
-def _require_key(vendor: Vendor, connection: Connection) -> None:
-    scheme, _, key = connection.headers.get("authorization", "").partition(" ")
-    if not vendor.keyless and not (scheme.lower() == "bearer" and key.strip()):
-        message = "You didn't provide an API key: send it as a Bearer token in Authorization."
-        raise Refused(401, vendors.problem(401, message))
-
-
-async def _refuse(connection: Connection, vendor: Vendor, refusal: Refused) -> None:
-    await connection.send_json(refusal.status, vendor.error(refusal.problem), refusal.headers)
+async def _refuse(
+    connection: Connection, provider: Provider, problem: Problem, request_id: str
+) -> None:
+    headers = provider.headers(request_id)
+    if problem.retry_after is not None and provider.retry_after_header:
+        headers["retry-after"] = str(problem.retry_after)
+    await connection.send_json(problem.status, provider.error(problem, request_id), headers)

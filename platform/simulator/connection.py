@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, NoReturn
+from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -29,6 +30,7 @@ class Connection:
         self.headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
+        self.query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
         self._scope = scope
         self._receive = receive
         self._send = send

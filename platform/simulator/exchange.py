@@ -1,57 +1,61 @@
-"""One call being answered: what to say, in whose manner, and to whom."""
+"""One call on its way: what arrived, how it was steered, and what a fault makes of the answer."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from simulator import vendors
-from simulator.answer import Answer
+import msgspec
+
+from simulator import steering
 from simulator.connection import Connection
-from simulator.journal import Call
+from simulator.journal import SHOWN_TEXT, Call, Journal
+from simulator.provider import Json, Provider
+from simulator.refusals import Problem, Refused
 from simulator.steering import Steering
-from simulator.vendors import Json, Problem, Spent, Vendor
 
 _UNTIL_READ = 0.05  # seconds; a reset discards what the peer has not read yet
 
 
-class Refused(Exception):
-    """The call is answered with an HTTP error instead."""
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A whole request. `path` has what the route's placeholders stand for."""
 
-    def __init__(self, status: int, problem: Problem, retry_after: int | None = None) -> None:
-        super().__init__(problem.message)
-        self.status = status
-        self.problem = problem
-        self.headers = {} if retry_after is None else {"retry-after": str(retry_after)}
+    call: Call
+    provider: Provider
+    connection: Connection
+    body: bytes
+    path: Mapping[str, str]
+    journal: Journal
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
+    """A request that was understood, being answered."""
+
     call: Call
-    vendor: Vendor
+    provider: Provider
     steering: Steering
-    answer: Answer
     connection: Connection
-    include_usage: bool
-    created: int  # Unix seconds
 
     @property
     def headers(self) -> dict[str, str]:
-        return {"x-request-id": f"req_{self.call.id}"}
+        return self.provider.headers(self.call.request_id)
 
-    def usage(self) -> Json | None:
-        """The vendor's usage object, true unless steered otherwise."""
-        if self.steering.no_usage:
-            return None
-        spent = Spent(self.call.prompt_tokens, len(self.answer.words), len(self.answer.reasoning))
-        return self.vendor.usage(Spent(0, 0, 0) if self.steering.zero_usage else spent)
-
-    def refusal(self) -> Refused:
-        """The steered failure before any answer."""
-        status = self.steering.status or 500
-        problem = vendors.problem(status, code=self.steering.code)
-        return Refused(status, problem, self.steering.retry_after)
+    def problem(self) -> Problem:
+        """The steered failure."""
+        wishes = self.steering
+        return Problem(wishes.status or 500, code=wishes.code, retry_after=wishes.retry_after)
 
     def error(self) -> Json:
-        """The steered failure's body, in the vendor's shape."""
-        return self.vendor.error(self.refusal().problem)
+        """The steered failure's body, in the provider's shape."""
+        return self.provider.error(self.problem(), self.call.request_id)
+
+    async def begin(self, *, silent: bool = True) -> None:
+        """What comes before any answer: the wait, a refusal, a silence (unless it comes later)."""
+        await self.connection.pause(self.steering.ttft_ms / 1000)
+        if self.steering.fault == "refuse":
+            raise Refused(self.problem())
+        if silent:
+            await self.fall_silent()
 
     async def fall_silent(self) -> None:
         """Hang or cut the connection if that is the steered fault; else return at once."""
@@ -62,14 +66,35 @@ class Exchange:
             await self.connection.pause(_UNTIL_READ)
             await self.connection.reset()
 
-    def envelope(self, kind: str, choices: list[Json]) -> Json:
-        """What every body and chunk of OpenAI's wire has around its choices."""
-        return {
-            "id": f"chatcmpl-{self.call.id}",
-            "object": kind,
-            "created": self.created,
-            "model": self.call.model,
-            "service_tier": "default",
-            "system_fingerprint": None,
-            "choices": choices,
-        }
+    async def send_whole(self, payload: Json, emit: Callable[[], None]) -> str:
+        """Send one JSON body, or what the steered fault makes of it, and return the outcome.
+
+        `emit` is called just before a sound body goes to the socket, to count what is in it.
+        """
+        fault = self.steering.fault
+        if fault == "error":
+            raise Refused(self.problem())
+        if fault == "error_in_200":
+            await self.connection.send_json(200, self.error(), self.headers)
+            return fault
+        encoded = msgspec.json.encode(payload)
+        if fault is not None:  # bad_json and truncate are the same where there is one body
+            await self.connection.send_body(200, encoded[: len(encoded) // 2], self.headers)
+            return fault
+        emit()
+        await self.connection.send_body(200, encoded, self.headers)
+        return "completed"
+
+
+def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
+    """Follow the steering line in the texts of a request. Raises `Refused` if it cannot be."""
+    call = arrival.call
+    call.user_text = question[:SHOWN_TEXT]
+    try:
+        wishes = steering.read(texts)
+    except steering.InvalidSteering as error:
+        raise Refused(Problem(400, str(error))) from error
+    call.marker = wishes.marker
+    if wishes.times is not None and len(arrival.journal.marked(wishes.marker)) > wishes.times:
+        wishes = steering.without_fault(wishes)
+    return Exchange(call, arrival.provider, wishes, arrival.connection)

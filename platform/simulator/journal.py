@@ -3,12 +3,14 @@
 import time
 from collections import deque
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 DEFAULT_LIMIT = 10_000
 SHOWN_TEXT = 200
-_SECRET_HEADERS = frozenset({"authorization", "cookie", "x-api-key", "x-goog-api-key"})
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "x-api-key", "x-goog-api-key", "x-key"})
+
+Kind = Literal["chat", "embeddings", "images"]
 
 
 @dataclass(slots=True)
@@ -17,13 +19,14 @@ class Call:
 
     `completion_tokens` and `reasoning_tokens` are those of the whole answer as planned under the
     request's bound; `tokens_emitted` and `reasoning_emitted` are the deltas handed to the socket so
-    far. `outcome` is `running`, `completed`, `refused`, `client_gone` or the name of the steered
-    fault. Times are Unix seconds.
+    far. `prompt_tokens` include `cached_tokens`. `outcome` is `running`, `completed`, `refused`,
+    `client_gone` or the name of the steered fault. Times are Unix seconds.
     """
 
     provider: str
     path: str
     headers: dict[str, str]
+    kind: Kind | None
     id: str = field(default_factory=lambda: uuid4().hex)
     model: str = ""
     stream: bool = False
@@ -31,6 +34,7 @@ class Call:
     max_tokens: int | None = None
     user_text: str = ""
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
     tokens_emitted: int = 0
@@ -40,6 +44,11 @@ class Call:
     finished: bool = False
     started_at: float = field(default_factory=time.time)
     ended_at: float | None = None
+
+    @property
+    def request_id(self) -> str:
+        """The name of the call in the provider's answers."""
+        return f"req_{self.id}"
 
     def finish(self, outcome: str) -> None:
         """Close the entry; the first outcome stands."""
@@ -57,16 +66,21 @@ class Journal:
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         self._calls: deque[Call] = deque(maxlen=limit)
 
-    def open(self, provider: str, path: str, headers: dict[str, str]) -> Call:
-        """Record a call that has arrived, before anything is answered."""
+    def open(self, kind: Kind | None, provider: str, path: str, headers: dict[str, str]) -> Call:
+        """Record a call that has arrived, before anything is answered; without a kind it is not."""
         shown = {name: value for name, value in headers.items() if name not in _SECRET_HEADERS}
-        call = Call(provider=provider, path=path, headers=shown)
-        self._calls.append(call)
+        call = Call(provider=provider, path=path, headers=shown, kind=kind)
+        if kind is not None:
+            self._calls.append(call)
         return call
+
+    def marked(self, marker: str | None) -> list[Call]:
+        """The calls whose steering line named `marker`."""
+        return [call for call in self._calls if call.marker == marker]
 
     def entries(self, marker: str | None = None) -> list[dict[str, Any]]:
         """All calls, or those whose steering line named `marker`."""
-        return [asdict(call) for call in self._calls if marker in (None, call.marker)]
+        return [asdict(call) for call in (self._calls if marker is None else self.marked(marker))]
 
     def clear(self) -> None:
         self._calls.clear()

@@ -1,91 +1,129 @@
 """OpenAI's `POST /v1/chat/completions` as each vendor speaks it."""
 
-import time
+from collections.abc import Iterator
 
-import msgspec
+from simulator import chat, openai_request, vendors
+from simulator.answer import Ending
+from simulator.chat_stream import event, line
+from simulator.chat_types import Chat, Habits
+from simulator.exchange import Arrival
+from simulator.provider import Json
+from simulator.vendors import Vendor
 
-from simulator import answer, openai_request, openai_stream, steering, vendors
-from simulator.connection import Connection
-from simulator.exchange import Exchange, Refused
-from simulator.journal import SHOWN_TEXT, Call
-from simulator.openai_request import ChatBody
-from simulator.vendors import Json, Vendor
-
-
-async def respond(call: Call, vendor: Vendor, connection: Connection, body: bytes) -> str:
-    """Answer one call and return its outcome. Raises `Refused` before anything is sent, and
-    `CallerGone` at any time."""
-    exchange = _prepare(call, vendor, connection, openai_request.read(body, vendor))
-    await connection.pause(exchange.steering.ttft_ms / 1000)
-    if exchange.steering.fault == "refuse":
-        raise exchange.refusal()
-    if exchange.steering.after_tokens is None or not call.stream:
-        await exchange.fall_silent()
-    if call.stream:
-        return await openai_stream.send(exchange)
-    return await _send_whole(exchange)
+_CHUNK = "chat.completion.chunk"
 
 
-def _prepare(call: Call, vendor: Vendor, connection: Connection, body: ChatBody) -> Exchange:
-    call.model = body.model
-    call.stream = bool(body.stream)
-    call.max_tokens = body.bound
-    call.prompt_tokens = body.prompt_tokens
-    call.user_text = body.question[:SHOWN_TEXT]
-    try:
-        wishes = steering.read(body.texts)
-    except steering.InvalidSteering as error:
-        raise Refused(400, vendors.problem(400, str(error))) from error
-    call.marker = wishes.marker
-    planned = answer.compose(steering.without(body.question), body.model, wishes, body.bound)
-    call.completion_tokens = len(planned.words) + len(planned.reasoning)
-    call.reasoning_tokens = len(planned.reasoning)
-    return Exchange(
-        call=call,
-        vendor=vendor,
-        steering=wishes,
-        answer=planned,
-        connection=connection,
-        include_usage=body.include_usage,
-        created=int(time.time()),
+async def respond(arrival: Arrival) -> str:
+    """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
+    vendor = vendors.named(arrival.call.provider)
+    body = openai_request.read(arrival.body, vendor)
+    return await chat.respond(
+        arrival, body.asked(), lambda answered: _Completion(answered, vendor, body.include_usage)
     )
 
 
-async def _send_whole(exchange: Exchange) -> str:
-    connection, wishes = exchange.connection, exchange.steering
-    await connection.pause(wishes.delay_ms * len(exchange.answer.words) / 1000)
-    if wishes.fault == "error":
-        raise exchange.refusal()
-    if wishes.fault == "error_in_200":
-        await connection.send_json(200, exchange.error(), exchange.headers)
-        return "error_in_200"
-    encoded = msgspec.json.encode(_completion(exchange))
-    if wishes.fault is not None:  # bad_json and truncate are the same where there is one body
-        await connection.send_body(200, encoded[: len(encoded) // 2], exchange.headers)
-        return wishes.fault
-    exchange.call.tokens_emitted = len(exchange.answer.words)
-    exchange.call.reasoning_emitted = len(exchange.answer.reasoning)
-    await connection.send_body(200, encoded, exchange.headers)
-    return "completed"
+class _Completion:
+    """One answer in OpenAI's form, with a vendor's habits."""
 
+    def __init__(self, answered: Chat, vendor: Vendor, include_usage: bool) -> None:
+        self._chat = answered
+        self._call = answered.exchange.call
+        self._vendor = vendor
+        self._include_usage = include_usage
 
-def _completion(exchange: Exchange) -> Json:
-    message: Json = {
-        "role": "assistant",
-        "content": exchange.answer.text,
-        "refusal": None,
-        "annotations": [],
-    }
-    if exchange.vendor.reasoning_field and exchange.answer.reasoning:
-        message[exchange.vendor.reasoning_field] = "".join(exchange.answer.reasoning)
-    choice = {
-        "index": 0,
-        "message": message,
-        "logprobs": None,
-        "finish_reason": exchange.answer.finish,
-    }
-    completion = exchange.envelope("chat.completion", [choice])
-    usage = exchange.usage()
-    if usage is not None:
-        completion["usage"] = usage
-    return completion
+    @property
+    def habits(self) -> Habits:
+        return self._vendor.habits
+
+    def whole(self) -> Json:
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "refusal": None, "annotations": []} | self._said(),
+            "logprobs": None,
+            "finish_reason": self._finish,
+        }
+        return self._envelope("chat.completion", [choice]) | self._usage()
+
+    def opening(self) -> Iterator[bytes]:
+        chunk = self._chunk({"role": "assistant", "content": "", "refusal": None})
+        if self._vendor.x_groq:
+            chunk["x_groq"] = {"id": self._call.request_id}
+        yield event(chunk)
+
+    def thought(self, token: str) -> Iterator[bytes]:
+        yield event(self._chunk(self._thought(token)))
+
+    def word(self, token: str) -> Iterator[bytes]:
+        yield event(self._chunk({"content": token}))
+
+    def closing(self) -> Iterator[bytes]:
+        """The finish reason, the usage where the vendor puts it, the end."""
+        usage, finish = self._usage(), self._chunk({}, self._finish)
+        if self._vendor.usage_chunk == "finish":
+            finish |= usage
+        if self._vendor.usage_chunk == "choice":
+            finish["choices"][0] |= usage
+        if self._vendor.x_groq:
+            finish["x_groq"] = {"id": self._call.request_id} | usage
+        yield event(finish)
+        if self._tells_usage_apart and usage:
+            yield event(self._envelope(_CHUNK, []) | usage)
+        yield line(b"[DONE]")
+
+    def failure(self) -> bytes:
+        error = self._chat.exchange.error()
+        if self._vendor.error_with_choices:
+            error = self._chunk({"content": ""}, "error") | error
+        return event(error)
+
+    def broken(self) -> bytes:
+        return line(b'{"id":"chatcmpl-')
+
+    @property
+    def _finish(self) -> str:
+        words: dict[Ending, str] = {"stop": "stop", "length": "length"}
+        return self._chat.finish(words | {"refusal": self._vendor.filtered})
+
+    @property
+    def _tells_usage_apart(self) -> bool:
+        return self._vendor.usage_chunk == "own" and self._include_usage
+
+    def _said(self) -> Json:
+        """The whole text and, where the vendor shows it, the reasoning."""
+        answer = self._chat.answer
+        said: Json = {"content": answer.text}
+        if not answer.reasoning or not self.habits.shows_thoughts:
+            return said
+        thought = self._thought("".join(answer.reasoning))
+        if self._vendor.reasoning == "content":
+            return {"content": [*thought["content"], {"type": "text", "text": answer.text}]}
+        return said | thought
+
+    def _thought(self, text: str) -> Json:
+        if self._vendor.reasoning == "content":
+            thinking = [{"type": "text", "text": text}]
+            return {"content": [{"type": "thinking", "thinking": thinking}]}
+        return {self._vendor.reasoning: text}
+
+    def _usage(self) -> Json:
+        spent = self._chat.spent()
+        return {} if spent is None else {"usage": self._vendor.usage(spent)}
+
+    def _chunk(self, delta: Json, finish_reason: str | None = None) -> Json:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        chunk = self._envelope(_CHUNK, [choice])
+        if self._tells_usage_apart:
+            chunk["usage"] = None
+        return chunk
+
+    def _envelope(self, kind: str, choices: list[Json]) -> Json:
+        """What every body and chunk has around its choices."""
+        return {
+            "id": f"chatcmpl-{self._call.id}",
+            "object": kind,
+            "created": self._chat.created,
+            "model": self._call.model,
+            "service_tier": "default",
+            "system_fingerprint": None,
+            "choices": choices,
+        }

@@ -4,11 +4,9 @@ from typing import Annotated
 
 import msgspec
 
-from simulator import vendors
-from simulator.exchange import Refused
+from simulator.chat_types import Asked
+from simulator.refusals import Problem, Refused
 from simulator.vendors import Vendor
-
-TOKENS_PER_MESSAGE = 4
 
 
 class Part(msgspec.Struct):
@@ -40,38 +38,29 @@ class ChatBody(msgspec.Struct):
     max_completion_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     @property
-    def bound(self) -> int | None:
-        """Tokens at most; the newer name wins where both are given."""
-        return self.max_completion_tokens or self.max_tokens
-
-    @property
     def include_usage(self) -> bool:
         return self.stream_options is not None and self.stream_options.include_usage
 
-    @property
-    def texts(self) -> list[str]:
-        return [message.text for message in self.messages]
-
-    @property
-    def question(self) -> str:
-        """The last user message."""
-        asked = [message.text for message in self.messages if message.role == "user"]
-        return asked[-1] if asked else ""
-
-    @property
-    def prompt_tokens(self) -> int:
-        """Words of all messages and a few tokens for each message's frame."""
-        return sum(len(text.split()) + TOKENS_PER_MESSAGE for text in self.texts)
+    def asked(self) -> Asked:
+        """The newer name of the bound wins where both are given."""
+        questions = [message.text for message in self.messages if message.role == "user"]
+        return Asked(
+            model=self.model,
+            stream=bool(self.stream),
+            texts=[message.text for message in self.messages],
+            question=questions[-1] if questions else "",
+            bound=self.max_completion_tokens or self.max_tokens,
+        )
 
 
 def read(body: bytes, vendor: Vendor) -> ChatBody:
-    """Validate a body. Raises `Refused` with a 400 in the vendor's words."""
+    """Validate a body. Raises `Refused` with a 400."""
     try:
         fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
         request = msgspec.json.decode(body, type=ChatBody)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise Refused(400, vendors.problem(400, f"Invalid body: {error}")) from error
+        raise Refused(Problem(400, f"Invalid body: {error}")) from error
     for name in sorted(vendor.refuses & fields.keys()):
         message = f"Unsupported parameter: '{name}' is not supported with this model."
-        raise Refused(400, vendors.problem(400, message, "unsupported_parameter", name))
+        raise Refused(Problem(400, message, "unsupported_parameter", name))
     return request

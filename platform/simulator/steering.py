@@ -18,38 +18,65 @@ class InvalidSteering(Exception):
 
 
 class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the answer shall be like. At most one fault: `fault` says which.
+    """What the answer shall be like; what is not wished for is as usual. At most one fault.
 
-    `after_tokens` places a fault in mid-stream. Without it `hang` and `drop` come before the first
-    byte, `fail: after`, `bad_json` and `error_in_200` as early as they can, `truncate` after the
-    last word.
+    The answer of a chat:
+    - `text` is said, `tokens` words of it (or of the usual prose), after `reasoning_tokens` of
+      thought. `cached_tokens` of the prompt were read from a cache, `cache_write_tokens` written.
+    - `refusal`: the model declines, without words unless they are wished for. `blocked`: moderation
+      stops the prompt. Each in the provider's own way, pictures too.
+    - `finish`: the provider's own word for how it ended, said as it is; FLUX's final status too.
+    - `no_usage`, `zero_usage`; `restate_usage`: what a stream says early about usage is too low.
+
+    When and how it travels:
+    - `ttft_ms` before anything; `delay_ms` after each word, or before anything but a chat's answer.
+    - `comments`, `crlf` and `split` (inside a character) are ways to write a stream's events.
+
+    Faults:
+    - `status` or `fail: before` is an HTTP error with the provider's word `code` and `retry_after`
+      (seconds); with another fault `status` and `code` are what its error says.
+    - `fail: after` is an error in mid-stream, `error_in_200` one in place of an answer, and `hang`,
+      `drop` (a TCP reset), `bad_json` and `truncate` are what they say.
+    - `after_tokens` places a fault in mid-stream. Without it `hang` and `drop` come before the
+      first byte, `fail: after`, `bad_json` and `error_in_200` as early as they can, `truncate`
+      after the last word.
+    - `times`: the fault befalls only the first so many calls of the marker, then all is well.
+
+    `marker` makes the call findable in the journal.
     """
 
     tokens: TokenCount | None = None
     text: str | None = None
-    reasoning_tokens: TokenCount = 0
+    reasoning_tokens: TokenCount | None = None
+    cached_tokens: TokenCount = 0
+    cache_write_tokens: TokenCount = 0
+    refusal: bool = False
+    blocked: bool = False
+    finish: str | None = None
+    no_usage: bool = False
+    zero_usage: bool = False
+    restate_usage: bool = False
     delay_ms: Milliseconds = 0
     ttft_ms: Milliseconds = 0
+    comments: bool = False
+    crlf: bool = False
+    split: bool = False
     fail: Literal["before", "after"] | None = None
     status: Annotated[int, msgspec.Meta(ge=400, le=599)] | None = None
     code: str | None = None
     retry_after: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    after_tokens: TokenCount | None = None
     hang: bool = False
     drop: bool = False
     bad_json: bool = False
     truncate: bool = False
     error_in_200: bool = False
-    no_usage: bool = False
-    zero_usage: bool = False
-    comments: bool = False
-    crlf: bool = False
-    split: bool = False
+    after_tokens: TokenCount | None = None
+    times: Annotated[int, msgspec.Meta(ge=1)] | None = None
     marker: str | None = None
 
     def faults(self) -> list[Fault]:
         named: dict[Fault, bool] = {
-            "refuse": self.fail == "before" or (self.fail is None and self.status is not None),
+            "refuse": self.fail == "before",
             "error": self.fail == "after",
             "hang": self.hang,
             "drop": self.drop,
@@ -57,7 +84,8 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             "truncate": self.truncate,
             "error_in_200": self.error_in_200,
         }
-        return [fault for fault, wanted in named.items() if wanted]
+        wanted = [fault for fault, is_wanted in named.items() if is_wanted]
+        return wanted or (["refuse"] if self.status is not None else [])
 
     @property
     def fault(self) -> Fault | None:
@@ -83,7 +111,23 @@ def read(texts: list[str]) -> Steering:
         raise InvalidSteering(f"Invalid {SIGN} line: {error}") from error
     if len(steering.faults()) > 1:
         raise InvalidSteering(f"Invalid {SIGN} line: one fault at a time, not {steering.faults()}.")
+    if steering.times is not None and steering.marker is None:
+        raise InvalidSteering(f"Invalid {SIGN} line: calls are counted by their marker; give one.")
     return steering
+
+
+def without_fault(steering: Steering) -> Steering:
+    """The same wishes for a call that goes well."""
+    return msgspec.structs.replace(
+        steering,
+        fail=None,
+        status=None,
+        hang=False,
+        drop=False,
+        bad_json=False,
+        truncate=False,
+        error_in_200=False,
+    )
 
 
 def without(text: str) -> str:

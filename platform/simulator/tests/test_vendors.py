@@ -12,7 +12,7 @@ def stream(caller: Caller, provider: str, **wishes: object) -> list[dict[str, An
     return events(caller.post(caller.body(stream=True, **wishes), provider).text)
 
 
-@pytest.mark.parametrize("provider", ["deepseek", "mistral", "moonshot", "groq"])
+@pytest.mark.parametrize("provider", ["deepseek", "mistral", "zai", "groq", "together"])
 def test_usage_stands_on_the_finish_chunk(caller: Caller, provider: str) -> None:
     last = stream(caller, provider, tokens=4)[-1]
     assert last["choices"][0]["finish_reason"] == "stop"

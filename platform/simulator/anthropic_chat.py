@@ -1,0 +1,140 @@
+"""Anthropic's `POST /v1/messages`: named events, blocks of content, usage at both ends."""
+
+from collections.abc import Iterator
+
+from simulator import anthropic_request, chat
+from simulator.answer import Ending
+from simulator.chat_stream import event
+from simulator.chat_types import Chat, Habits, Spent
+from simulator.exchange import Arrival
+from simulator.provider import Json
+
+_SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzaW11bGF0b3I="
+_STOP_REASONS: dict[Ending, str] = {
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "refusal": "refusal",
+}
+
+
+async def respond(arrival: Arrival) -> str:
+    """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
+    body = anthropic_request.read(arrival.body)
+    habits = Habits(shows_thoughts=body.shows_thoughts, blocked_code=None)
+    return await chat.respond(arrival, body.asked(), lambda answered: _Message(answered, habits))
+
+
+class _Message:
+    """One answer in Anthropic's form; events must be asked for in their order."""
+
+    def __init__(self, answered: Chat, habits: Habits) -> None:
+        self._chat = answered
+        self._call = answered.exchange.call
+        self._answer = answered.answer
+        self._index = 0  # of the block that is open or comes next
+        self._open: str | None = None  # its type
+        self.habits = habits
+
+    def whole(self) -> Json:
+        content: list[Json] = []
+        if self._answer.reasoning:
+            thinking = "".join(self._answer.reasoning) if self.habits.shows_thoughts else ""
+            content.append({"type": "thinking", "thinking": thinking, "signature": _SIGNATURE})
+        if self._answer.words:
+            content.append({"type": "text", "text": self._answer.text})
+        return self._envelope(content) | self._end() | _usage(self._chat.spent())
+
+    def opening(self) -> Iterator[bytes]:
+        """The message without content; a pause; the signature of a thought that is not shown."""
+        stop = {"stop_reason": None, "stop_sequence": None}
+        message = self._envelope([]) | stop | _usage(self._early())
+        yield _event("message_start", message=message)
+        yield _event("ping")
+        if self._answer.reasoning and not self.habits.shows_thoughts:
+            yield from self._switch_to("thinking")
+
+    def thought(self, token: str) -> Iterator[bytes]:
+        yield from self._switch_to("thinking")
+        yield self._delta({"type": "thinking_delta", "thinking": token})
+
+    def word(self, token: str) -> Iterator[bytes]:
+        yield from self._switch_to("text")
+        yield self._delta({"type": "text_delta", "text": token})
+
+    def closing(self) -> Iterator[bytes]:
+        yield from self._close_block()
+        yield _event("message_delta", delta=self._end(), **_usage(self._chat.spent()))
+        yield _event("message_stop")
+
+    def failure(self) -> bytes:
+        return event(self._chat.exchange.error(), "error")
+
+    def broken(self) -> bytes:
+        return b'event: content_block_delta\ndata: {"type":"content_blo\n\n'
+
+    def _switch_to(self, kind: str) -> Iterator[bytes]:
+        """Open a block of that type, unless it is open."""
+        if self._open == kind:
+            return
+        yield from self._close_block()
+        empty = {"thinking": "", "signature": ""} if kind == "thinking" else {"text": ""}
+        block = {"type": kind} | empty
+        yield _event("content_block_start", index=self._index, content_block=block)
+        self._open = kind
+
+    def _close_block(self) -> Iterator[bytes]:
+        if self._open is None:
+            return
+        if self._open == "thinking":
+            yield self._delta({"type": "signature_delta", "signature": _SIGNATURE})
+        yield _event("content_block_stop", index=self._index)
+        self._open = None
+        self._index += 1
+
+    def _delta(self, delta: Json) -> bytes:
+        return _event("content_block_delta", index=self._index, delta=delta)
+
+    def _early(self) -> Spent | None:
+        """The usage that is known when a message starts."""
+        spent = self._chat.spent(words=1)
+        if spent is None:
+            return None
+        prompt = 1 if self._chat.exchange.steering.restate_usage else spent.prompt
+        return Spent(prompt, min(1, spent.text), 0, spent.cached, spent.cache_written)
+
+    def _end(self) -> Json:
+        reason = self._chat.finish(_STOP_REASONS)
+        end: Json = {"stop_reason": reason, "stop_sequence": None}
+        if reason == "refusal":
+            why = {"type": "refusal", "category": "simulated", "explanation": "It was wished for."}
+            end["stop_details"] = why
+        return end
+
+    def _envelope(self, content: list[Json]) -> Json:
+        return {
+            "id": f"msg_{self._call.id}",
+            "type": "message",
+            "role": "assistant",
+            "model": self._call.model,
+            "content": content,
+        }
+
+
+def _event(name: str, **fields: object) -> bytes:
+    return event({"type": name} | fields, name)
+
+
+def _usage(spent: Spent | None) -> Json:
+    """Input is what neither came from a cache nor went to one; output includes the thinking."""
+    if spent is None:
+        return {}
+    uncached = max(0, spent.prompt - spent.cached - spent.cache_written)
+    usage = {
+        "input_tokens": uncached,
+        "cache_creation_input_tokens": spent.cache_written,
+        "cache_read_input_tokens": spent.cached,
+        "output_tokens": spent.text + spent.reasoning,
+        "output_tokens_details": {"thinking_tokens": spent.reasoning},
+        "service_tier": "standard",
+    }
+    return {"usage": usage}

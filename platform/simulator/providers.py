@@ -1,0 +1,18 @@
+"""Every provider by its name, the first part of its paths."""
+
+from simulator import vendors
+from simulator.anthropic_provider import Anthropic
+from simulator.google_provider import Google
+from simulator.provider import Provider
+
+# These have wires of their own; whoever else there is speaks OpenAI's.
+_OTHERS: dict[str, Provider] = {"anthropic": Anthropic(), "google": Google()}
+
+
+def named(name: str) -> Provider:
+    """A provider; one that is not known speaks as OpenAI does."""
+    return _OTHERS.get(name) or vendors.named(name)
+
+
+def speaks_openai(name: str) -> bool:
+    return name not in _OTHERS

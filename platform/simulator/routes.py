@@ -1,0 +1,58 @@
+"""Which path speaks which wire."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from simulator import anthropic_chat, gemini_chat, openai_chat, own, providers
+from simulator.exchange import Arrival
+from simulator.journal import Kind
+from simulator.refusals import Problem, Refused
+
+Respond = Callable[[Arrival], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path with `{placeholders}`; `{vendor}` is any provider that speaks OpenAI's wire.
+
+    `kind` is what the journal calls it; what has none is no call of a model and not recorded.
+    """
+
+    method: str
+    path: str
+    respond: Respond
+    kind: Kind | None = None
+    keyless: bool = False
+
+    def match(self, path: str) -> dict[str, str] | None:
+        """What the placeholders stand for, None if the path is another."""
+        pattern = re.sub(r"{(\w+)}", r"(?P<\1>[^/:]+)", self.path)
+        found = re.fullmatch(pattern, path)
+        if found is None or not providers.speaks_openai(found.groupdict().get("vendor", "")):
+            return None
+        return found.groupdict()
+
+
+_GEMINI = "/google/v1beta/models/{model}"
+ROUTES = (
+    Route("GET", "/_health", own.health, keyless=True),
+    Route("GET", "/_journal", own.journal, keyless=True),
+    Route("DELETE", "/_journal", own.clear_journal, keyless=True),
+    Route("GET", "/{vendor}/v1/models", own.models),
+    Route("POST", "/{vendor}/v1/chat/completions", openai_chat.respond, "chat"),
+    Route("POST", "/anthropic/v1/messages", anthropic_chat.respond, "chat"),
+    Route("POST", f"{_GEMINI}:generateContent", gemini_chat.whole, "chat"),
+    Route("POST", f"{_GEMINI}:streamGenerateContent", gemini_chat.stream, "chat"),
+)
+
+
+def find(method: str, path: str) -> tuple[Route, dict[str, str]]:
+    """The route of a request, and what its placeholders stand for. Raises `Refused`."""
+    matches = [(route, names) for route in ROUTES if (names := route.match(path)) is not None]
+    if not matches:
+        raise Refused(Problem(404, f"Unknown path {path}", "unknown_url"))
+    for route, names in matches:
+        if route.method == method:
+            return route, names
+    raise Refused(Problem(405))
