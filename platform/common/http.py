@@ -29,6 +29,10 @@ class ConnectFailed(TransportError):
     """No connection came about: the other side has seen nothing of the call."""
 
 
+class AnswerTooLong(TransportError):
+    """More came than was allowed: another try would bring as much."""
+
+
 class UpstreamResponse:
     """An answer whose headers have come. Reads raise TransportError. Close it in the end."""
 
@@ -58,7 +62,7 @@ class UpstreamResponse:
             raise TransportError(type(error).__name__) from error
         self._size += len(chunk)
         if self._size > limit:
-            raise TransportError(f"the answer is longer than {limit} bytes")
+            raise AnswerTooLong(f"the answer is longer than {limit} bytes")
         return chunk
 
     async def read(self, limit: int) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from common.http import TransportError, UpstreamResponse
+from common.http import AnswerTooLong, TransportError, UpstreamResponse
 from providers.error_answers import error_from
 from providers.errors import UpstreamError
 
@@ -52,7 +52,8 @@ async def read_body(response: UpstreamResponse, limit: int, by: float) -> bytes:
 
 def broken(error: TransportError) -> UpstreamError:
     """What a connection that failed is."""
-    return UpstreamError(f"The connection to the provider failed ({error}).")
+    retryable = not isinstance(error, AnswerTooLong)
+    return UpstreamError(f"The connection to the provider failed ({error}).", retryable=retryable)
 
 
 def too_late() -> UpstreamError:
