@@ -11,7 +11,9 @@ from common.asgi import Headers, Receive, Scope, Send, domain_of
 from common.errors import DomainError
 from publicapi.v1 import errors
 from publicapi.v1.chat import create_completion
+from publicapi.v1.embeddings import create_embeddings
 from publicapi.v1.exchange import Exchange
+from publicapi.v1.images import create_images
 from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
 from publicapi.v1.usage import report_usage
 
@@ -24,6 +26,8 @@ Methods = dict[str, Handler]
 ROUTES: dict[str, Methods] = {
     "/v1/models": {"GET": list_models, "HEAD": list_models},
     "/v1/chat/completions": {"POST": create_completion},
+    "/v1/embeddings": {"POST": create_embeddings},
+    "/v1/images/generations": {"POST": create_images},
     "/v1/usage": {"GET": report_usage, "HEAD": report_usage},
 }
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
@@ -33,6 +37,8 @@ HINTS = {
     "/v1/responses": "Use `POST /v1/chat/completions` (in the Vercel AI SDK: `.chat(id)`).",
     "/v1/completions": "Use `POST /v1/chat/completions`.",
     "/v1/messages": "Use `POST /v1/chat/completions`.",
+    "/v1/images/edits": "Use `POST /v1/images/generations`.",
+    "/v1/images/variations": "Use `POST /v1/images/generations`.",
 }
 
 

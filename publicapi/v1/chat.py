@@ -2,8 +2,6 @@
 
 from msgspec import UNSET, json
 
-from billing.errors import ModelNotAllowed
-from catalog.selectors import aget_catalog
 from common.errors import DomainError
 from common.ids import unix_seconds
 from inference.chat import ChatPump
@@ -24,6 +22,7 @@ from publicapi.v1.chat_schema import (
     PromptTokensDetails,
 )
 from publicapi.v1.exchange import Exchange
+from publicapi.v1.model_access import find_callable
 
 # 400,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
 MAX_BODY = 8 * 1024 * 1024
@@ -37,17 +36,12 @@ async def create_completion(exchange: Exchange) -> None:
     holder = await KeyAuthentication().authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 8 MB."))
     request = chat_schema.parse(body)
-    model = (await aget_catalog()).find(request.model)
-    if model is None or model.modality != "chat":
-        raise errors.ModelNotFound
-    if not holder.may_call(model.id):
-        raise ModelNotAllowed
     pump = await open_chat(
         ChatCall(
             account_id=holder.account_id,
             api_key_id=holder.key_id,
             source="api",
-            model=model,
+            model=await find_callable(request.model, "chat", holder),
             messages=request.messages,
             max_output_tokens=request.max_output_tokens,
             reasoning_effort=request.reasoning_effort,

@@ -1,6 +1,5 @@
 """`POST /v1/chat/completions`: the body, what of it goes upstream, and the answer."""
 
-import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -8,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from providers.types import FinishReason, Message, ReasoningEffort, Role
+from publicapi.v1.bodies import decode
 from publicapi.v1.errors import InputTooLong, InvalidBody, InvalidMessages
 
 MAX_MESSAGES = 200
@@ -188,16 +188,12 @@ class ChatInput:
     reasoning_effort: ReasoningEffort | None
 
 
-_HALF_PAIR = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
-    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-)
 _decoder = msgspec.json.Decoder(ChatBody)
 
 
 def parse(body: bytes) -> ChatInput:
     """Check a body. Raises InvalidBody, InvalidMessages or InputTooLong."""
-    data = _decode(body)
+    data = decode(_decoder, body)
     bounds = [n for n in (data.max_completion_tokens, data.max_tokens) if n is not None]
     if any(bound < 1 for bound in bounds):
         raise InvalidBody("`max_tokens` must be at least 1.")
@@ -210,24 +206,6 @@ def parse(body: bytes) -> ChatInput:
         max_output_tokens=bounds[0] if bounds else None,
         reasoning_effort=_EFFORTS.get(data.reasoning_effort or ""),
     )
-
-
-def _decode(body: bytes) -> ChatBody:
-    try:
-        # The decoder does not look into fields it skips, so the encoding is checked for all.
-        text = body.decode()
-    except UnicodeDecodeError:
-        raise InvalidBody("The body is not valid UTF-8.") from None
-    try:
-        return _decoder.decode(text)
-    except msgspec.ValidationError as error:
-        raise InvalidBody(f"The body has a wrong shape: {error}.") from None
-    except msgspec.DecodeError as error:
-        # The decoder takes half of a surrogate pair for a text that ends too early.
-        problem = "It holds half of a surrogate pair" if _HALF_PAIR.search(text) else str(error)
-        raise InvalidBody(f"The body is not valid JSON: {problem}.") from None
-    except RecursionError:
-        raise InvalidBody("The body is nested too deeply.") from None
 
 
 def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:

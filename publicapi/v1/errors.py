@@ -63,6 +63,16 @@ class InputTooLong(DomainError):
     message = "A request may hold at most 400,000 characters of messages."
 
 
+class InvalidInput(DomainError):
+    code, status = "invalid_input", 400
+    message = "`input` must be a text or an array of texts."
+
+
+class UnsupportedEncoding(DomainError):
+    code, status = "unsupported_encoding", 400
+    message = "`encoding_format` must be `float` or `base64`."
+
+
 class ModelNotFound(DomainError):
     code, status = "model_not_found", 404
     message = "There is no such model. `GET /v1/models` lists them."

@@ -1,0 +1,45 @@
+"""Request bodies: from bytes to a struct, with a sentence for whatever is wrong with them."""
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from publicapi.v1.errors import InvalidBody
+
+T = TypeVar("T")
+
+_HALF_PAIR = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+_PLACE = re.compile(r" - at `\$\.(\w+)")
+
+
+class WrongShape(InvalidBody):
+    """JSON, but not of the struct's shape. `field` is the field of the body with the wrong value,
+    empty where it is the body itself or a field is missing."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"The body has a wrong shape: {problem}.")
+        place = _PLACE.search(problem)
+        self.field = place[1] if place else ""
+
+
+def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
+    """Raises InvalidBody, WrongShape among them."""
+    try:
+        # The decoder does not look into fields it skips, so the encoding is checked for all.
+        text = body.decode()
+    except UnicodeDecodeError:
+        raise InvalidBody("The body is not valid UTF-8.") from None
+    try:
+        return decoder.decode(text)
+    except msgspec.ValidationError as error:
+        raise WrongShape(str(error)) from None
+    except msgspec.DecodeError as error:
+        # The decoder takes half of a surrogate pair for a text that ends too early.
+        problem = "It holds half of a surrogate pair" if _HALF_PAIR.search(text) else str(error)
+        raise InvalidBody(f"The body is not valid JSON: {problem}.") from None
+    except RecursionError:
+        raise InvalidBody("The body is nested too deeply.") from None

@@ -1,0 +1,55 @@
+"""`POST /v1/embeddings`: a vector for each text."""
+
+import asyncio
+
+from msgspec import json
+
+from inference.embeddings import EmbeddingPump
+from inference.services import open_embeddings
+from inference.types import EmbeddingAnswer, EmbeddingCall
+from providers.vectors import decoded
+from publicapi.v1 import embeddings_schema, errors, idempotency
+from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.embeddings_schema import Embedding, EmbeddingList, EmbeddingsUsage
+from publicapi.v1.exchange import Exchange
+from publicapi.v1.model_access import find_callable
+
+# 256 texts of 12,000 characters, each escaped as \uXXXX, with room for what surrounds them.
+MAX_BODY = 20 * 1024 * 1024
+# So many vectors are written before others get their turn: 1 or 2 ms of work as numbers.
+VECTORS_AT_ONCE = 16
+
+
+async def create_embeddings(exchange: Exchange) -> None:
+    """Authenticate, check, call, answer. Raises DomainErrors."""
+    holder = await KeyAuthentication().authenticate(exchange)
+    body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 20 MB."))
+    request = embeddings_schema.parse(body)
+    pump = await open_embeddings(
+        EmbeddingCall(
+            account_id=holder.account_id,
+            api_key_id=holder.key_id,
+            source="api",
+            model=await find_callable(request.model, "embedding", holder),
+            inputs=request.inputs,
+            dimensions=request.dimensions,
+            request_id=exchange.request_id,
+            once=idempotency.once(exchange, body),
+        )
+    )
+    answer = await pump.ended()
+    idempotency.mark_replay(exchange, pump)
+    await exchange.respond(200, await _encoded(pump, answer, base64=request.base64))
+
+
+async def _encoded(pump: EmbeddingPump, answer: EmbeddingAnswer, *, base64: bool) -> bytes:
+    """The response, written piece by piece: a large one would hold up everybody else."""
+    usage = EmbeddingsUsage(answer.input_tokens, answer.input_tokens)
+    whole = json.encode(EmbeddingList([], pump.call.model.id, usage))
+    before, after = whole.split(b"[]")
+    items: list[bytes] = []
+    for index, vector in enumerate(answer.vectors):
+        items.append(json.encode(Embedding(index, vector if base64 else decoded(vector))))
+        if index % VECTORS_AT_ONCE == VECTORS_AT_ONCE - 1:
+            await asyncio.sleep(0)
+    return b"".join((before, b"[", b",".join(items), b"]", after))

@@ -1,0 +1,59 @@
+"""`POST /v1/images/generations`: pictures, made while the client waits, and served by us."""
+
+from msgspec import json
+
+from common.ids import unix_seconds
+from common.money import usd
+from files.selectors import signed_url
+from inference.images import ImagePump
+from inference.services import open_images
+from inference.types import ImageAnswer, ImageCall
+from publicapi.v1 import errors, idempotency, images_schema
+from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.exchange import Exchange
+from publicapi.v1.images_schema import ImageList, ImageTokens, ImageUsage, Picture, echoed
+from publicapi.v1.model_access import find_callable
+
+# 4,000 characters, each escaped as two \uXXXX, with plenty of room for fields without a meaning.
+MAX_BODY = 256 * 1024
+
+
+async def create_images(exchange: Exchange) -> None:
+    """Authenticate, check, call, answer. Raises DomainErrors."""
+    holder = await KeyAuthentication().authenticate(exchange)
+    body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 256 KB."))
+    request = images_schema.parse(body)
+    pump = await open_images(
+        ImageCall(
+            account_id=holder.account_id,
+            api_key_id=holder.key_id,
+            source="api",
+            model=await find_callable(request.model, "image", holder),
+            prompt=request.prompt,
+            n=request.n,
+            size=request.size,
+            quality=request.quality,
+            request_id=exchange.request_id,
+            once=idempotency.once(exchange, body),
+        )
+    )
+    answer = await pump.ended()
+    idempotency.mark_replay(exchange, pump)
+    await exchange.respond(200, json.encode(_images(pump, answer)))
+
+
+def _images(pump: ImagePump, answer: ImageAnswer) -> ImageList:
+    """A replayed answer gets fresh links, which are good as long as those of the first."""
+    return ImageList(
+        created=unix_seconds(pump.charge_id),
+        data=[Picture(signed_url(name)) for name in answer.files],
+        size=pump.call.size,
+        quality=echoed(pump.call.quality),
+        usage=ImageUsage(
+            input_tokens=0,
+            output_tokens=0,
+            total_tokens=0,
+            input_tokens_details=ImageTokens(0, 0),
+            billed_usd=None if pump.billed is None else usd(pump.billed),
+        ),
+    )
