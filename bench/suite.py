@@ -1,9 +1,11 @@
 """All measurements in order, what they are held against, and what is printed about them."""
 
+from statistics import median
+
 import uvloop
 from django.db import connection
 
-from bench import noise, open_streams, pgbench, report, seed, servers, throughput
+from bench import noise, open_streams, pgbench, report, seed, servers, throughput, usage
 from bench.load import Result
 from bench.report import Target, milliseconds
 from bench.throughput import CONNECTIONS, Series, Subject
@@ -29,6 +31,7 @@ def run(*, rounds: int, seconds: int) -> None:
     targets += [*more, _accounting(answered + streamed)]
     with noise.told("pgbench"):
         targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
+    targets.append(_usage_report())
     print("\n" + report.verdicts(targets))
 
 
@@ -103,6 +106,26 @@ def _money_functions(accounts: list[seed.Account], seconds: int) -> list[Target]
             name = f"hold + settle, {where}, {payer} pays"
             targets.append(Target(name, f"{rate:,.0f}/s", f">= {promised:,}/s", rate >= promised))
     return targets
+
+
+def _usage_report() -> Target:
+    reporter = usage.seed_past()
+    with (
+        process.running("--bench") as simulator,
+        servers.service(simulator) as service,
+        noise.told("the usage report"),
+    ):
+        outcome = usage.measure(service, reporter)
+    seconds = median(outcome.reports)
+    print(
+        f"The usage report over {usage.CHARGES:,} charges, {outcome.rows:,} rows of the rollup: "
+        f"{milliseconds(seconds)}, p99 {milliseconds(outcome.p99)}; the list of models "
+        f"{milliseconds(median(outcome.lists))}; read from the charges themselves "
+        f"{milliseconds(median(outcome.direct))}",
+        flush=True,
+    )
+    name = f"usage report over {usage.CHARGES:,} charges"
+    return Target(name, milliseconds(seconds), "< 50 ms", seconds < 0.05)
 
 
 def _none_failed(name: str, results: list[Result]) -> Target:
