@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -11,6 +12,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Call:
+    method: str
     path: str
     headers: dict[str, str]
     body: bytes
@@ -36,10 +38,13 @@ class Answer:
 
 
 class Upstream:
-    """`calls` are those received; `left` is set when a client closes its connection."""
+    """`calls` are those received; `left` is set when a client closes its connection.
+
+    `answer` is the same for every call, or what a function makes of each.
+    """
 
     def __init__(self) -> None:
-        self.answer = Answer()
+        self.answer: Answer | Callable[[Call], Answer] = Answer()
         self.calls: list[Call] = []
         self.connections = 0
         self.left = asyncio.Event()
@@ -80,8 +85,10 @@ class Upstream:
         request_line, *lines = head.strip().split("\r\n")
         headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.calls.append(Call(request_line.split(" ")[1], headers, body))
-        answer = self.answer
+        method, path, _ = request_line.split(" ")
+        call = Call(method, path, headers, body)
+        self.calls.append(call)
+        answer = self.answer(call) if callable(self.answer) else self.answer
         await asyncio.sleep(answer.delay)
         lines = [f"HTTP/1.1 {answer.status} X", f"Content-Type: {answer.content_type}"]
         lines += [f"{name}: {value}" for name, value in answer.headers.items()]
