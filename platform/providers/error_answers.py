@@ -57,7 +57,7 @@ _OVERLOADED = frozenset({"1302", "1303", "1305", "1312"})  # Z.ai
 # Where a code is too general, or there is none, the words must do.
 _NAMES_OUR_ACCOUNT = re.compile(r"api key|credit balance|usage limits", re.IGNORECASE)
 _SAYS_TOO_LONG = re.compile(
-    r"(prompt|input|request) (is )?too (long|large)|maximum (context|prompt) length"
+    r"(prompt|input|request) (is )?too (long|large)|maximum (context|prompt|input) length"
     r"|exceeds? context limit|input token count|exceeded model token limit|range of input length",
     re.IGNORECASE,
 )
