@@ -41,7 +41,7 @@ class Turn(msgspec.Struct, forbid_unknown_fields=True):
 class Thinking(msgspec.Struct, forbid_unknown_fields=True):
     type: Literal["enabled", "adaptive", "disabled"]
     budget_tokens: int | None = None
-    display: Literal["summarized", "omitted"] = "summarized"
+    display: Literal["summarized", "omitted"] = "omitted"
 
 
 class OutputConfig(msgspec.Struct, forbid_unknown_fields=True):
@@ -68,7 +68,7 @@ class MessagesBody(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def shows_thoughts(self) -> bool:
-        return self.thinking is None or self.thinking.display == "summarized"
+        return self.thinking is not None and self.thinking.display == "summarized"
 
     def asked(self) -> Asked:
         texts = [turn.text for turn in self.messages]

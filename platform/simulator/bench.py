@@ -7,6 +7,7 @@ import asyncio
 
 import msgspec
 
+from simulator import bench_embeddings
 from simulator.connection import Receive, Scope, Send
 
 CHUNKS = 60
@@ -66,30 +67,24 @@ _END = (
     + _encode([], "chat.completion.chunk", usage=_usage(CHUNKS))
     + b"\n\ndata: [DONE]\n\n"
 )
-_START_WHOLE = {
-    "type": "http.response.start",
-    "status": 200,
-    "headers": [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(_WHOLE)).encode()),
-    ],
-}
 _START_STREAM = {
     "type": "http.response.start",
     "status": 200,
     "headers": [(b"content-type", b"text/event-stream; charset=utf-8")],
 }
-_BODY_WHOLE = {"type": "http.response.body", "body": _WHOLE}
 _BODY_WORDS = [{"type": "http.response.body", "body": word, "more_body": True} for word in _WORDS]
 _BODY_END = {"type": "http.response.body", "body": _END}
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Any POST is a chat call; what it asks is told by two byte searches in its body."""
+    """A POST to `.../embeddings` is one, any other a chat call; what that asks is told by two byte
+    searches in its body."""
     body = await _body(receive)
+    if scope["path"].endswith("/embeddings"):
+        await _send_whole(send, bench_embeddings.answer(body))
+        return
     if b'"stream":true' not in body and b'"stream": true' not in body:
-        await send(_START_WHOLE)
-        await send(_BODY_WHOLE)
+        await _send_whole(send, _WHOLE)
         return
     slow = b"slow" in body
     await send(_START_STREAM)
@@ -98,6 +93,13 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         # Even a pause of nothing lets each word leave by itself, as a real provider's do.
         await asyncio.sleep(SLOW_SECONDS if slow else 0)
     await send(_BODY_END)
+
+
+async def _send_whole(send: Send, body: bytes) -> None:
+    length = str(len(body)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _body(receive: Receive) -> bytes:

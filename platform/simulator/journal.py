@@ -19,8 +19,9 @@ class Call:
 
     `completion_tokens` and `reasoning_tokens` are those of the whole answer as planned under the
     request's bound; `tokens_emitted` and `reasoning_emitted` are the deltas handed to the socket so
-    far. `prompt_tokens` include `cached_tokens`. `outcome` is `running`, `completed`, `refused`,
-    `client_gone` or the name of the steered fault. Times are Unix seconds.
+    far; so with `vectors` and `vectors_emitted`. `prompt_tokens` include `cached_tokens`. `outcome`
+    is `running`, `completed`, `refused`, `client_gone` or the name of the steered fault. Times are
+    Unix seconds.
     """
 
     provider: str
@@ -39,6 +40,8 @@ class Call:
     reasoning_tokens: int = 0
     tokens_emitted: int = 0
     reasoning_emitted: int = 0
+    vectors: int = 0
+    vectors_emitted: int = 0
     outcome: str = "running"
     client_gone: bool = False
     finished: bool = False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from simulator import anthropic_chat, gemini_chat, openai_chat, own, providers
+from simulator import anthropic_chat, embeddings, gemini_chat, openai_chat, own, providers
 from simulator.exchange import Arrival
 from simulator.journal import Kind
 from simulator.refusals import Problem, Refused
@@ -41,6 +41,7 @@ ROUTES = (
     Route("DELETE", "/_journal", own.clear_journal, keyless=True),
     Route("GET", "/{vendor}/v1/models", own.models),
     Route("POST", "/{vendor}/v1/chat/completions", openai_chat.respond, "chat"),
+    Route("POST", "/{vendor}/v1/embeddings", embeddings.respond, "embeddings"),
     Route("POST", "/anthropic/v1/messages", anthropic_chat.respond, "chat"),
     Route("POST", f"{_GEMINI}:generateContent", gemini_chat.whole, "chat"),
     Route("POST", f"{_GEMINI}:streamGenerateContent", gemini_chat.stream, "chat"),

@@ -42,6 +42,8 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
       after the last word.
     - `times`: the fault befalls only the first so many calls of the marker, then all is well.
 
+    Embeddings: as many `vectors` come, each of `dimensions` numbers, whatever was asked.
+
     `marker` makes the call findable in the journal.
     """
 
@@ -72,6 +74,8 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     error_in_200: bool = False
     after_tokens: TokenCount | None = None
     times: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    vectors: Annotated[int, msgspec.Meta(ge=0, le=4096)] | None = None
+    dimensions: Annotated[int, msgspec.Meta(ge=1, le=4096)] | None = None
     marker: str | None = None
 
     def faults(self) -> list[Fault]:
