@@ -48,26 +48,46 @@ class Result:
 class Requests:
     """Ready-made requests, one for each key in turn: the limiter sees every key equally often."""
 
-    def __init__(self, port: int, keys: list[str], *, stream: bool, slow: bool = False) -> None:
+    def __init__(self, port: int, keys: list[str], path: str, body: dict[str, object]) -> None:
         self.port = port
-        self.stream = stream
-        question = "Tell me something slowly." if slow else "Tell me something."
-        messages = [{"role": "user", "content": question}]
-        body = {"model": "gpt-6-luna", "messages": messages, "max_tokens": 256}
-        encoded = msgspec.json.encode(body | ({"stream": True} if stream else {}))
-        self._ready = cycle([self._build(port, key, encoded) for key in keys])
+        self.stream = bool(body.get("stream"))
+        encoded = msgspec.json.encode(body)
+        self._ready = cycle([self._build(port, key, path, encoded) for key in keys])
 
     def __iter__(self) -> Iterator[bytes]:
         return self._ready
 
     @staticmethod
-    def _build(port: int, key: str, body: bytes) -> bytes:
+    def _build(port: int, key: str, path: str, body: bytes) -> bytes:
         head = (
-            f"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
+            f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n"
             f"authorization: Bearer {key}\r\ncontent-type: application/json\r\n"
             f"content-length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body
+
+
+def chat(port: int, keys: list[str], *, stream: bool, slow: bool = False) -> Requests:
+    """Chat calls; a slow stream takes its time."""
+    question = "Tell me something slowly." if slow else "Tell me something."
+    body: dict[str, object] = {
+        "model": "gpt-6-luna",
+        "messages": [{"role": "user", "content": question}],
+        "max_tokens": 256,
+        "stream": stream,
+    }
+    return Requests(port, keys, "/v1/chat/completions", body)
+
+
+def embeddings(port: int, keys: list[str], *, inputs: int) -> Requests:
+    """Embeddings calls of so many texts, for vectors in base64 as the SDKs ask for them."""
+    texts = [f"Sentence {number}, of a sentence's usual length." for number in range(inputs)]
+    body: dict[str, object] = {
+        "model": "text-embedding-3-small",
+        "input": texts,
+        "encoding_format": "base64",
+    }
+    return Requests(port, keys, "/v1/embeddings", body)
 
 
 class Connection(asyncio.Protocol):

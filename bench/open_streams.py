@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 
-from bench.load import Connection, Requests, Result, connect, press
+from bench.load import Connection, Requests, Result, chat, connect, press
 from bench.servers import BenchError, Server
 
 STREAMS = 1_000
@@ -35,12 +35,12 @@ class Outcome:
 
 async def measure(server: Server, keys: list[str]) -> Outcome:
     """Needs a fresh process: an earlier load would have left memory to grow into."""
-    plain = Requests(server.port, keys, stream=False)
+    plain = chat(server.port, keys, stream=False)
     warm_up = await press(plain, connections=16, seconds=_WARM_UP_SECONDS)
     idle = await press(plain, connections=1, seconds=_PLAIN_SECONDS)
     before = server.memory()
     streams = Result()
-    clients = await _open(Requests(server.port, keys, stream=True, slow=True), streams)
+    clients = await _open(chat(server.port, keys, stream=True, slow=True), streams)
     beside = await press(plain, connections=1, seconds=_PLAIN_SECONDS)
     during = server.memory()
     async with asyncio.timeout(_LAST_SECONDS):

@@ -16,8 +16,9 @@ from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
 
-_START_SECONDS = 30
+_START_SECONDS = 60
 _STOP_SECONDS = 40
+_LITELLM = ROOT / "var/bench/litellm/bin/litellm"
 
 
 class BenchError(Exception):
@@ -36,25 +37,31 @@ class Server:
         return int(line.split()[1]) * 1024
 
 
-@contextmanager
-def uvicorn(application: str, environment: Mapping[str, str]) -> Iterator[Server]:
+def uvicorn(application: str, environment: Mapping[str, str]) -> AbstractContextManager[Server]:
     """One uvicorn process as in production, until the block ends."""
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
     command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
     command += ["--no-access-log", "--log-level", "warning", "--backlog", "4096"]
+    return _process(application, command, port, {"PYTHONPATH": PYTHONPATH, **environment})
+
+
+@contextmanager
+def _process(
+    name: str, command: list[str], port: int, environment: Mapping[str, str]
+) -> Iterator[Server]:
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": PYTHONPATH, **environment},
+            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         try:
-            _wait_until_it_listens(application, process, port, output)
+            _wait_until_it_listens(name, process, port, output)
             yield Server(process.pid, port)
         finally:
             process.terminate()
@@ -66,7 +73,7 @@ def uvicorn(application: str, environment: Mapping[str, str]) -> Iterator[Server
 
 
 def _wait_until_it_listens(
-    application: str, process: subprocess.Popen[bytes], port: int, output: IO[bytes]
+    name: str, process: subprocess.Popen[bytes], port: int, output: IO[bytes]
 ) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
@@ -76,12 +83,33 @@ def _wait_until_it_listens(
         time.sleep(0.05)
     output.seek(0)
     words = output.read().decode(errors="replace").strip()
-    raise BenchError(f"{application} did not start within {_START_SECONDS} s.\n{words}")
+    raise BenchError(f"{name} did not start within {_START_SECONDS} s.\n{words}")
 
 
 def yardstick(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     """The bare pass-through to the simulator."""
     return uvicorn("bench.yardstick:application", {"UPSTREAM": simulator.base_url("openai")})
+
+
+def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
+    """LiteLLM's proxy before the simulator, one worker, in the environment that `make bench` makes.
+
+    Raises BenchError where it is not installed.
+    """
+    if not _LITELLM.exists():
+        raise BenchError("LiteLLM is not installed. `make bench` does it.")
+    port = free_port()
+    command = [str(_LITELLM), "--config", "bench/litellm.yaml", "--num_workers", "1"]
+    command += ["--host", LOOPBACK, "--port", str(port), "--telemetry", "False"]
+    environment = {
+        "PYTHONPATH": "",
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+        "LITELLM_LOG": "ERROR",
+        "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
+        "UPSTREAM": simulator.base_url("openai"),
+    }
+    return _process("LiteLLM", command, port, environment)
 
 
 def service(simulator: RunningSimulator) -> AbstractContextManager[Server]:

@@ -5,7 +5,17 @@ from statistics import median
 import uvloop
 from django.db import connection
 
-from bench import noise, open_streams, pgbench, report, seed, servers, throughput, usage
+from bench import (
+    embeddings,
+    noise,
+    open_streams,
+    pgbench,
+    report,
+    seed,
+    servers,
+    throughput,
+    usage,
+)
 from bench.load import Result
 from bench.report import Target, milliseconds
 from bench.throughput import CONNECTIONS, Series, Subject
@@ -28,7 +38,10 @@ def run(*, rounds: int, seconds: int) -> None:
     with process.running("--bench") as simulator:
         targets, answered = _compare(simulator, keys, rounds, seconds)
         more, streamed = _hold_streams_open(simulator, keys)
-    targets += [*more, _accounting(answered + streamed)]
+        beside, called = _compare_with_peer(simulator, keys, rounds, seconds)
+        embedding, embedded = _compare_embeddings(simulator, keys, rounds, seconds)
+    targets += [*more, *beside, *embedding]
+    targets.append(_accounting(answered + streamed + called + embedded))
     with noise.told("pgbench"):
         targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
     targets.append(_usage_report())
@@ -45,7 +58,8 @@ def _compare(
         with noise.told("the comparison"):
             uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
     direct, bare, ours = (subject.series for subject in subjects)
-    _print_comparison(direct, bare, ours, rounds)
+    named = {"upstream": direct, "yardstick": bare, "service": ours}
+    _print_rates(named, yardstick="yardstick", rounds=rounds)
     results = [*ours.results(), subjects[2].warm_up]
     added = ours.alone_median - direct.alone_median
     plain, streams = ours.plain_rate / bare.plain_rate, ours.stream_rate / bare.stream_rate
@@ -60,7 +74,8 @@ def _compare(
     return targets, sum(len(result.latencies) for result in results)
 
 
-def _print_comparison(direct: Series, bare: Series, ours: Series, rounds: int) -> None:
+def _print_rates(subjects: dict[str, Series], *, yardstick: str, rounds: int) -> None:
+    bare = subjects[yardstick]
     rows = [
         (
             name,
@@ -71,7 +86,7 @@ def _print_comparison(direct: Series, bare: Series, ours: Series, rounds: int) -
             milliseconds(series.alone_median),
             milliseconds(series.alone_p99),
         )
-        for name, series in (("upstream", direct), ("yardstick", bare), ("service", ours))
+        for name, series in subjects.items()
     ]
     print(f"{CONNECTIONS} connections, then one alone; medians of {rounds} rounds in turn")
     header = ("", "plain/s", "ratio", "streams/s", "ratio", "alone", "p99")
@@ -95,6 +110,48 @@ def _hold_streams_open(simulator: RunningSimulator, keys: list[str]) -> tuple[li
         _none_failed("calls beside them refused", outcome.plain),
     ]
     return targets, sum(len(result.latencies) for result in [outcome.streams, *outcome.plain])
+
+
+def _compare_with_peer(
+    simulator: RunningSimulator, keys: list[str], rounds: int, seconds: int
+) -> tuple[list[Target], int]:
+    with servers.litellm(simulator) as litellm, servers.service(simulator) as service:
+        subjects = [Subject(port, keys) for port in (litellm.port, service.port)]
+        with noise.told("the comparison with LiteLLM"):
+            uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
+    theirs, ours = (subject.series for subject in subjects)
+    plain, streams = ours.plain_rate / theirs.plain_rate, ours.stream_rate / theirs.stream_rate
+    _print_rates({"LiteLLM": theirs, "service": ours}, yardstick="LiteLLM", rounds=rounds)
+    results = [*ours.results(), subjects[1].warm_up]
+    targets = [
+        Target("plain calls, of LiteLLM's", f"{plain:.1f}x", ">= 12x", plain >= 12),
+        Target("streams, of LiteLLM's", f"{streams:.1f}x", ">= 25x", streams >= 25),
+        _none_failed("calls beside LiteLLM refused or broken", results),
+    ]
+    return targets, sum(len(result.latencies) for result in results)
+
+
+def _compare_embeddings(
+    simulator: RunningSimulator, keys: list[str], rounds: int, seconds: int
+) -> tuple[list[Target], int]:
+    with (
+        servers.yardstick(simulator) as yardstick,
+        servers.service(simulator) as service,
+        noise.told("the embeddings"),
+    ):
+        ports = (yardstick.port, service.port)
+        bare, ours = uvloop.run(embeddings.measure(ports, keys, rounds, seconds))
+    ratio = ours.median / bare.median
+    print(
+        f"{embeddings.INPUTS} inputs, vectors in base64: {milliseconds(ours.median)}, "
+        f"the bare pass-through {milliseconds(bare.median)}\n",
+        flush=True,
+    )
+    targets = [
+        Target("embeddings, of the yardstick's time", f"{ratio:.2f}", "<= 1.30", ratio <= 1.3),
+        _none_failed("embeddings calls refused or broken", [ours]),
+    ]
+    return targets, len(ours.latencies)
 
 
 def _money_functions(accounts: list[seed.Account], seconds: int) -> list[Target]:

@@ -6,7 +6,7 @@ Taking turns lets whatever else the machine does fall on both; medians over the 
 from dataclasses import dataclass, field
 from statistics import median
 
-from bench.load import Requests, Result, press
+from bench.load import Result, chat, press
 
 CONNECTIONS = 16
 _WARM_UP_SECONDS = 2.0
@@ -48,8 +48,8 @@ class Subject:
     def __init__(self, port: int, keys: list[str]) -> None:
         self.series = Series()
         self.warm_up = Result()
-        self._plain = Requests(port, keys, stream=False)
-        self._streams = Requests(port, keys, stream=True)
+        self._plain = chat(port, keys, stream=False)
+        self._streams = chat(port, keys, stream=True)
 
     async def warm(self) -> None:
         """Fill pools and caches, unmeasured."""

@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 
 Message = dict[str, Any]
-_TARGET = os.environ.get("UPSTREAM", "") + "/chat/completions"
+_UPSTREAM = os.environ.get("UPSTREAM", "")
 _HEADERS = {"authorization": "Bearer x", "content-type": "application/json"}
 _sessions: list[aiohttp.ClientSession] = []
 
@@ -32,7 +32,8 @@ async def application(
     while more:
         message = await receive()
         body, more = body + message.get("body", b""), message.get("more_body", False)
-    async with _session().post(_TARGET, data=body, headers=_HEADERS) as answer:
+    target = _UPSTREAM + scope["path"].removeprefix("/v1")
+    async with _session().post(target, data=body, headers=_HEADERS) as answer:
         names = ("content-type", "content-length")
         kept = [(n.encode(), answer.headers[n].encode()) for n in names if n in answer.headers]
         await send({"type": "http.response.start", "status": answer.status, "headers": kept})
