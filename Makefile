@@ -3,8 +3,11 @@
 PYTHON := .venv/bin/python
 export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
 
+PYTHON_CLIENTS := langchain llama_index llm aider
+NODE_CLIENTS := openai_node ai_sdk
+
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types contracts missing-migrations format lock bench migrations shell node clean
+.PHONY: help run test test-clients check lint types contracts missing-migrations format lock bench migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +17,9 @@ run: .venv/installed ## Start the whole service on this machine (PORT=8000)
 
 test: .venv/installed ## Run every test, on both cores, with stores of its own (ARGS="-k name")
 	@$(PYTHON) -m pytest -n 2 $(ARGS)
+
+test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service
+	@$(PYTHON) -m pytest -n 2 tests/clients $(ARGS)
 
 check: lint types contracts missing-migrations test ## Everything that has to be green before a commit
 
@@ -36,7 +42,7 @@ format: .venv/installed ## Mend style and format
 	@$(PYTHON) -m ruff format
 
 lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
-	@for name in requirements requirements-dev; do \
+	@for name in requirements requirements-dev $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
 		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(ARGS) \
 			$$name.in -o $$name.txt || exit 1; \
 	done
@@ -50,11 +56,12 @@ migrations: .venv/installed ## Write migrations for changed models, beside a run
 shell: .venv/installed ## A Django shell, beside a running `make run`
 	@$(PYTHON) -m common.local exec $(PYTHON) manage.py shell
 
-node: tests/clients/node_modules/.package-lock.json ## Install the Node client that some tests use
+clients: $(PYTHON_CLIENTS:%=var/clients/%/installed) ## Install those clients, each in an environment of its own
+clients: $(NODE_CLIENTS:%=tests/clients/%/node_modules/.package-lock.json)
 
 clean: ## Remove the virtual environment, the caches and all local data (stop `make run` first)
 	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf tests/clients/node_modules
+	rm -rf tests/clients/*/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- What the targets stand on ------------------------------------------------------------------
@@ -76,6 +83,11 @@ clean: ## Remove the virtual environment, the caches and all local data (stop `m
 	@$(PYTHON) -m pip install --disable-pip-version-check --require-hashes --no-deps -r requirements-dev.txt
 	@touch $@
 
-tests/clients/node_modules/.package-lock.json: tests/clients/package-lock.json
-	@npm ci --no-audit --no-fund --prefix tests/clients
+var/clients/%/installed: tests/clients/%/requirements.txt .venv/installed
+	@.venv/bin/uv venv --quiet --clear --python $(PYTHON) var/clients/$*
+	@.venv/bin/uv pip sync --quiet --require-hashes --python var/clients/$*/bin/python $<
+	@touch $@
+
+tests/clients/%/node_modules/.package-lock.json: tests/clients/%/package-lock.json
+	@npm ci --no-audit --no-fund --prefix $(<D)
 	@touch $@

@@ -1,58 +1,37 @@
-"""The unmodified openai-node client against the running service; `make node` installs it."""
+"""The unmodified openai-node against the running service."""
 
 import json
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from billing.models import Charge
-from common.local.paths import ROOT
-from tests.personas import new_key, new_user
-from tests.service import Web
+from publicapi.tests.v1.customer import Customer
+from tests.clients.conftest import Run
+from tests.clients.environments import PROGRAMS, node_client
 
-CLIENTS = ROOT / "tests" / "clients"
-
-pytestmark = [
-    pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed"),
-    pytest.mark.skipif(
-        not (CLIENTS / "node_modules" / "openai").exists(),
-        reason="openai-node is not installed: run `make node`",
-    ),
-]
+pytestmark = node_client("openai_node", "openai-node")
 
 Node = Callable[[str], Any]
 
 
 @pytest.fixture
-def node(web: Web, committed: None) -> Node:
-    """Runs one case of `openai.mjs` as a customer of its own, and returns what it printed."""
+def node(run: Run, alice: Customer) -> Node:
+    """Runs one case of `openai.mjs` as alice, and returns what it printed."""
 
-    def run(case: str) -> Any:
-        _, key = new_key(new_user("alice", plan="max", balance_usd=1))
-        done = subprocess.run(
-            ["node", "openai.mjs", case],
-            cwd=CLIENTS,
-            env={"PATH": os.environ["PATH"], "BASE_URL": f"{web.url}/v1", "API_KEY": key},
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+    def node(case: str) -> Any:
+        program = PROGRAMS / "openai_node" / "openai.mjs"
+        return json.loads(run("node", program, case, MARKER=alice.marker))
 
-    return run
+    return node
 
 
-def test_a_whole_answer_comes_with_the_tokens_that_were_billed(node: Node) -> None:
+def test_a_whole_answer_comes_with_the_tokens_that_were_billed(node: Node, alice: Customer) -> None:
     answer = node("answer")
     assert len(answer["text"].split()) == 7
     assert answer["finish_reason"] == "stop"
-    charge = Charge.objects.get(request_id=answer["id"])
+    charge = alice.charge()
+    assert answer["id"] == charge.request_id
     assert answer["usage"]["completion_tokens"] == charge.tokens_out == 7
     assert answer["usage"]["prompt_tokens"] == charge.tokens_in
 

@@ -1,85 +1,78 @@
 """The unmodified openai-python client against the running service."""
 
-import json
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import openai
 import pytest
 
-from accounts.models import User
-from billing.models import Charge
 from catalog.seeds import CHAT_MODELS
+from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, NOT_CONFIGURED, Customer
 from tests.personas import new_key, new_user
 from tests.service import Web
 
-pytestmark = pytest.mark.usefixtures("committed")
-
-# Answered by the simulator.
-MODEL = "gpt-6-luna"
-# Of a provider that is not configured in tests.
-UNAVAILABLE_MODEL = "mistral-medium-3.5"
-# In no plan, so it needs a balance.
-BALANCE_ONLY_MODEL = "kimi-k3"
+Asking = Callable[..., list[Any]]
 
 
-@dataclass
-class Customer:
-    """Alice on the Max plan, and an API key of hers."""
-
-    user: User
-    key: str
-
-
-@pytest.fixture
-def alice(committed: None) -> Customer:
-    user = new_user("alice", plan="max", balance_usd=1)
-    return Customer(user, new_key(user)[1])
+def options(web: Web, key: str) -> dict[str, Any]:
+    """How every client here is made. A strict one accepts no field that is missing or of another
+    type than OpenAI's own interface has it."""
+    return {
+        "base_url": f"{web.url}/v1",
+        "api_key": key,
+        "max_retries": 0,
+        "_strict_response_validation": True,
+    }
 
 
 @pytest.fixture
 def client(web: Web, alice: Customer) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{web.url}/v1", api_key=alice.key, max_retries=0) as client:
+    with openai.OpenAI(**options(web, alice.raw_key)) as client:
         yield client
 
 
 @pytest.fixture
 async def async_client(web: Web, alice: Customer) -> AsyncIterator[openai.AsyncOpenAI]:
-    async with openai.AsyncOpenAI(
-        base_url=f"{web.url}/v1", api_key=alice.key, max_retries=0
-    ) as client:
+    async with openai.AsyncOpenAI(**options(web, alice.raw_key)) as client:
         yield client
 
 
-def asking(text: str = "What is the capital of France?", **steering: Any) -> list[Any]:
-    """The messages of a request; `steering` is what the simulator shall do."""
-    return [{"role": "user", "content": f"{text}\n@sim {json.dumps(steering)}"}]
+@pytest.fixture
+def asking(alice: Customer) -> Asking:
+    """The messages of a request of alice's; its keywords are what the simulator shall do."""
+
+    def asking(**steering: Any) -> list[Any]:
+        question = alice.prompt("What is the capital of France?", **steering)
+        return [{"role": "user", "content": question}]
+
+    return asking
 
 
 # --- Answers ------------------------------------------------------------------------------------
 
 
 def test_a_whole_answer_comes_with_the_tokens_that_were_billed(
-    client: openai.OpenAI, alice: Customer
+    client: openai.OpenAI,
+    alice: Customer,
+    asking: Asking,
 ) -> None:
-    answer = client.chat.completions.create(model=MODEL, messages=asking(tokens=7))
+    answer = client.chat.completions.create(model=IN_PLAN, messages=asking(tokens=7))
     [choice] = answer.choices
     assert choice.finish_reason == "stop"
     assert choice.message.role == "assistant"
     assert len((choice.message.content or "").split()) == 7
     assert answer.object == "chat.completion"
-    assert answer.model == MODEL
+    assert answer.model == IN_PLAN
     assert answer.usage
     assert answer.usage.completion_tokens == 7
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + 7
-    charge = Charge.objects.get(account=alice.user)
+    charge = alice.charge()
     assert (charge.tokens_in, charge.tokens_out) == (answer.usage.prompt_tokens, 7)
 
 
-def test_a_stream_ends_with_its_reason_and_its_usage(client: openai.OpenAI) -> None:
+def test_a_stream_ends_with_its_reason_and_its_usage(client: openai.OpenAI, asking: Asking) -> None:
     with client.chat.completions.create(
-        model=MODEL, messages=asking(tokens=7), stream=True
+        model=IN_PLAN, messages=asking(tokens=7), stream=True
     ) as stream:
         chunks = list(stream)
     assert chunks[0].choices[0].delta.role == "assistant"
@@ -92,16 +85,16 @@ def test_a_stream_ends_with_its_reason_and_its_usage(client: openai.OpenAI) -> N
     assert chunks[-1].usage.completion_tokens == 7
 
 
-def test_a_bound_on_the_output_is_kept(client: openai.OpenAI) -> None:
-    answer = client.chat.completions.create(model=MODEL, messages=asking(tokens=50), max_tokens=5)
+def test_a_bound_on_the_output_is_kept(client: openai.OpenAI, asking: Asking) -> None:
+    answer = client.chat.completions.create(model=IN_PLAN, messages=asking(tokens=50), max_tokens=5)
     assert answer.choices[0].finish_reason == "length"
     assert answer.usage
     assert answer.usage.completion_tokens == 5
 
 
-def test_the_stream_helper_puts_the_answer_together(client: openai.OpenAI) -> None:
+def test_the_stream_helper_puts_the_answer_together(client: openai.OpenAI, asking: Asking) -> None:
     with client.chat.completions.stream(
-        model=MODEL, messages=asking(tokens=7), stream_options={"include_usage": True}
+        model=IN_PLAN, messages=asking(tokens=7), stream_options={"include_usage": True}
     ) as stream:
         deltas = [event.delta for event in stream if event.type == "content.delta"]
         answer = stream.get_final_completion()
@@ -112,11 +105,13 @@ def test_the_stream_helper_puts_the_answer_together(client: openai.OpenAI) -> No
     assert answer.usage.completion_tokens == 7
 
 
-def test_every_answer_names_its_request(client: openai.OpenAI, alice: Customer) -> None:
-    answer = client.chat.completions.create(model=MODEL, messages=asking(tokens=1))
-    assert answer._request_id == Charge.objects.get(account=alice.user).request_id
+def test_every_answer_names_its_request(
+    client: openai.OpenAI, alice: Customer, asking: Asking
+) -> None:
+    answer = client.chat.completions.create(model=IN_PLAN, messages=asking(tokens=1))
+    assert answer._request_id == alice.charge().request_id
     raw = client.chat.completions.with_raw_response.create(
-        model=MODEL, messages=asking(tokens=1), stream=True
+        model=IN_PLAN, messages=asking(tokens=1), stream=True
     )
     assert raw.request_id
     assert raw.headers["x-ratelimit-limit"] == "120"
@@ -124,15 +119,19 @@ def test_every_answer_names_its_request(client: openai.OpenAI, alice: Customer) 
         assert list(stream)
 
 
-async def test_the_async_client_gets_a_whole_answer(async_client: openai.AsyncOpenAI) -> None:
-    answer = await async_client.chat.completions.create(model=MODEL, messages=asking(tokens=7))
+async def test_the_async_client_gets_a_whole_answer(
+    async_client: openai.AsyncOpenAI, asking: Asking
+) -> None:
+    answer = await async_client.chat.completions.create(model=IN_PLAN, messages=asking(tokens=7))
     assert answer.usage
     assert answer.usage.completion_tokens == 7
 
 
-async def test_the_async_client_gets_a_stream(async_client: openai.AsyncOpenAI) -> None:
+async def test_the_async_client_gets_a_stream(
+    async_client: openai.AsyncOpenAI, asking: Asking
+) -> None:
     async with await async_client.chat.completions.create(
-        model=MODEL, messages=asking(tokens=7), stream=True
+        model=IN_PLAN, messages=asking(tokens=7), stream=True
     ) as stream:
         chunks = [chunk async for chunk in stream]
     assert len("".join(chunk.choices[0].delta.content or "" for chunk in chunks).split()) == 7
@@ -142,9 +141,10 @@ async def test_the_async_client_gets_a_stream(async_client: openai.AsyncOpenAI) 
 
 async def test_the_async_stream_helper_puts_the_answer_together(
     async_client: openai.AsyncOpenAI,
+    asking: Asking,
 ) -> None:
     async with async_client.chat.completions.stream(
-        model=MODEL, messages=asking(tokens=7)
+        model=IN_PLAN, messages=asking(tokens=7)
     ) as stream:
         answer = await stream.get_final_completion()
     assert len((answer.choices[0].message.content or "").split()) == 7
@@ -156,35 +156,30 @@ async def test_the_async_stream_helper_puts_the_answer_together(
 def test_models_are_listed(client: openai.OpenAI) -> None:
     models = {model.id: model for model in client.models.list()}
     assert {seed.id for seed in CHAT_MODELS} <= models.keys()
-    assert models[MODEL].object == "model"
-    assert models[MODEL].owned_by == "openai"
+    assert models[IN_PLAN].object == "model"
+    assert models[IN_PLAN].owned_by == "openai"
 
 
 async def test_the_async_client_lists_models(async_client: openai.AsyncOpenAI) -> None:
-    assert MODEL in {model.id async for model in async_client.models.list()}
+    assert IN_PLAN in {model.id async for model in async_client.models.list()}
 
 
 def test_one_model_is_retrieved_by_id_and_by_former_name(client: openai.OpenAI) -> None:
-    assert client.models.retrieve(MODEL).id == MODEL
-    assert client.models.retrieve("gpt-4o-mini").id == MODEL
+    assert client.models.retrieve(IN_PLAN).id == IN_PLAN
+    assert client.models.retrieve("gpt-4o-mini").id == IN_PLAN
 
 
 # --- Errors -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "code", "request_body"),
+    ("kind", "status", "code", "steering", "request_body"),
     [
-        (openai.BadRequestError, 400, "invalid_messages", {"messages": []}),
-        (openai.BadRequestError, 400, "invalid_body", {"max_tokens": -1}),
-        (openai.NotFoundError, 404, "model_not_found", {"model": "dall-e-2"}),
-        (
-            openai.InternalServerError,
-            502,
-            "upstream_error",
-            {"messages": asking(fail="before", status=500)},
-        ),
-        (openai.InternalServerError, 503, "provider_unavailable", {"model": UNAVAILABLE_MODEL}),
+        (openai.BadRequestError, 400, "invalid_messages", {}, {"messages": []}),
+        (openai.BadRequestError, 400, "invalid_body", {}, {"max_tokens": -1}),
+        (openai.NotFoundError, 404, "model_not_found", {}, {"model": "dall-e-2"}),
+        (openai.InternalServerError, 502, "upstream_error", {"fail": "before", "status": 500}, {}),
+        (openai.InternalServerError, 503, "provider_unavailable", {}, {"model": NOT_CONFIGURED}),
     ],
 )
 def test_a_failed_call_has_a_class_a_status_a_code_and_a_request_id(
@@ -192,11 +187,13 @@ def test_a_failed_call_has_a_class_a_status_a_code_and_a_request_id(
     kind: type[openai.APIStatusError],
     status: int,
     code: str,
+    steering: dict[str, Any],
     request_body: dict[str, Any],
+    asking: Asking,
 ) -> None:
     with pytest.raises(kind) as caught:
         client.chat.completions.create(
-            **{"model": MODEL, "messages": asking(tokens=1), **request_body}
+            **{"model": IN_PLAN, "messages": asking(**steering), **request_body}
         )
     assert (caught.value.status_code, caught.value.code) == (status, code)
     assert caught.value.request_id
@@ -208,11 +205,14 @@ def test_a_failed_call_has_a_class_a_status_a_code_and_a_request_id(
     [("", "missing_api_key"), ("Bearer mk_" + "0" * 44, "invalid_api_key")],
 )
 def test_a_missing_or_unknown_key_is_an_authentication_error(
-    client: openai.OpenAI, authorization: str, code: str
+    client: openai.OpenAI,
+    authorization: str,
+    code: str,
+    asking: Asking,
 ) -> None:
     caller = client.with_options(default_headers={"Authorization": authorization})
     with pytest.raises(openai.AuthenticationError) as caught:
-        caller.chat.completions.create(model=MODEL, messages=asking())
+        caller.chat.completions.create(model=IN_PLAN, messages=asking())
     assert caught.value.code == code
 
 
@@ -221,46 +221,52 @@ def test_a_missing_or_unknown_key_is_an_authentication_error(
     [("free", (), "api_access_required"), ("max", ("grok-4.7",), "model_not_allowed")],
 )
 def test_what_a_key_may_not_do_is_a_permission_error(
-    web: Web, plan: str, models: tuple[str, ...], code: str
+    web: Web,
+    plan: str,
+    models: tuple[str, ...],
+    code: str,
+    asking: Asking,
 ) -> None:
     _, key = new_key(new_user("bob", plan=plan, balance_usd=1), models=models)
     with (
-        openai.OpenAI(base_url=f"{web.url}/v1", api_key=key, max_retries=0) as client,
+        openai.OpenAI(**options(web, key)) as client,
         pytest.raises(openai.PermissionDeniedError) as caught,
     ):
-        client.chat.completions.create(model=MODEL, messages=asking())
+        client.chat.completions.create(model=IN_PLAN, messages=asking())
     assert caught.value.code == code
 
 
-def test_an_empty_balance_is_a_402_that_the_client_does_not_retry(web: Web) -> None:
+def test_an_empty_balance_is_a_402_that_the_client_does_not_retry(web: Web, asking: Asking) -> None:
     _, key = new_key(new_user("bob", plan="max"))
     with (
-        openai.OpenAI(base_url=f"{web.url}/v1", api_key=key) as client,
+        openai.OpenAI(**options(web, key) | {"max_retries": 2}) as client,
         pytest.raises(openai.APIStatusError) as caught,
     ):
-        client.chat.completions.create(model=BALANCE_ONLY_MODEL, messages=asking())
+        client.chat.completions.create(model=BALANCE_ONLY, messages=asking())
     assert (caught.value.status_code, caught.value.code) == (402, "insufficient_balance")
     assert caught.value.response.headers["x-should-retry"] == "false"
 
 
 def test_too_many_requests_are_a_rate_limit_error(client: openai.OpenAI) -> None:
     for _ in range(120):
-        client.models.retrieve(MODEL)
+        client.models.retrieve(IN_PLAN)
     with pytest.raises(openai.RateLimitError) as caught:
-        client.models.retrieve(MODEL)
+        client.models.retrieve(IN_PLAN)
     assert caught.value.code == "rate_limit_exceeded"
     assert 1 <= int(caught.value.response.headers["retry-after"]) <= 60
 
 
 def test_a_failure_in_the_middle_of_a_stream_is_raised_after_what_came(
-    client: openai.OpenAI, alice: Customer
+    client: openai.OpenAI,
+    alice: Customer,
+    asking: Asking,
 ) -> None:
     stream = client.chat.completions.create(
-        model=MODEL, messages=asking(tokens=9, fail="after", after_tokens=3), stream=True
+        model=IN_PLAN, messages=asking(tokens=9, fail="after", after_tokens=3), stream=True
     )
     received: list[str] = []
     with stream, pytest.raises(openai.APIError) as caught:
         received.extend(chunk.choices[0].delta.content or "" for chunk in stream)
     assert caught.value.code == "upstream_error"
     assert len("".join(received).split()) == 3
-    assert Charge.objects.get(account=alice.user).tokens_out == 3
+    assert alice.charge().tokens_out == 3

@@ -1,5 +1,6 @@
 // Calls the service with the unmodified openai-node client, and prints what it saw as JSON.
-// Usage: BASE_URL=... API_KEY=... node openai.mjs NAME, where NAME is one of the functions below.
+// Usage: BASE_URL=... API_KEY=... MARKER=... node openai.mjs NAME, where NAME is one of the functions
+// below. The simulator notes each call under the marker.
 
 import OpenAI from "openai";
 
@@ -14,7 +15,8 @@ const client = new OpenAI({
 
 /** A request for an answer of `steering`, which the simulator follows. */
 function request(steering, fields = {}) {
-  const content = `What is the capital of France?\n@sim ${JSON.stringify(steering)}`;
+  const line = JSON.stringify({ marker: process.env.MARKER, ...steering });
+  const content = `What is the capital of France?\n@sim ${line}`;
   return { model, messages: [{ role: "user", content }], ...fields };
 }
 

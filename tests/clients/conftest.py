@@ -1,0 +1,72 @@
+"""Fixtures: somebody who uses the service through a client that nobody here wrote."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from publicapi.tests.v1.customer import Customer, new_customer
+from simulator.process import RunningSimulator
+from tests.clients.environments import environment
+from tests.service import Web
+
+Run = Callable[..., str]
+Finish = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def alice(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Customer]:
+    """On Max, with 10 USD. Afterwards she was billed exactly what the providers did for her."""
+    with httpx.Client(base_url=web.url) as http:
+        alice = new_customer(http, web, simulator)
+        yield alice
+    _assert_billed_as_done(alice)
+
+
+@pytest.fixture
+def finish(alice: Customer, tmp_path: Path) -> Finish:
+    """Runs a program as alice until it ends: its command line, and what else is in its
+    environment. It starts in a folder of its own, which is its home too."""
+
+    def finish(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment(alice, home=tmp_path) | variables,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+
+    return finish
+
+
+@pytest.fixture
+def run(finish: Finish) -> Run:
+    """The same for a program that succeeds: returns what alice reads on her screen."""
+
+    def run(*command: str | Path, **variables: str) -> str:
+        done = finish(*command, **variables)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def _assert_billed_as_done(customer: Customer) -> None:
+    """The tokens of the charges are those that the providers' own journal has."""
+    charges = [charge for charge in customer.charges() if charge.status != "released"]
+    calls = [call for call in customer.provider_calls() if call["outcome"] != "refused"]
+    assert {charge.status for charge in charges} <= {"settled"}
+    assert sorted(charge.tokens_out for charge in charges) == sorted(
+        call["tokens_emitted"] + call["reasoning_emitted"] for call in calls
+    )
+    # Of a call that broke no provider says what went in.
+    if all(call["outcome"] == "completed" for call in calls):
+        assert sorted(charge.tokens_in for charge in charges) == sorted(
+            call["prompt_tokens"] for call in calls
+        )

@@ -1,0 +1,93 @@
+"""A page on an origin of its own, and a real browser that opens it."""
+
+import json
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from common.local.ports import LOOPBACK
+
+# Debian's names and everybody else's.
+_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+PATIENCE = 60  # seconds from the start of the browser to what the page has seen
+
+
+def browser() -> str | None:
+    """The path of an installed Chromium."""
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
+class Page(ThreadingHTTPServer):
+    """Serves the files of a folder, at `/task` what the page shall do, and takes at `/seen` what it
+    has seen."""
+
+    def __init__(self, folder: Path, task: dict[str, Any]) -> None:
+        self.task = task
+        self.seen: dict[str, Any] = {}
+        self.done = threading.Event()
+        super().__init__((LOOPBACK, 0), partial(_Handler, directory=str(folder)))
+
+    @property
+    def origin(self) -> str:
+        return f"http://{LOOPBACK}:{self.server_port}"
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    server: Page
+
+    def do_GET(self) -> None:
+        if self.path == "/task":
+            self._answer(json.dumps(self.server.task).encode())
+        else:
+            super().do_GET()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.seen = json.loads(body)
+        self._answer(b"{}")
+        self.server.done.set()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def _answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def opened(folder: Path, name: str, task: dict[str, Any], *, profile: Path) -> dict[str, Any]:
+    """What the page `name` of a folder has seen, opened in a browser with a fresh profile."""
+    with _served(Page(folder, task)) as page:
+        command = [browser() or "", "--headless", "--no-sandbox", f"--user-data-dir={profile}"]
+        log = profile.with_suffix(".log")
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                [*command, f"{page.origin}/{name}"], stdout=output, stderr=output
+            )
+            try:
+                assert page.done.wait(PATIENCE), log.read_text()
+            finally:
+                process.terminate()
+                process.wait()
+    return page.seen
+
+
+@contextmanager
+def _served(page: Page) -> Iterator[Page]:
+    thread = threading.Thread(target=page.serve_forever)
+    thread.start()
+    try:
+        yield page
+    finally:
+        page.shutdown()
+        thread.join()
+        page.server_close()
