@@ -3,14 +3,18 @@
 from collections.abc import AsyncIterator, Callable
 
 import pytest
+from pytest_django import Settings
 
 from common.http import UpstreamClient
-from providers.config import Flags, ProviderConfig
+from providers.config import Flags, ProviderConfig, from_environ
 from providers.openai_compatible import OpenAICompatible
+from providers.registry import aclose, get_chat_wire
+from providers.types import ChatWire
 
 from .upstream import Upstream
 
 MakeWire = Callable[..., OpenAICompatible]
+WireOf = Callable[[str], ChatWire]
 
 
 @pytest.fixture
@@ -46,3 +50,18 @@ def make_wire(upstream: Upstream, client: UpstreamClient) -> MakeWire:
 @pytest.fixture
 def wire(make_wire: MakeWire) -> OpenAICompatible:
     return make_wire()
+
+
+@pytest.fixture
+async def wire_of(settings: Settings, upstream: Upstream) -> AsyncIterator[WireOf]:
+    """The chat wire of the named provider, configured as in the environment, to `upstream`."""
+
+    def configured(name: str) -> ChatWire:
+        environ = {f"{name.upper()}_API_KEY": "sk-secret", f"{name.upper()}_BASE_URL": upstream.url}
+        settings.PROVIDERS = from_environ(environ, simulated=frozenset(), simulator_url="")
+        wire = get_chat_wire(name)
+        assert wire is not None
+        return wire
+
+    yield configured
+    await aclose()
