@@ -42,12 +42,12 @@ format: .venv/installed ## Mend style and format
 	@$(PYTHON) -m ruff format
 
 lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
-	@for name in requirements requirements-dev $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
+	@for name in requirements requirements-dev bench/litellm $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
 		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(ARGS) \
 			$$name.in -o $$name.txt || exit 1; \
 	done
 
-bench: .venv/installed ## Measure throughput and memory against a bare pass-through
+bench: .venv/installed var/bench/litellm/installed ## Measure speed and memory beside a bare pass-through and another gateway
 	@$(PYTHON) -m bench $(ARGS)
 
 migrations: .venv/installed ## Write migrations for changed models, beside a running `make run`
@@ -86,6 +86,12 @@ clean: ## Remove the virtual environment, the caches and all local data (stop `m
 var/clients/%/installed: tests/clients/%/requirements.txt .venv/installed
 	@.venv/bin/uv venv --quiet --clear --python $(PYTHON) var/clients/$*
 	@.venv/bin/uv pip sync --quiet --require-hashes --python var/clients/$*/bin/python $<
+	@touch $@
+
+var/bench/litellm/installed: bench/litellm.txt .venv/installed
+	@echo "Installing LiteLLM, which the service is measured beside (once; about a minute)."
+	@.venv/bin/uv venv --quiet --clear --python $(PYTHON) $(@D)
+	@.venv/bin/uv pip sync --quiet --require-hashes --python $(@D)/bin/python $<
 	@touch $@
 
 tests/clients/%/node_modules/.package-lock.json: tests/clients/%/package-lock.json
