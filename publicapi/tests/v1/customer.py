@@ -1,6 +1,7 @@
 """A customer of `/v1`: somebody with a key, who calls the running service and counts the money."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,13 +13,24 @@ import httpx
 import psutil
 from django.utils import timezone
 
+from accounts import tokens
 from accounts.models import ApiKey, User
 from billing.models import Allowance, Charge, KeyMonth, LedgerEntry, Wallet
+from billing.services.balance import change_plan
 from common.money import NUSD_PER_USD
 from simulator.process import RunningSimulator
 from tests.personas import new_key, new_user
 from tests.service import Web
 
+CHAT = "/v1/chat/completions"
+EMBEDDINGS = "/v1/embeddings"
+IMAGES = "/v1/images/generations"
+
+EMBEDDING = "text-embedding-3-small"
+# Max grants an allowance for it.
+IMAGE = "gpt-image-2.5-flare"
+# No plan has an allowance for it.
+BALANCE_ONLY_IMAGE = "flux-2-pro"
 # Max grants an allowance for it.
 IN_PLAN = "gpt-6-luna"
 # No plan has an allowance for it: every call is paid from the balance, at twice the cost.
@@ -66,18 +78,35 @@ class Customer:
         """A chat call, read to its end."""
         return self.post(json=self.body(steer=steer, **fields))
 
-    def post(self, *, headers: dict[str, str] | None = None, **request: Any) -> httpx.Response:
-        """A POST to the chat endpoint with the key; httpx's own keywords."""
-        return self.http.post(
-            "/v1/chat/completions", headers={**self.headers, **(headers or {})}, **request
-        )
+    def embed(
+        self, *texts: str, steer: dict[str, Any] | None = None, **fields: Any
+    ) -> httpx.Response:
+        """Embeddings of a marked text and `texts` after it. Any field can be given, `input` too."""
+        inputs = [self.prompt(**(steer or {})), *texts]
+        return self.post(EMBEDDINGS, json={"model": EMBEDDING, "input": inputs, **fields})
+
+    def draw(self, *, steer: dict[str, Any] | None = None, **fields: Any) -> httpx.Response:
+        """Pictures to a marked prompt. Any field can be given."""
+        prompt = self.prompt("A red boat.", **(steer or {}))
+        return self.post(IMAGES, json={"model": IMAGE, "prompt": prompt, **fields})
+
+    def post(
+        self, path: str = CHAT, *, headers: dict[str, str] | None = None, **request: Any
+    ) -> httpx.Response:
+        """A POST with the key; httpx's own keywords."""
+        return self.http.post(path, headers={**self.headers, **(headers or {})}, **request)
 
     def chat_with(self, raw_key: str) -> httpx.Response:
         """A chat call with another key."""
         return self.post(json=self.body(), headers={"Authorization": f"Bearer {raw_key}"})
 
     def upload(
-        self, megabytes: int, *, announced: bool, headers: dict[str, str] | None = None
+        self,
+        megabytes: int,
+        *,
+        announced: bool,
+        path: str = CHAT,
+        headers: dict[str, str] | None = None,
     ) -> "Upload":
         """Send a huge body, and watch the memory of the web process while it is taken."""
         process = psutil.Process(self.web.process.pid)
@@ -92,7 +121,7 @@ class Customer:
         sent = dict(headers or {})
         if announced:
             sent["Content-Length"] = str(megabytes * 1_000_000)
-        response = self.post(content=body(), headers=sent)
+        response = self.post(path, content=body(), headers=sent)
         return Upload(response, largest - before)
 
     def hang_up_on(self, request: httpx.Request) -> None:
@@ -102,6 +131,16 @@ class Customer:
             next(response.iter_raw())
             response.close()
 
+    def hang_up_and_wait(self, path: str, body: dict[str, Any]) -> None:
+        """Hang up a moment after the request was sent, and wait until its charge is settled."""
+        self.hang_up_on(
+            self.http.build_request("POST", path, json=body, headers=self.headers, timeout=0.2)
+        )
+        deadline = time.monotonic() + 10
+        while [charge.status for charge in self.charges()] != ["settled"]:
+            assert time.monotonic() < deadline, self.charges()
+            time.sleep(0.05)
+
     def revoke(self) -> None:
         """Take the key away."""
         ApiKey.objects.filter(pk=self.key.pk).update(revoked_at=timezone.now())
@@ -109,8 +148,25 @@ class Customer:
     def suspend(self) -> None:
         User.objects.filter(pk=self.user.pk).update(status=User.Status.SUSPENDED)
 
+    def reinstate(self) -> None:
+        User.objects.filter(pk=self.user.pk).update(status=User.Status.ACTIVE)
+
     def get(self, path: str) -> httpx.Response:
         return self.http.get(path, headers=self.headers)
+
+    def manage(self, method: str, path: str = "", **fields: Any) -> httpx.Response:
+        """A call to `/api/keys`, signed in; `fields` are its body."""
+        token = tokens.access_token(self.user.pk, self.user.token_version)
+        headers = {"Authorization": f"Bearer {token}"}
+        return self.http.request(method, f"/api/keys{path}", json=fields, headers=headers)
+
+    def change_key(self, **fields: Any) -> None:
+        """Change the key by `PATCH /api/keys/{id}`."""
+        response = self.manage("PATCH", f"/{self.key.pk}", **fields)
+        assert response.status_code == 200, response.text
+
+    def move_to(self, plan: str) -> None:
+        change_plan(account=self.user, plan=plan)
 
     def provider_calls(self) -> list[dict[str, Any]]:
         """What the provider says it was asked."""

@@ -1,13 +1,12 @@
 """What a completion costs, to the nano-dollar, with the provider's journal as the witness."""
 
-import time
 from typing import Any
 
 import pytest
 
 from billing.models import KeyMonth, LedgerEntry, UsageDaily
 from publicapi.tests.v1.conftest import NewCustomer
-from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer
+from publicapi.tests.v1.customer import BALANCE_ONLY, CHAT, IN_PLAN, Customer
 
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 
@@ -156,20 +155,8 @@ def test_a_whole_answer_that_breaks_off_costs_nothing(
 def test_a_client_that_hangs_up_pays_for_the_whole_answer(alice: Customer, stream: bool) -> None:
     steer = {"tokens": 20, "delay_ms": 20}
     body = alice.body(model=BALANCE_ONLY, stream=stream, steer=steer)
-    request = alice.http.build_request(
-        "POST", "/v1/chat/completions", json=body, headers=alice.headers, timeout=0.2
-    )
-    alice.hang_up_on(request)
-
-    wait_until_settled(alice)
+    alice.hang_up_and_wait(CHAT, body)
 
     assert alice.provider_call()["tokens_emitted"] == 20
     assert alice.charge().tokens_out == 20
     assert alice.spent_of_balance() == 2 * witnessed_cost(alice, BALANCE_ONLY)
-
-
-def wait_until_settled(customer: Customer) -> None:
-    deadline = time.monotonic() + 10
-    while [charge.status for charge in customer.charges()] != ["settled"]:
-        assert time.monotonic() < deadline, customer.charges()
-        time.sleep(0.05)
