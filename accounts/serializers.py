@@ -52,12 +52,14 @@ class UserSerializer(serializers.ModelSerializer[User]):
         read_only_fields = fields
 
 
-def token_answer(signed_in: SignedIn) -> dict[str, Any]:
+class TokenPairSerializer(serializers.Serializer[SignedIn]):
     """What every way of signing in answers; `expires_in` is in seconds, of the access token."""
-    return {
-        "access_token": signed_in.access_token,
-        "refresh_token": signed_in.refresh_token,
-        "token_type": "bearer",
-        "expires_in": int(tokens.ACCESS_LIFETIME.total_seconds()),
-        "user": UserSerializer(signed_in.user).data,
-    }
+
+    access_token = serializers.CharField(read_only=True)
+    refresh_token = serializers.CharField(read_only=True)
+    token_type = serializers.CharField(default="bearer", read_only=True)
+    expires_in = serializers.SerializerMethodField()
+    user = UserSerializer(read_only=True)
+
+    def get_expires_in(self, signed_in: SignedIn) -> int:
+        return int(tokens.ACCESS_LIFETIME.total_seconds())

@@ -1,5 +1,6 @@
 """`/api/auth`: signing up, in and out."""
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -11,8 +12,8 @@ from accounts.serializers import (
     RefreshSerializer,
     SignInSerializer,
     SignUpSerializer,
+    TokenPairSerializer,
     UserSerializer,
-    token_answer,
 )
 from accounts.types import AuthenticatedRequest
 
@@ -23,29 +24,34 @@ class SignInViewSet(ViewSet):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
+    @extend_schema(request=SignUpSerializer, responses={201: TokenPairSerializer})
     def sign_up(self, request: Request) -> Response:
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         signed_in = services.sign_up(**body.validated_data)
-        return Response(token_answer(signed_in), status=status.HTTP_201_CREATED)
+        return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
 
+    @extend_schema(request=SignInSerializer, responses=TokenPairSerializer)
     def sign_in(self, request: Request) -> Response:
         body = SignInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return Response(token_answer(services.sign_in(**body.validated_data)))
+        return Response(TokenPairSerializer(services.sign_in(**body.validated_data)).data)
 
+    @extend_schema(request=RefreshSerializer, responses=TokenPairSerializer)
     def refresh(self, request: Request) -> Response:
         body = RefreshSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return Response(token_answer(services.refresh(**body.validated_data)))
+        return Response(TokenPairSerializer(services.refresh(**body.validated_data)).data)
 
 
 class SessionViewSet(ViewSet):
     """The signed-in user."""
 
+    @extend_schema(responses=UserSerializer)
     def me(self, request: AuthenticatedRequest) -> Response:
         return Response(UserSerializer(request.user).data)
 
+    @extend_schema(request=None, responses={204: None})
     def sign_out(self, request: AuthenticatedRequest) -> Response:
         services.sign_out(user=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

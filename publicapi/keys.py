@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -13,27 +14,30 @@ from accounts.models import ApiKey
 from accounts.types import AuthenticatedRequest
 from billing.selectors import has_api_access, spent_this_month
 from common.errors import Forbidden
-from common.pagination import NewestFirst
-from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApiKeySerializer
 
 
 class KeyViewSet(ViewSet):
     """Without API access in the plan a key cannot be made, but still be seen and revoked."""
 
+    @extend_schema(parameters=PAGE_PARAMETERS, responses=ApiKeySerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
         pages = NewestFirst()
         keys = pages.paginate_queryset(selectors.list_keys(request.user), request)
         return pages.get_paginated_response(_shown(keys))
 
+    @extend_schema(request=KeyChangesSerializer, responses={201: NewApiKeySerializer})
     def create(self, request: AuthenticatedRequest) -> Response:
         if not has_api_access(request.user):
             raise Forbidden("Your plan does not include the API. Upgrade to create keys.")
         body = KeyChangesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         key, raw = services.create_key(user=request.user, **body.validated_data)
-        [shown] = _shown([key])
-        return Response({**shown, "key": raw}, status=status.HTTP_201_CREATED)
+        shown = NewApiKeySerializer(key, context={"spent": {}, "raw": raw})
+        return Response(shown.data, status=status.HTTP_201_CREATED)
 
+    @extend_schema(request=KeyChangesSerializer, responses=ApiKeySerializer)
     def partial_update(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
         body = KeyChangesSerializer(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
@@ -41,6 +45,7 @@ class KeyViewSet(ViewSet):
         [shown] = _shown([key])
         return Response(shown)
 
+    @extend_schema(responses={204: None})
     def destroy(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
         services.revoke_key(user=request.user, key_id=key_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

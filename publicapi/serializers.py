@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import ApiKey
@@ -10,18 +11,23 @@ from common.fields import TextField, UsdField
 from common.money import usd
 
 
+@extend_schema_field({"type": "number", "description": "US dollars, in whole cents."})
+class SpendCapField(serializers.JSONField):
+    """A cap as it was sent; the service judges it, to the cent."""
+
+
 class KeyChangesSerializer(serializers.Serializer[Any]):
-    """What a key is made of. The cap is judged by the service, to the cent."""
+    """What a key is made of."""
 
     name = TextField(max_length=100)
-    monthly_spend_cap_usd = serializers.JSONField(required=False, allow_null=True)
+    monthly_spend_cap_usd = SpendCapField(required=False, allow_null=True)
     allowed_models = serializers.ListField(child=TextField(max_length=100), required=False)
 
 
 class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
     """A key as its owner sees it. Context: `spent`, nano-USD billed this month by key id."""
 
-    monthly_spend_cap_usd = UsdField(source="monthly_spend_cap")
+    monthly_spend_cap_usd = UsdField(source="monthly_spend_cap", allow_null=True)
     spent_this_month_usd = serializers.SerializerMethodField()
 
     class Meta:
@@ -42,3 +48,17 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
     def get_spent_this_month_usd(self, key: ApiKey) -> float:
         spent: dict[UUID, int] = self.context["spent"]
         return usd(spent.get(key.pk, 0))
+
+
+class NewApiKeySerializer(ApiKeySerializer):
+    """A key at its creation, which is the only time that it is shown. Context: also `raw`."""
+
+    key = serializers.SerializerMethodField()
+
+    class Meta(ApiKeySerializer.Meta):
+        fields = [*ApiKeySerializer.Meta.fields, "key"]
+        read_only_fields = fields
+
+    def get_key(self, key: ApiKey) -> str:
+        raw: str = self.context["raw"]
+        return raw

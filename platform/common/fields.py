@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.money import usd
@@ -16,6 +17,7 @@ class TextField(serializers.CharField):
         return super().to_internal_value(data)
 
 
+@extend_schema_field({"type": "number", "description": "US dollars."})
 class UsdField(serializers.Field[int, int, float, Any]):
     """An amount kept in nano-USD, shown as a JSON number of USD. Read only."""
 

@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +13,16 @@ from rest_framework.utils.urls import replace_query_param
 from common.errors import ValidationFailed
 
 MAX_LIMIT = 100
+
+# For `extend_schema` of a view that pages.
+PAGE_PARAMETERS = [
+    OpenApiParameter(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
+        description="At most so many rows.",
+    ),
+    OpenApiParameter("before", uuid.UUID, description="Rows older than the one of this id."),
+]
 
 
 class NewestFirst(BasePagination):

@@ -1,9 +1,11 @@
 """All routes of the Django application: `/api`, files and the admin."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path, re_path
 
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
+from config.openapi import openapi_json
 
 urlpatterns = [
     path("api/auth/", include("accounts.urls")),
@@ -12,6 +14,9 @@ urlpatterns = [
     path("files/", include("files.urls")),
     path("admin/", admin.site.urls),
 ]
+
+if not settings.PRODUCTION:
+    urlpatterns.append(path("openapi.json", openapi_json))
 
 handler400 = bad_request
 handler403 = permission_denied

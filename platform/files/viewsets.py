@@ -8,6 +8,8 @@ from typing import Any
 from django.core.files import File
 from django.core.files.storage import storages
 from django.http import HttpResponseBase, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,6 +28,14 @@ class FileViewSet(ViewSet):
     authentication_classes = ()
     permission_classes = ()
 
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("expires", int, required=True, description="Unix seconds."),
+            OpenApiParameter("signature", str, required=True),
+        ],
+        responses={(200, "image/*"): OpenApiTypes.BINARY},
+        auth=[],
+    )
     def retrieve(self, request: Request, name: str) -> HttpResponseBase:
         expires = request.query_params.get("expires", "")
         signature = request.query_params.get("signature", "")

@@ -13,7 +13,7 @@ from inference.pump import Pump
 from publicapi.v1.errors import InvalidBody
 from publicapi.v1.exchange import Exchange
 
-_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 
 def once(exchange: Exchange, body: bytes) -> Once | None:
@@ -21,7 +21,7 @@ def once(exchange: Exchange, body: bytes) -> Once | None:
     key = exchange.header(b"idempotency-key")
     if key is None:
         return None
-    if not _KEY.fullmatch(key):
+    if not KEY.fullmatch(key):
         raise InvalidBody("`Idempotency-Key` must be 1 to 255 printable ASCII characters.")
     return Once(exchange.path, key, hashlib.sha256(body).digest())
 

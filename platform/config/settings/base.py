@@ -149,9 +149,20 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["common.api.StrictJSONParser"],
     "EXCEPTION_HANDLER": "common.api.exception_handler",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
     "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",
+}
+
+# The description of `/api`, a part of the document in config/openapi.py.
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Multi-model AI platform",
+    "DESCRIPTION": "Many third-party AI models behind one account. `/v1` is the public interface, "
+    "which speaks the OpenAI wire; `/api` is that of the web application.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api",
 }
 
 # --- Inference ----------------------------------------------------------------------------------

@@ -1,0 +1,194 @@
+"""The endpoints of `/v1` as they are published: what each takes, answers and refuses.
+
+The document of `publicapi.v1.openapi` is made from this table and from the types it names.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from billing.errors import (
+    AccountDisabled,
+    ApiAccessRequired,
+    IdempotencyInProgress,
+    IdempotencyMismatch,
+    InsufficientBalance,
+    InsufficientForRequest,
+    InvalidApiKey,
+    ModelNotAllowed,
+    SpendCapReached,
+)
+from common.errors import DomainError, ServiceUnavailable
+from inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
+from publicapi.v1 import errors, usage_schema
+from publicapi.v1.chat_schema import ChatBody, Completion, CompletionChunk
+from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingsBody
+from publicapi.v1.idempotency import KEY
+from publicapi.v1.images_schema import ImageList, ImagesBody
+from publicapi.v1.models_schema import ModelList, ModelRow
+from publicapi.v1.usage_schema import UsageReport
+
+Refusals = tuple[type[DomainError], ...]
+
+# What may go wrong before the key is known, with any request.
+BEFORE_THE_KEY: Refusals = (
+    errors.UnknownHost,
+    errors.MissingApiKey,
+    InvalidApiKey,
+    ServiceUnavailable,
+    errors.InternalError,
+)
+_AFTER_THE_KEY: Refusals = (errors.RateLimitExceeded, AccountDisabled, ApiAccessRequired)
+_OF_A_CALL: Refusals = (
+    errors.InvalidBody,
+    errors.InputTooLong,
+    ContentBlocked,
+    errors.ModelNotFound,
+    ModelNotAllowed,
+    InsufficientBalance,
+    InsufficientForRequest,
+    SpendCapReached,
+    IdempotencyInProgress,
+    IdempotencyMismatch,
+    UpstreamFailed,
+    ProviderNotAvailable,
+)
+
+
+class Parameter(Struct, frozen=True, kw_only=True):
+    """Something outside the body. `where` is `path`, `query` or `header`."""
+
+    name: str
+    where: str
+    description: str
+    schema: dict[str, Any]
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """An endpoint. `events` is what a stream consists of, where it can answer with one; `csv` says
+    that it can answer with a table."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    answer: type
+    body: type | None = None
+    events: type | None = None
+    csv: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    needs_key: bool = True
+    own_refusals: Refusals = ()
+
+    @property
+    def refusals(self) -> Refusals:
+        """Every error it can answer."""
+        shared = BEFORE_THE_KEY if self.needs_key else _without_key(BEFORE_THE_KEY)
+        return (*shared, *_AFTER_THE_KEY, *self.own_refusals)
+
+
+def _without_key(refusals: Refusals) -> Refusals:
+    return tuple(refusal for refusal in refusals if refusal is not errors.MissingApiKey)
+
+
+_IDEMPOTENCY_KEY = Parameter(
+    name="Idempotency-Key",
+    where="header",
+    description="Send the same key with a repeated request, and it is carried out and billed once.",
+    schema={"type": "string", "pattern": f"^{KEY.pattern}$"},
+)
+
+
+def _day(name: str, default: str) -> Parameter:
+    return Parameter(
+        name=name,
+        where="query",
+        description=f"A UTC day, included. Default: {default}. The range is at most "
+        f"{usage_schema.MAX_DAYS} days.",
+        schema={"type": "string", "format": "date"},
+    )
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/v1/models",
+        name="listModels",
+        summary="The models, with live prices. With a key also what it may call.",
+        answer=ModelList,
+        needs_key=False,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/models/{model}",
+        name="retrieveModel",
+        summary="One model.",
+        answer=ModelRow,
+        parameters=(
+            Parameter(
+                name="model",
+                where="path",
+                description="An id or a legacy alias.",
+                schema={"type": "string", "minLength": 1},
+            ),
+        ),
+        needs_key=False,
+        own_refusals=(errors.ModelNotFound,),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/chat/completions",
+        name="createChatCompletion",
+        summary="A chat completion, whole or as a stream.",
+        body=ChatBody,
+        answer=Completion,
+        events=CompletionChunk,
+        parameters=(_IDEMPOTENCY_KEY,),
+        own_refusals=(*_OF_A_CALL, errors.InvalidMessages),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/embeddings",
+        name="createEmbedding",
+        summary="Vectors of texts.",
+        body=EmbeddingsBody,
+        answer=EmbeddingList,
+        parameters=(_IDEMPOTENCY_KEY,),
+        own_refusals=(*_OF_A_CALL, errors.InvalidInput, errors.UnsupportedEncoding),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/images/generations",
+        name="createImage",
+        summary="Pictures of what is described, for 24 hours at a URL.",
+        body=ImagesBody,
+        answer=ImageList,
+        parameters=(_IDEMPOTENCY_KEY,),
+        own_refusals=_OF_A_CALL,
+    ),
+    Operation(
+        method="GET",
+        path="/v1/usage",
+        name="getUsage",
+        summary="What the account's keys used and were billed.",
+        answer=UsageReport,
+        csv=True,
+        parameters=(
+            _day("from", "the first of this month"),
+            _day("to", "today"),
+            Parameter(
+                name="key",
+                where="query",
+                description="The id of a key: the usage of that one alone.",
+                schema={"type": "string", "format": "uuid"},
+            ),
+            Parameter(
+                name="format",
+                where="query",
+                description="`csv` for a row for each day, key and model. Default: `json`.",
+                schema={"enum": ["json", "csv"]},
+            ),
+        ),
+        own_refusals=(errors.InvalidRange, errors.InvalidBody, errors.KeyNotFound),
+    ),
+)
