@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
 from tests.service import Web
@@ -14,8 +15,9 @@ NewCustomer = Callable[..., Customer]
 
 @pytest.fixture(scope="session")
 def http(web: Web) -> Iterator[httpx.Client]:
-    """One client for all tests: making one takes longer than most calls."""
-    with httpx.Client(base_url=web.url, timeout=20) as http:
+    """One client for all tests: making one takes longer than most calls. It checks every answer
+    against the published interface."""
+    with wire.client(web.url) as http:
         yield http
 
 
