@@ -201,7 +201,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             return AnswerInterrupted()
         if isinstance(error, RequestRefused):
             if error.blocked:
-                return ContentBlocked()
+                return ContentBlocked(str(error))
             return InputTooLong() if error.too_long else RequestRefusedByProvider(str(error))
         return (
             ProviderNotAvailable() if isinstance(error, ProviderUnavailable) else UpstreamFailed()

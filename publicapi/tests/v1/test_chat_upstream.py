@@ -1,10 +1,7 @@
 """What a completion asks of the provider, byte for byte, and what becomes of strange answers."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -16,6 +13,7 @@ from providers.tests import chunks
 from providers.tests.upstream import JSON, Answer, Upstream
 from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
 from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.scripted import running_upstream
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web
 
@@ -24,29 +22,6 @@ WHOLE = {
     "choices": [{"index": 0, "message": {"content": "Hello"}, "finish_reason": "stop"}],
     "usage": chunks.usage(),
 }
-
-
-@contextmanager
-def running_upstream() -> Iterator[Upstream]:
-    """The provider, in a thread of its own."""
-    upstream = Upstream()
-    started, stop = threading.Event(), asyncio.Event()
-    loop = asyncio.new_event_loop()
-
-    async def serve() -> None:
-        async with upstream:
-            started.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    started.wait(5)
-    try:
-        yield upstream
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +211,7 @@ def test_a_finish_without_output_or_usage_is_no_answer(alice: Customer, upstream
 @pytest.mark.parametrize(
     ("message", "code", "expected"),
     [
-        ("Your prompt violates the policy.", "content_policy_violation", "invalid_body"),
+        ("Your prompt violates the policy.", "content_policy_violation", "content_blocked"),
         ("Too many tokens.", "context_length_exceeded", "input_too_long"),
     ],
 )
