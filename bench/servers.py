@@ -43,7 +43,8 @@ def uvicorn(application: str, environment: Mapping[str, str]) -> AbstractContext
     command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
     command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
     command += ["--no-access-log", "--log-level", "warning", "--backlog", "4096"]
-    return _process(application, command, port, {"PYTHONPATH": PYTHONPATH, **environment})
+    whole = {**os.environ, "PYTHONPATH": PYTHONPATH, **environment}
+    return _process(application, command, port, whole)
 
 
 @contextmanager
@@ -54,7 +55,7 @@ def _process(
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, **environment},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -101,10 +102,9 @@ def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     port = free_port()
     command = [str(_LITELLM), "--config", "bench/litellm.yaml", "--num_workers", "1"]
     command += ["--host", LOOPBACK, "--port", str(port), "--telemetry", "False"]
+    # None of ours: it would take our stores for its own.
     environment = {
-        "PYTHONPATH": "",
-        "DATABASE_URL": "",
-        "REDIS_URL": "",
+        "PATH": os.environ["PATH"],
         "LITELLM_LOG": "ERROR",
         "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
         "UPSTREAM": simulator.base_url("openai"),
