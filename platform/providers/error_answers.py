@@ -52,10 +52,10 @@ _BLOCKED = frozenset(
         "flagged_input",  # OpenRouter
     }
 )
-_OVERLOADED = frozenset({"1302", "1303", "1305", "1312"})  # Z.ai
 
 # Where a code is too general, or there is none, the words must do.
 _NAMES_OUR_ACCOUNT = re.compile(r"api key|credit balance|usage limits", re.IGNORECASE)
+_SAYS_BLOCKED = re.compile(r"content moderation|violates usage guidelines", re.IGNORECASE)  # xAI
 _SAYS_TOO_LONG = re.compile(
     r"(prompt|input|request) (is )?too (long|large)|maximum (context|prompt|input) length"
     r"|exceeds? context limit|input token count|exceeded model token limit|range of input length",
@@ -95,7 +95,7 @@ def error_from(status: int, body: bytes) -> ProviderError:
     if status == 200 and problem.status is not None:
         status = problem.status
     codes, message = problem.codes, problem.message
-    if codes & _BLOCKED:
+    if codes & _BLOCKED or _SAYS_BLOCKED.search(message):
         return _refused(message, blocked=True)
     if status in _OUR_CREDENTIALS or codes & _OUR_ACCOUNT or _NAMES_OUR_ACCOUNT.search(message):
         return ProviderUnavailable("The provider does not serve us at the moment.")
@@ -103,7 +103,7 @@ def error_from(status: int, body: bytes) -> ProviderError:
         return ProviderUnavailable("The provider does not serve this model any more.")
     if codes & _TOO_LONG or status == 413:
         return _refused(message, too_long=True)
-    if status in _CALLER_CAN_MEND and not codes & _OVERLOADED:
+    if status in _CALLER_CAN_MEND:
         return _refused(message, too_long=bool(_SAYS_TOO_LONG.search(message)))
     reasons = sorted(codes) if status == 200 else [f"HTTP {status}", *sorted(codes)]
     return UpstreamError(

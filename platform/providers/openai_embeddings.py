@@ -15,6 +15,7 @@ from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import UpstreamError
 from providers.http_calls import answered, read_body
+from providers.payloads import sensible
 from providers.tokens import texts_upper_bound
 from providers.types import Deadlines, EmbeddingRequest, Embeddings
 from providers.vectors import dimensions_of, encoded, shortened
@@ -119,7 +120,8 @@ def _read(payload: bytes, count: int, dimensions: int | None) -> Embeddings:
         vectors = [_vector(item.embedding, dimensions) for item in items]
     except ValueError:
         raise _nonsense() from None
-    return Embeddings(vectors, _input_tokens(answer.usage))
+    usage = sensible(_decode_usage, answer.usage)
+    return Embeddings(vectors, usage.prompt_tokens if usage else None)
 
 
 def _vector(embedding: str | list[float], dimensions: int | None) -> str:
@@ -129,14 +131,6 @@ def _vector(embedding: str | list[float], dimensions: int | None) -> str:
     if length < (dimensions or 1):
         raise ValueError("The vector is too short.")
     return shortened(vector, dimensions) if dimensions and length > dimensions else vector
-
-
-def _input_tokens(usage: Raw) -> int | None:
-    """Usage that makes no sense is usage that is missing."""
-    try:
-        return _decode_usage(usage).prompt_tokens
-    except (ValueError, RecursionError):
-        return None
 
 
 def _joined(parts: Sequence[Embeddings]) -> Embeddings:

@@ -58,16 +58,17 @@ class PaidCalls:
 
     async def get(self, url: str, headers: Mapping[str, str], *, limit: int) -> bytes:
         """What became of the order. It is asked for again where that fails, as it costs nothing."""
-        for _ in range(_GET_ATTEMPTS - 1):
+        now = asyncio.get_running_loop().time
+        attempt = 1
+        while True:
             try:
                 return await self._get(url, headers, limit)
-            except UpstreamError:
-                await asyncio.sleep(_GET_PAUSE)
-        try:
-            return await self._get(url, headers, limit)
-        except UpstreamError as error:
-            error.retryable = False
-            raise
+            except UpstreamError as error:
+                error.retryable = False
+                if attempt == _GET_ATTEMPTS or now() + _GET_PAUSE > self.by:
+                    raise
+            attempt += 1
+            await asyncio.sleep(_GET_PAUSE)
 
     async def _get(self, url: str, headers: Mapping[str, str], limit: int) -> bytes:
         by = min(self.by, asyncio.get_running_loop().time() + _GET_TIME)

@@ -1,9 +1,15 @@
-"""From a provider's name to its wire."""
+"""From a provider's name to its wires."""
 
+import pytest
 from pytest_django import Settings
 
 from providers.config import from_environ
-from providers.registry import aclose, get_chat_wire
+from providers.flux import Flux
+from providers.gemini_images import GeminiImages
+from providers.openai_embeddings import OpenAIEmbeddings
+from providers.openai_images import OpenAIImages
+from providers.registry import aclose, get_chat_wire, get_embedding_wire, get_image_wire
+from providers.xai_images import XAIImages
 
 from .calls import events_of
 from .chunks import DONE, finish
@@ -29,5 +35,37 @@ def test_settings_that_change_are_followed(settings: Settings) -> None:
         {"GROQ_API_KEY": "k"}, simulated=frozenset(), simulator_url=""
     )
     assert get_chat_wire("groq")
+    assert get_embedding_wire("groq")
+    settings.PROVIDERS = from_environ(
+        {"OPENAI_API_KEY": "k"}, simulated=frozenset(), simulator_url=""
+    )
+    assert get_image_wire("openai")
     settings.PROVIDERS = {}
     assert get_chat_wire("groq") is None
+    assert get_embedding_wire("groq") is None
+    assert get_image_wire("openai") is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "wire"),
+    [("openai", OpenAIImages), ("xai", XAIImages), ("google", GeminiImages), ("bfl", Flux)],
+)
+def test_each_provider_of_pictures_has_its_own_wire(
+    settings: Settings, provider: str, wire: type
+) -> None:
+    environ = {f"{provider.upper()}_API_KEY": "k"}
+    settings.PROVIDERS = from_environ(environ, simulated=frozenset(), simulator_url="")
+    assert type(get_image_wire(provider)) is wire
+    assert get_image_wire("groq") is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "wire"),
+    [("openai", OpenAIEmbeddings), ("mistral", OpenAIEmbeddings), ("google", type(None))],
+)
+def test_who_speaks_openai_s_wire_embeds_with_it(
+    settings: Settings, provider: str, wire: type
+) -> None:
+    environ = {f"{provider.upper()}_API_KEY": "k"}
+    settings.PROVIDERS = from_environ(environ, simulated=frozenset(), simulator_url="")
+    assert type(get_embedding_wire(provider)) is wire
