@@ -4,6 +4,7 @@ from simulator import providers, routes
 from simulator.connection import BodyTooLarge, CallerGone, Connection, Receive, Scope, Send
 from simulator.exchange import Arrival
 from simulator.journal import Journal
+from simulator.memory import Memory
 from simulator.provider import Provider
 from simulator.refusals import Problem, Refused
 from simulator.routes import Route
@@ -13,7 +14,7 @@ class Simulator:
     """`/{provider}/...` speaks that provider's wire."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+        self._memory = Memory(journal)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = Connection(scope, receive, send)
@@ -33,7 +34,7 @@ class Simulator:
         except Refused as refusal:
             await _refuse(connection, provider, refusal.problem, "")
             return
-        call = self._journal.open(route.kind, name, path, connection.headers)
+        call = self._memory.journal.open(route.kind, name, path, connection.headers)
         try:
             body = await _admitted(route, provider, connection)
             arrival = Arrival(
@@ -42,9 +43,10 @@ class Simulator:
                 connection=connection,
                 body=body,
                 path=names,
-                journal=self._journal,
+                memory=self._memory,
             )
-            call.finish(await route.respond(arrival))
+            if outcome := await route.respond(arrival):
+                call.finish(outcome)
         except Refused as refusal:
             call.finish("refused")
             await _refuse(connection, provider, refusal.problem, call.request_id)

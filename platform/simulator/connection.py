@@ -31,6 +31,7 @@ class Connection:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         self.query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        self.origin = f"http://{self.headers.get('host', '')}"  # our address as the caller knows it
         self._scope = scope
         self._receive = receive
         self._send = send

@@ -7,7 +7,8 @@ import msgspec
 
 from simulator import steering
 from simulator.connection import Connection
-from simulator.journal import SHOWN_TEXT, Call, Journal
+from simulator.journal import SHOWN_TEXT, Call
+from simulator.memory import Memory
 from simulator.provider import Json, Provider
 from simulator.refusals import Problem, Refused
 from simulator.steering import Steering
@@ -24,7 +25,7 @@ class Arrival:
     connection: Connection
     body: bytes
     path: Mapping[str, str]
-    journal: Journal
+    memory: Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
     except steering.InvalidSteering as error:
         raise Refused(Problem(400, str(error))) from error
     call.marker = wishes.marker
-    if wishes.times is not None and len(arrival.journal.marked(wishes.marker)) > wishes.times:
+    if wishes.times is not None and wishes.times < len(
+        arrival.memory.journal.marked(wishes.marker)
+    ):
         wishes = steering.without_fault(wishes)
     return Exchange(call, arrival.provider, wishes, arrival.connection)

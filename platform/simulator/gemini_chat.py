@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from simulator import chat, gemini_request
+from simulator import chat, gemini_images, gemini_request
 from simulator.answer import Ending
 from simulator.chat_stream import event
 from simulator.chat_types import Chat, Habits, Spent
 from simulator.exchange import Arrival
+from simulator.gemini_usage import usage
 from simulator.provider import Json
 from simulator.refusals import Problem, Refused
 
@@ -29,6 +30,10 @@ async def stream(arrival: Arrival) -> str:
 async def _respond(arrival: Arrival, *, streams: bool) -> str:
     model = arrival.path["model"]
     body = gemini_request.read(arrival.body, model)
+    if body.wants_image:
+        if streams:
+            raise Refused(Problem(400, "The simulator sends pictures only in whole answers."))
+        return await gemini_images.respond(arrival, body)
     habits = Habits(shows_thoughts=body.thinking.include_thoughts, tells_blocks=True, crlf=True)
     return await chat.respond(
         arrival, body.asked(model, stream=streams), lambda answered: _Content(answered, habits)
@@ -104,19 +109,3 @@ class _Content:
     def _metadata(self, spent: Spent | None) -> Json:
         named = {"modelVersion": self._call.model, "responseId": self._call.id}
         return named if spent is None else {"usageMetadata": usage(spent)} | named
-
-
-def usage(spent: Spent) -> Json:
-    """The prompt includes what was cached, the candidates exclude the thoughts; what is nought is
-    left out."""
-    total = spent.prompt + spent.text + spent.reasoning
-    counts = {
-        "promptTokenCount": spent.prompt,
-        "candidatesTokenCount": spent.text,
-        "totalTokenCount": total,
-        "cachedContentTokenCount": spent.cached,
-        "thoughtsTokenCount": spent.reasoning,
-    }
-    told = {name: count for name, count in counts.items() if count}
-    details = [{"modality": "TEXT", "tokenCount": spent.prompt}]
-    return {"promptTokenCount": 0, "totalTokenCount": 0} | told | {"promptTokensDetails": details}

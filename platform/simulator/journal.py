@@ -19,9 +19,10 @@ class Call:
 
     `completion_tokens` and `reasoning_tokens` are those of the whole answer as planned under the
     request's bound; `tokens_emitted` and `reasoning_emitted` are the deltas handed to the socket so
-    far; so with `vectors` and `vectors_emitted`. `prompt_tokens` include `cached_tokens`. `outcome`
-    is `running`, `completed`, `refused`, `client_gone` or the name of the steered fault. Times are
-    Unix seconds.
+    far; so with `vectors` and `images`. A picture that is told by its address is emitted each time
+    it is fetched from there. `prompt_tokens` include `cached_tokens`. `size` is in pixels,
+    `quality` in the provider's words. `outcome` is `running`, `completed`, `refused`, `client_gone`, the name
+    of the steered fault or how moderation ended it. Times are Unix seconds.
     """
 
     provider: str
@@ -42,6 +43,10 @@ class Call:
     reasoning_emitted: int = 0
     vectors: int = 0
     vectors_emitted: int = 0
+    images: int = 0
+    images_emitted: int = 0
+    size: str | None = None
+    quality: str | None = None
     outcome: str = "running"
     client_gone: bool = False
     finished: bool = False

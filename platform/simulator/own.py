@@ -11,13 +11,13 @@ async def health(arrival: Arrival) -> str:
 
 async def journal(arrival: Arrival) -> str:
     """All calls, or with `?marker=` those that a steering line marked."""
-    entries = arrival.journal.entries(arrival.connection.query.get("marker"))
+    entries = arrival.memory.journal.entries(arrival.connection.query.get("marker"))
     await arrival.connection.send_json(200, entries)
     return "completed"
 
 
 async def clear_journal(arrival: Arrival) -> str:
-    arrival.journal.clear()
+    arrival.memory.journal.clear()
     await arrival.connection.send_json(200, [])
     return "completed"
 

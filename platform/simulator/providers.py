@@ -2,11 +2,16 @@
 
 from simulator import vendors
 from simulator.anthropic_provider import Anthropic
+from simulator.bfl_provider import BlackForestLabs
 from simulator.google_provider import Google
 from simulator.provider import Provider
 
 # These have wires of their own; whoever else there is speaks OpenAI's.
-_OTHERS: dict[str, Provider] = {"anthropic": Anthropic(), "google": Google()}
+_OTHERS: dict[str, Provider] = {
+    "anthropic": Anthropic(),
+    "bfl": BlackForestLabs(),
+    "google": Google(),
+}
 
 
 def named(name: str) -> Provider:

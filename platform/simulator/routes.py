@@ -4,12 +4,24 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from simulator import anthropic_chat, embeddings, gemini_chat, openai_chat, own, providers
+from simulator import (
+    anthropic_chat,
+    embeddings,
+    flux,
+    gemini_chat,
+    images,
+    openai_chat,
+    openai_images,
+    own,
+    providers,
+    xai_images,
+)
 from simulator.exchange import Arrival
 from simulator.journal import Kind
 from simulator.refusals import Problem, Refused
 
-Respond = Callable[[Arrival], Awaitable[str]]
+# Gives the outcome, None if the call goes on after its answer.
+Respond = Callable[[Arrival], Awaitable[str | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +51,17 @@ ROUTES = (
     Route("GET", "/_health", own.health, keyless=True),
     Route("GET", "/_journal", own.journal, keyless=True),
     Route("DELETE", "/_journal", own.clear_journal, keyless=True),
+    Route("GET", "/_pictures/{name}.png", images.show, keyless=True),
     Route("GET", "/{vendor}/v1/models", own.models),
     Route("POST", "/{vendor}/v1/chat/completions", openai_chat.respond, "chat"),
     Route("POST", "/{vendor}/v1/embeddings", embeddings.respond, "embeddings"),
     Route("POST", "/anthropic/v1/messages", anthropic_chat.respond, "chat"),
     Route("POST", f"{_GEMINI}:generateContent", gemini_chat.whole, "chat"),
     Route("POST", f"{_GEMINI}:streamGenerateContent", gemini_chat.stream, "chat"),
+    Route("POST", "/openai/v1/images/generations", openai_images.respond, "images"),
+    Route("POST", "/xai/v1/images/generations", xai_images.respond, "images"),
+    Route("GET", "/bfl/v1/get_result", flux.tell, keyless=True),
+    Route("POST", "/bfl/v1/{model}", flux.submit, "images"),
 )
 
 

@@ -7,6 +7,7 @@ import msgspec
 SIGN = "@sim"
 MAX_TOKENS = 100_000
 MAX_DELAY_MS = 60_000
+MAX_PADDING = 64 * 1024 * 1024
 
 Fault = Literal["refuse", "error", "hang", "drop", "bad_json", "truncate", "error_in_200"]
 TokenCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
@@ -44,6 +45,11 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Embeddings: as many `vectors` come, each of `dimensions` numbers, whatever was asked.
 
+    Pictures: all calls of the marker together give so many `pictures`, or one call without a
+    marker. `drafts` come before Gemini's, FLUX is asked `polls` times in vain, and a picture at an
+    address is `missing` there. `no_picture` are other bytes, `padding` bytes are added, `bad_b64`
+    cannot be decoded.
+
     `marker` makes the call findable in the journal.
     """
 
@@ -76,6 +82,13 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: Annotated[int, msgspec.Meta(ge=1)] | None = None
     vectors: Annotated[int, msgspec.Meta(ge=0, le=4096)] | None = None
     dimensions: Annotated[int, msgspec.Meta(ge=1, le=4096)] | None = None
+    pictures: Annotated[int, msgspec.Meta(ge=0, le=10)] | None = None
+    drafts: Annotated[int, msgspec.Meta(ge=0, le=4)] | None = None
+    polls: Annotated[int, msgspec.Meta(ge=0)] = 1
+    missing: bool = False
+    no_picture: bool = False
+    padding: Annotated[int, msgspec.Meta(ge=0, le=MAX_PADDING)] = 0
+    bad_b64: bool = False
     marker: str | None = None
 
     def faults(self) -> list[Fault]:

@@ -1,0 +1,124 @@
+"""Black Forest Labs' FLUX: a task is submitted, asked after at an address, and its picture fetched
+from another."""
+
+import time
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from simulator import images
+from simulator.exchange import Arrival
+from simulator.memory import Hung, Task
+from simulator.pictures import Picture
+from simulator.provider import Json
+from simulator.refusals import Problem, Refused
+
+_MEGAPIXEL = 1024 * 1024
+_STEP = 16  # pixels
+_MAX_MEGAPIXELS = 4
+# In cents, for the first megapixel and each further one.
+_PRICES = {"flux-2-pro": (3.0, 1.5), "flux-2-flex": (6.0, 6.0), "flux-2-max": (7.0, 3.0)}
+
+_Edge = Annotated[int, Meta(ge=64, multiple_of=_STEP)]
+
+
+class FluxBody(msgspec.Struct, forbid_unknown_fields=True):
+    prompt: Annotated[str, Meta(min_length=1)]
+    width: _Edge = 1024
+    height: _Edge = 1024
+    seed: int | None = None
+    output_format: Literal["png"] = "png"  # the only one that the simulator can make
+    safety_tolerance: Annotated[int, Meta(ge=0, le=6)] = 2
+    prompt_upsampling: bool = False
+
+
+async def submit(arrival: Arrival) -> str | None:
+    """Take a task and say where to ask after it; the call ends when its end is told."""
+    model = arrival.path["model"]
+    if model not in _PRICES:
+        raise Refused(Problem(404))
+    body = _read(arrival.body)
+    size = body.width, body.height
+    if body.width * body.height > _MAX_MEGAPIXELS * _MEGAPIXEL:
+        message = f"At most {_MAX_MEGAPIXELS} megapixels are possible."
+        raise Refused(Problem(422, message, param="width"))
+    exchange, pictures = images.order(
+        arrival, model=model, prompt=body.prompt, n=1, size=size, quality=None
+    )
+    await exchange.begin()
+    wishes, name = exchange.steering, exchange.call.id
+    picture = pictures[0] if pictures else None
+    ready_at = time.monotonic() + wishes.delay_ms / 1000
+    task = Task(picture, exchange.call, wishes, ready_at, wishes.polls)
+    arrival.memory.tasks.keep(name, task)
+    payload = _taken(arrival, model, body)
+    if wishes.fault == "error":  # of the task, not of its submission
+        await exchange.connection.send_json(200, payload, exchange.headers)
+        return None
+    outcome = await exchange.send_whole(payload, lambda: None)
+    return None if outcome == "completed" else outcome
+
+
+async def tell(arrival: Arrival) -> str:
+    """How far a task has come."""
+    name = arrival.connection.query.get("id", "")
+    task = arrival.memory.tasks.get(name)
+    status = "Task not found" if task is None else _status(task)
+    told: Json = {"id": name, "status": status, "result": None, "progress": None, "details": None}
+    if task is not None and status != "Pending":
+        _end(task, status)
+        if status == "Ready" and task.picture is not None:
+            told["result"] = _result(arrival, task, task.picture)
+    await arrival.connection.send_json(404 if task is None else 200, told)
+    return "completed"
+
+
+def _read(body: bytes) -> FluxBody:
+    try:
+        return msgspec.json.decode(body, type=FluxBody)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Refused(Problem(422, str(error))) from error
+
+
+def _taken(arrival: Arrival, model: str, body: FluxBody) -> Json:
+    megapixels = body.width * body.height / _MEGAPIXEL
+    first, further = _PRICES[model]
+    name = arrival.call.id
+    return {
+        "id": name,
+        "polling_url": f"{arrival.connection.origin}/bfl/v1/get_result?id={name}",
+        "cost": first + further * max(0.0, megapixels - 1),
+        "input_mp": 0.0,
+        "output_mp": megapixels,
+    }
+
+
+def _status(task: Task) -> str:
+    """The task's status; asking once uses up a poll."""
+    wishes = task.steering
+    if task.polls > 0 or time.monotonic() < task.ready_at:
+        task.polls -= 1
+        return "Pending"
+    if wishes.finish is not None:
+        return wishes.finish
+    if wishes.blocked or wishes.refusal:
+        return "Request Moderated" if wishes.blocked else "Content Moderated"
+    return "Error" if wishes.fault == "error" or task.picture is None else "Ready"
+
+
+def _end(task: Task, status: str) -> None:
+    outcomes = {"Ready": "completed", "Request Moderated": "blocked"}
+    task.call.finish(outcomes.get(status, "refusal" if "Moderated" in status else "error"))
+
+
+def _result(arrival: Arrival, task: Task, picture: Picture) -> Json:
+    call = task.call
+    return {
+        "sample": images.hang(arrival, Hung(picture, call, task.steering)),
+        "prompt": picture.prompt,
+        "seed": 42,
+        "start_time": call.started_at,
+        "end_time": call.ended_at,
+        "duration": (call.ended_at or call.started_at) - call.started_at,
+    }

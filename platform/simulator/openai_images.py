@@ -1,0 +1,99 @@
+"""OpenAI's `POST /v1/images/generations`."""
+
+import re
+import time
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from simulator import images
+from simulator.exchange import Arrival, Exchange
+from simulator.pictures import Picture
+from simulator.provider import Json
+from simulator.refusals import Problem, Refused
+
+_SIZE = re.compile(r"([1-9]\d{1,3})x([1-9]\d{1,3})")
+_SQUARE = 1024 * 1024
+# Output tokens of a picture of 1024x1024.
+_TOKENS = {"low": 196, "medium": 439, "high": 1756, "xhigh": 3122, "max": 7025}
+
+
+class ImagesBody(msgspec.Struct):
+    model: str
+    prompt: Annotated[str, Meta(min_length=1, max_length=32_000)]
+    n: Annotated[int, Meta(ge=1, le=10)] = 1
+    size: str = "auto"
+    quality: Literal["auto", "low", "medium", "high", "xhigh", "max"] = "auto"
+    background: Literal["transparent", "opaque", "auto"] = "auto"
+    moderation: Literal["low", "auto"] = "auto"
+    output_format: Literal["png"] = "png"  # the only one that the simulator can make
+    output_compression: int = 100
+    user: str = ""
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height. Raises `Refused` for a size that the models do not have."""
+        if self.size == "auto":
+            return 1024, 1024
+        found = _SIZE.fullmatch(self.size)
+        width, height = (int(found[1]), int(found[2])) if found else (0, 0)
+        short, long = sorted((width, height))
+        if width % 16 or height % 16 or not 0 < long <= min(3 * short, 3840) or short > 2160:
+            raise Refused(Problem(400, f"Invalid size '{self.size}'.", "invalid_value", "size"))
+        return width, height
+
+
+async def respond(arrival: Arrival) -> str:
+    """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
+    body = _read(arrival.body)
+    quality = "medium" if body.quality == "auto" else body.quality
+    exchange, pictures = images.order(
+        arrival,
+        model=body.model,
+        prompt=body.prompt,
+        n=body.n,
+        size=body.pixels,
+        quality=quality,
+    )
+    if exchange.steering.blocked or exchange.steering.refusal:
+        message = "The request was rejected by the safety system."
+        raise Refused(Problem(400, message, "moderation_blocked"))
+    return await images.send(exchange, lambda: _answer(exchange, pictures), len(pictures))
+
+
+def _read(body: bytes) -> ImagesBody:
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        request = msgspec.json.decode(body, type=ImagesBody)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Refused(Problem(400, f"Invalid body: {error}", "invalid_value")) from error
+    for name in sorted(fields.keys() - set(ImagesBody.__struct_fields__)):
+        raise Refused(Problem(400, f"Unknown parameter: '{name}'.", "unknown_parameter", name))
+    return request
+
+
+def _answer(exchange: Exchange, pictures: list[Picture]) -> Json:
+    call = exchange.call
+    answer: Json = {
+        "created": int(time.time()),
+        "data": [{"b64_json": images.encoded(exchange, picture)} for picture in pictures],
+        "background": "opaque",
+        "output_format": "png",
+        "quality": call.quality,
+        "size": call.size,
+    }
+    if exchange.steering.no_usage:
+        return answer
+    made = sum(picture.width * picture.height for picture in pictures)
+    output = made * _TOKENS[call.quality or "medium"] // _SQUARE
+    return answer | {"usage": _usage(call.prompt_tokens, output)}
+
+
+def _usage(prompt: int, output: int) -> Json:
+    return {
+        "input_tokens": prompt,
+        "input_tokens_details": {"text_tokens": prompt, "image_tokens": 0},
+        "output_tokens": output,
+        "total_tokens": prompt + output,
+    }

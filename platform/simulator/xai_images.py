@@ -1,0 +1,85 @@
+"""xAI's `POST /v1/images/generations`: OpenAI's path with a request of its own."""
+
+import math
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from simulator import images
+from simulator.exchange import Arrival, Exchange
+from simulator.memory import Hung
+from simulator.pictures import Picture
+from simulator.provider import Json
+from simulator.refusals import Problem, Refused
+
+_EDGES = {"1k": 1024, "1.5k": 1536, "2k": 2048}  # of a square
+_PRICES = {("1k", "low"): 0.04, ("1k", "medium"): 0.06, ("2k", "medium"): 0.08}  # USD a picture
+_TICKS_PER_USD = 10**10
+
+
+class ImagesBody(msgspec.Struct, forbid_unknown_fields=True):
+    model: str
+    prompt: Annotated[str, Meta(min_length=1)]
+    n: Annotated[int, Meta(ge=1, le=10)] = 1
+    response_format: Literal["url", "b64_json"] = "url"
+    aspect_ratio: Literal[
+        "1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3", "2:1", "1:2", "20:9", "9:20"
+    ] = "1:1"
+    resolution: Literal["1k", "1.5k", "2k"] = "1k"
+    quality: Literal["low", "medium"] = "medium"
+    user: str = ""
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height: the area of the resolution's square, in steps of 16."""
+        across, down = (int(part) for part in self.aspect_ratio.split(":"))
+        edge = _EDGES[self.resolution]
+        return _stepped(edge * math.sqrt(across / down)), _stepped(edge * math.sqrt(down / across))
+
+
+async def respond(arrival: Arrival) -> str:
+    """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
+    body = _read(arrival.body)
+    exchange, pictures = images.order(
+        arrival,
+        model=body.model,
+        prompt=body.prompt,
+        n=body.n,
+        size=body.pixels,
+        quality=f"{body.resolution} {body.quality}",
+    )
+    if exchange.steering.blocked:
+        raise Refused(Problem(400, "The prompt was rejected by content moderation."))
+    inside = body.response_format == "b64_json" and not exchange.steering.refusal
+
+    def answer() -> Json:
+        items = [_item(arrival, exchange, picture, inside=inside) for picture in pictures]
+        price = _PRICES.get((body.resolution, body.quality), 0.06) * len(pictures)
+        return {"data": items, "usage": {"cost_in_usd_ticks": round(price * _TICKS_PER_USD)}}
+
+    return await images.send(exchange, answer, len(pictures) if inside else 0)
+
+
+def _read(body: bytes) -> ImagesBody:
+    try:
+        return msgspec.json.decode(body, type=ImagesBody)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Refused(Problem(400, f"Argument not supported: {error}")) from error
+
+
+def _item(arrival: Arrival, exchange: Exchange, picture: Picture, *, inside: bool) -> Json:
+    """A picture as told; one that moderation withholds has neither bytes nor an address."""
+    told = {"mime_type": "image/png", "revised_prompt": ""}
+    if exchange.steering.refusal:
+        return told | {"respect_moderation": False}
+    where = (
+        {"b64_json": images.encoded(exchange, picture)}
+        if inside
+        else {"url": images.hang(arrival, Hung(picture, exchange.call, exchange.steering))}
+    )
+    return told | where | {"respect_moderation": True}
+
+
+def _stepped(length: float) -> int:
+    return round(length / 16) * 16
