@@ -31,12 +31,12 @@ async def events_of(
 
 
 async def events_and_failure(
-    wire: ChatWire, deadlines: Deadlines = QUICK
+    wire: ChatWire, deadlines: Deadlines = QUICK, call: ChatRequest | None = None
 ) -> tuple[list[ChatEvent], ProviderError]:
     """What a streamed call brought before it failed, and how it failed."""
     events: list[ChatEvent] = []
     try:
-        async for batch in wire.stream(request(), deadlines):
+        async for batch in wire.stream(call or request(), deadlines):
             events += batch
     except ProviderError as failure:
         return events, failure

@@ -9,7 +9,7 @@ from providers.types import Message
 
 from .calls import QUICK, events_of, request
 from .chunks import DONE, finish
-from .conftest import MakeWire
+from .conftest import MakeWire, WireOf
 from .upstream import JSON, Answer, Upstream
 
 STREAM = Answer([finish(), DONE])
@@ -80,14 +80,55 @@ async def test_effort_is_sent_only_where_it_was_asked_for_and_is_known(
         ("deepseek", ["high", "high", "high"]),
         ("mistral", ["high", "high", "high"]),
         ("moonshot", ["low", "high", "high"]),
+        ("zai", ["high", "high", "high"]),
+        ("ollama", ["low", "medium", "high"]),
+        ("vllm", ["low", "medium", "high"]),
+        ("together", [None, None, None]),
     ],
 )
-def test_each_provider_has_its_own_words_for_effort(name: str, words: list[str]) -> None:
-    providers = from_environ(
-        {f"{name.upper()}_API_KEY": "k"}, simulated=frozenset(), simulator_url=""
-    )
-    effort_map = providers[name].flags.effort_map
-    assert [effort_map["low"], effort_map["medium"], effort_map["high"]] == words
+async def test_each_provider_has_its_own_words_for_effort(
+    upstream: Upstream, wire_of: WireOf, name: str, words: list[str | None]
+) -> None:
+    upstream.answer = STREAM
+    for effort in ("low", "medium", "high"):
+        await events_of(wire_of(name), request(effort=effort))
+    assert [call.json.get("reasoning_effort") for call in upstream.calls] == words
+
+
+async def test_openrouter_takes_effort_as_an_object(upstream: Upstream, wire_of: WireOf) -> None:
+    upstream.answer = STREAM
+    await events_of(wire_of("openrouter"), request(effort="low"))
+    assert upstream.calls[0].json["reasoning"] == {"effort": "low"}
+    assert "reasoning_effort" not in upstream.calls[0].json
+
+
+@pytest.mark.parametrize(
+    ("effort", "bound", "thinking", "rest"),
+    [
+        ("low", 1_000, 100, 900),
+        ("medium", 1_000, 300, 700),
+        ("high", 1_000, 600, 400),
+        ("high", 2, 1, 1),
+        ("low", 5, None, 5),
+        (None, 1_000, None, 1_000),
+    ],
+)
+async def test_qwen_thinks_and_speaks_within_one_bound(
+    upstream: Upstream,
+    wire_of: WireOf,
+    effort: str | None,
+    bound: int,
+    thinking: int | None,
+    rest: int,
+) -> None:
+    upstream.answer = STREAM
+    await wire_of("qwen").complete(request(effort=effort, bound=bound), QUICK)
+    sent = upstream.calls[0].json
+    assert sent["stream_options"] == {"include_usage": True}
+    assert sent["enable_thinking"] is (thinking is not None)
+    assert sent.get("thinking_budget") == thinking
+    assert sent["max_tokens"] == rest
+    assert "reasoning_effort" not in sent
 
 
 def local_flags() -> Flags:
