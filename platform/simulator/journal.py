@@ -21,8 +21,8 @@ class Call:
     request's bound; `tokens_emitted` and `reasoning_emitted` are the deltas handed to the socket so
     far; so with `vectors` and `images`. A picture that is told by its address is emitted each time
     it is fetched from there. `prompt_tokens` include `cached_tokens`. `size` is in pixels,
-    `quality` in the provider's words. `outcome` is `running`, `completed`, `refused`, `client_gone`, the name
-    of the steered fault or how moderation ended it. Times are Unix seconds.
+    `quality` in the provider's words. `outcome` is `running`, `completed`, `refused`,
+    `client_gone`, the name of the steered fault or how moderation ended it. Times are Unix seconds.
     """
 
     provider: str
