@@ -36,12 +36,20 @@ def test_the_balance_pays_twice_that(alice: Customer, tokens: int, stream: bool)
 
 
 @STREAM
-@pytest.mark.parametrize("model", ["gpt-6-luna", "grok-4.7", "deepseek-v4-pro", "gpt-oss-120b"])
-def test_reasoning_costs_what_output_costs_with_every_provider(
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("gpt-6-luna", "claude-haiku-5-5", "gemini-3.8-flash", "grok-4.7"),
+        *("deepseek-v4-pro", "gpt-oss-120b"),
+    ],
+)
+def test_reasoning_and_cached_tokens_are_billed_once_with_every_provider(
     alice: Customer, model: str, stream: bool
 ) -> None:
-    alice.chat(model=model, stream=stream, steer={"tokens": 5, "reasoning_tokens": 20})
-    assert alice.provider_call()["completion_tokens"] == 25
+    steer = {"tokens": 5, "reasoning_tokens": 20, "cached_tokens": 3, "restate_usage": True}
+    alice.chat(model=model, stream=stream, steer=steer)
+    call = alice.provider_call()
+    assert (call["completion_tokens"], call["cached_tokens"]) == (25, 3)
     assert alice.spent_of_plan(model) == witnessed_cost(alice, model)
 
 
