@@ -34,8 +34,13 @@ MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 
 # Where clients of other interfaces land, and where they should go.
 HINTS = {
-    "/v1/responses": "Use `POST /v1/chat/completions` (in the Vercel AI SDK: `.chat(id)`).",
-    "/v1/completions": "Use `POST /v1/chat/completions`.",
+    "/v1/responses": (
+        "Use `POST /v1/chat/completions` (in the Vercel AI SDK: `.chat(id)`, in LangChain: "
+        "`use_responses_api=False`)."
+    ),
+    "/v1/completions": (
+        "Use `POST /v1/chat/completions` (in LlamaIndex: `OpenAILike(is_chat_model=True)`)."
+    ),
     "/v1/messages": "Use `POST /v1/chat/completions`.",
     "/v1/images/edits": "Use `POST /v1/images/generations`.",
     "/v1/images/variations": "Use `POST /v1/images/generations`.",

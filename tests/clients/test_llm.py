@@ -57,3 +57,20 @@ def test_a_refusal_is_told_in_its_own_words(
 
     assert done.returncode != 0
     assert "Error code: 401 - This API key is unknown or revoked." in done.stderr
+
+
+def test_a_text_is_embedded(run: Run, alice: Customer, configured: dict[str, str]) -> None:
+    seen = run(
+        LLM,
+        "embed",
+        "-m",
+        "3-small",
+        "-c",
+        alice.prompt("cats"),
+        OPENAI_BASE_URL=f"{alice.web.url}/v1",
+        OPENAI_API_KEY=alice.raw_key,
+        **configured,
+    )
+
+    assert len(json.loads(seen)) == 1536
+    assert alice.charge().charge_plan == 0

@@ -58,6 +58,16 @@ def test_a_failure_in_the_middle_of_a_stream_is_thrown_after_what_came(node: Nod
     assert broken["code"] == "upstream_error"
 
 
+def test_texts_are_embedded(node: Node, alice: Customer) -> None:
+    embeddings = node("embeddings")
+    cats, dogs = embeddings["byDefault"]
+    assert len(cats) == len(dogs) == 1536
+    assert cats != dogs
+    assert embeddings["floats"][0] == pytest.approx(cats, abs=1e-7)
+    [tokens] = {charge.tokens_in for charge in alice.charges()}
+    assert embeddings["usage"] == {"prompt_tokens": tokens, "total_tokens": tokens}
+
+
 def test_models_are_listed_and_retrieved(node: Node) -> None:
     models = node("models")
     assert "gpt-6-luna" in models["ids"]

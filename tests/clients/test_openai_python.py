@@ -11,17 +11,19 @@ from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, NOT_CONFIGURED, C
 from tests.personas import new_key, new_user
 from tests.service import Web
 
+EMBEDDING = "text-embedding-3-small"
+
 Asking = Callable[..., list[Any]]
 
 
-def options(web: Web, key: str) -> dict[str, Any]:
+def options(web: Web, key: str, *, strict: bool = True) -> dict[str, Any]:
     """How every client here is made. A strict one accepts no field that is missing or of another
     type than OpenAI's own interface has it."""
     return {
         "base_url": f"{web.url}/v1",
         "api_key": key,
         "max_retries": 0,
-        "_strict_response_validation": True,
+        "_strict_response_validation": strict,
     }
 
 
@@ -148,6 +150,45 @@ async def test_the_async_stream_helper_puts_the_answer_together(
     ) as stream:
         answer = await stream.get_final_completion()
     assert len((answer.choices[0].message.content or "").split()) == 7
+
+
+# --- Embeddings ---------------------------------------------------------------------------------
+
+
+def test_texts_are_embedded_as_the_client_asks_by_default(web: Web, alice: Customer) -> None:
+    # It asks for base64 and makes numbers of it. A strict one stumbles over its own base64.
+    with openai.OpenAI(**options(web, alice.raw_key, strict=False)) as client:
+        answer = client.embeddings.create(
+            model=EMBEDDING, input=[alice.prompt("cats"), alice.prompt("dogs")]
+        )
+    cats, dogs = answer.data
+    assert (cats.index, dogs.index) == (0, 1)
+    assert len(cats.embedding) == len(dogs.embedding) == 1536
+    assert cats.embedding != dogs.embedding
+    assert sum(x * x for x in cats.embedding) == pytest.approx(1, abs=1e-4)
+    assert answer.usage.prompt_tokens == answer.usage.total_tokens == alice.charge().tokens_in
+
+
+def test_the_same_numbers_come_as_floats_and_as_base64(
+    client: openai.OpenAI, web: Web, alice: Customer
+) -> None:
+    texts = alice.prompt("cats")
+    [floats] = client.embeddings.create(
+        model=EMBEDDING, input=texts, encoding_format="float", dimensions=256
+    ).data
+    with openai.OpenAI(**options(web, alice.raw_key, strict=False)) as default:
+        [decoded] = default.embeddings.create(model=EMBEDDING, input=texts, dimensions=256).data
+    assert len(floats.embedding) == 256
+    assert floats.embedding == pytest.approx(decoded.embedding, abs=1e-7)
+
+
+async def test_the_async_client_embeds_a_text(
+    async_client: openai.AsyncOpenAI, alice: Customer
+) -> None:
+    answer = await async_client.embeddings.create(
+        model=EMBEDDING, input=alice.prompt("cats"), encoding_format="float"
+    )
+    assert len(answer.data[0].embedding) == 1536
 
 
 # --- Models -------------------------------------------------------------------------------------

@@ -7,7 +7,10 @@ from langchain_openai import ChatOpenAI
 
 [question] = sys.argv[1:]
 model = ChatOpenAI(
-    model="gpt-6-luna", base_url=os.environ["BASE_URL"], api_key=os.environ["API_KEY"]
+    model="gpt-6-luna",
+    base_url=os.environ["BASE_URL"],
+    api_key=os.environ["API_KEY"],
+    use_responses_api=False,  # otherwise it chooses that interface by the model's name
 )
 
 answer = model.invoke(question)

@@ -5,6 +5,7 @@
 import OpenAI from "openai";
 
 const model = "gpt-6-luna"; // answered by the simulator
+const embeddingModel = "text-embedding-3-small";
 const unavailableModel = "mistral-medium-3.5"; // its provider is not configured in tests
 
 const client = new OpenAI({
@@ -13,10 +14,14 @@ const client = new OpenAI({
   maxRetries: 0,
 });
 
-/** A request for an answer of `steering`, which the simulator follows. */
+/** A text that tells the simulator what to do. */
+function steered(text, steering = {}) {
+  return `${text}\n@sim ${JSON.stringify({ marker: process.env.MARKER, ...steering })}`;
+}
+
+/** A request for an answer of `steering`. */
 function request(steering, fields = {}) {
-  const line = JSON.stringify({ marker: process.env.MARKER, ...steering });
-  const content = `What is the capital of France?\n@sim ${line}`;
+  const content = steered("What is the capital of France?", steering);
   return { model, messages: [{ role: "user", content }], ...fields };
 }
 
@@ -70,6 +75,14 @@ const cases = {
       for await (const chunk of stream) text += chunk.choices[0].delta.content ?? "";
     });
     return { text, code: error.code };
+  },
+
+  async embeddings() {
+    const request = { model: embeddingModel, input: [steered("cats"), steered("dogs")] };
+    const byDefault = await client.embeddings.create(request);
+    const floats = await client.embeddings.create({ ...request, encoding_format: "float" });
+    const vectors = ({ data }) => data.map(({ embedding }) => Array.from(embedding));
+    return { byDefault: vectors(byDefault), floats: vectors(floats), usage: floats.usage };
   },
 
   async models() {

@@ -1,0 +1,26 @@
+// Ask a question with the Vercel AI SDK, once whole and once as a stream, and embed it.
+
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { embedMany, generateText, streamText } from "ai";
+
+const [prompt] = process.argv.slice(2);
+const platform = createOpenAICompatible({
+  name: "platform",
+  baseURL: process.env.BASE_URL,
+  apiKey: process.env.API_KEY,
+  includeUsage: true,
+});
+const model = platform("gpt-6-luna");
+
+const answer = await generateText({ model, prompt });
+console.log(answer.text);
+console.log(answer.finishReason, answer.usage.totalTokens, "tokens");
+
+const stream = streamText({ model, prompt });
+for await (const text of stream.textStream) process.stdout.write(text);
+console.log();
+console.log(await stream.finishReason, (await stream.usage).totalTokens, "tokens");
+
+const embedder = platform.embeddingModel("text-embedding-3-small");
+const { embeddings, usage } = await embedMany({ model: embedder, values: [prompt, prompt] });
+console.log(embeddings.map((vector) => vector.length).join(" "), usage.tokens, "tokens");
