@@ -17,6 +17,7 @@ EXPOSED = {
     "x-ratelimit-limit",
     "x-ratelimit-remaining",
     "x-ratelimit-window",
+    "idempotency-replayed",
 }
 
 
