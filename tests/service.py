@@ -54,6 +54,7 @@ def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web
             "DJANGO_SETTINGS_MODULE": "config.settings.test",
             "DATABASE_URL": database_url(),
             "REDIS_URL": settings.REDIS_URL,
+            "PUBLIC_BASE_URL": f"http://{LOOPBACK}:{port}",
             "SIMULATOR_URL": simulator.url,
             "SIMULATED_PROVIDERS": SIMULATED,
             **environment,

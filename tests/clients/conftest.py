@@ -58,15 +58,17 @@ def run(finish: Finish) -> Run:
 
 
 def _assert_billed_as_done(customer: Customer) -> None:
-    """The tokens of the charges are those that the providers' own journal has."""
+    """What was billed, to the token and the picture, is what the providers' own journal has."""
     charges = [charge for charge in customer.charges() if charge.status != "released"]
     calls = [call for call in customer.provider_calls() if call["outcome"] != "refused"]
+    written = [call for call in calls if call["kind"] != "images"]
     assert {charge.status for charge in charges} <= {"settled"}
-    assert sorted(charge.tokens_out for charge in charges) == sorted(
-        call["tokens_emitted"] + call["reasoning_emitted"] for call in calls
+    assert sum(charge.tokens_out for charge in charges) == sum(
+        call["tokens_emitted"] + call["reasoning_emitted"] for call in written
     )
+    assert sum(charge.images for charge in charges) == sum(call["images_emitted"] for call in calls)
     # Of a call that broke no provider says what went in.
     if all(call["outcome"] == "completed" for call in calls):
-        assert sorted(charge.tokens_in for charge in charges) == sorted(
-            call["prompt_tokens"] for call in calls
+        assert sum(charge.tokens_in for charge in charges) == sum(
+            call["prompt_tokens"] for call in written
         )

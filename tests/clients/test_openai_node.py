@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from common.money import NUSD_PER_USD
 from publicapi.tests.v1.customer import Customer
 from tests.clients.conftest import Run
 from tests.clients.environments import PROGRAMS, node_client
@@ -66,6 +67,13 @@ def test_texts_are_embedded(node: Node, alice: Customer) -> None:
     assert embeddings["floats"][0] == pytest.approx(cats, abs=1e-7)
     [tokens] = {charge.tokens_in for charge in alice.charges()}
     assert embeddings["usage"] == {"prompt_tokens": tokens, "total_tokens": tokens}
+
+
+def test_a_picture_is_made_and_can_be_fetched_without_a_key(node: Node, alice: Customer) -> None:
+    image = node("image")
+    assert image["type"] == "image/png"
+    charge = alice.charge()
+    assert round(image["billed_usd"] * NUSD_PER_USD) == charge.charge_plan + charge.charge_balance
 
 
 def test_models_are_listed_and_retrieved(node: Node) -> None:

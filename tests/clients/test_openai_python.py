@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
+import httpx
 import openai
 import pytest
 
 from catalog.seeds import CHAT_MODELS
-from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, NOT_CONFIGURED, Customer
+from common.money import NUSD_PER_USD
+from publicapi.tests.v1.customer import BALANCE_ONLY, IMAGE, IN_PLAN, NOT_CONFIGURED, Customer
 from tests.personas import new_key, new_user
 from tests.service import Web
 
@@ -189,6 +191,32 @@ async def test_the_async_client_embeds_a_text(
         model=EMBEDDING, input=alice.prompt("cats"), encoding_format="float"
     )
     assert len(answer.data[0].embedding) == 1536
+
+
+# --- Images -------------------------------------------------------------------------------------
+
+
+def test_pictures_are_made_and_can_be_fetched_without_a_key(
+    client: openai.OpenAI, alice: Customer
+) -> None:
+    answer = client.images.generate(
+        model=IMAGE, prompt=alice.prompt("A red boat."), n=2, size="1536x1024", quality="low"
+    )
+    assert answer.data
+    pictures = [httpx.get(picture.url or "") for picture in answer.data]
+    assert [picture.headers["content-type"] for picture in pictures] == ["image/png"] * 2
+    assert answer.usage
+    charge = alice.charge()
+    billed = answer.usage.model_dump()["billed_usd"]
+    assert round(billed * NUSD_PER_USD) == charge.charge_plan + charge.charge_balance
+
+
+async def test_the_async_client_gets_a_picture(
+    async_client: openai.AsyncOpenAI, alice: Customer
+) -> None:
+    answer = await async_client.images.generate(model=IMAGE, prompt=alice.prompt("A red boat."))
+    assert answer.data
+    assert answer.data[0].url
 
 
 # --- Models -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import OpenAI from "openai";
 
 const model = "gpt-6-luna"; // answered by the simulator
 const embeddingModel = "text-embedding-3-small";
+const imageModel = "gpt-image-2.5-flare";
 const unavailableModel = "mistral-medium-3.5"; // its provider is not configured in tests
 
 const client = new OpenAI({
@@ -83,6 +84,13 @@ const cases = {
     const floats = await client.embeddings.create({ ...request, encoding_format: "float" });
     const vectors = ({ data }) => data.map(({ embedding }) => Array.from(embedding));
     return { byDefault: vectors(byDefault), floats: vectors(floats), usage: floats.usage };
+  },
+
+  async image() {
+    const prompt = steered("A red boat.");
+    const { data, usage } = await client.images.generate({ model: imageModel, prompt });
+    const picture = await fetch(data[0].url);
+    return { type: picture.headers.get("content-type"), billed_usd: usage.billed_usd };
   },
 
   async models() {
