@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import aiohttp
+from yarl import URL
 
 _IDLE_CONNECTION = 60.0  # seconds that an unused connection is kept
 # A socket whose other side is gone fails at once; a provider that fails later may have worked.
@@ -147,7 +148,7 @@ class UpstreamClient:
     async def get(
         self, url: str, headers: Mapping[str, str], *, connect_timeout: float
     ) -> UpstreamResponse:
-        """Ask for `url`; everything else is as with `post`."""
+        """Ask for `url`, written exactly so: it may be signed. All else is as with `post`."""
         return await self._send("GET", url, headers, None, connect_timeout, False)
 
     async def aclose(self) -> None:
@@ -166,8 +167,9 @@ class UpstreamClient:
     ) -> UpstreamResponse:
         def send(session: aiohttp.ClientSession) -> Awaitable[aiohttp.ClientResponse]:
             timeout = aiohttp.ClientTimeout(connect=connect_timeout)
+            target = URL(url, encoded=method == "GET")
             return session.request(
-                method, url, data=body, headers=headers, allow_redirects=False, timeout=timeout
+                method, target, data=body, headers=headers, allow_redirects=False, timeout=timeout
             )
 
         sessions = self._sessions()
@@ -184,7 +186,7 @@ class UpstreamClient:
                 response = await send(sessions.new)
         except _NEVER_CONNECTED as error:
             raise ConnectFailed(type(error).__name__) from error
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: no URL
             raise TransportError(type(error).__name__) from error
         return UpstreamResponse(response)
 

@@ -28,6 +28,7 @@ async def server() -> AsyncIterator[TestServer]:
         seen = {
             "body": (await request.read()).decode(),
             "headers": dict(request.headers),
+            "target": request.raw_path,
             "peer": request.transport and request.transport.get_extra_info("peername")[1],
         }
         return web.json_response(seen, headers={"Set-Cookie": "a=b", "X-Name": "value"})
@@ -120,6 +121,15 @@ async def test_a_get_carries_headers_and_no_body(
     response.close()
 
 
+async def test_a_signed_url_is_asked_for_as_it_is_written(
+    client: UpstreamClient, server: TestServer
+) -> None:
+    target = "/mirror?se=2026-11-21T10%3A00%3A00Z&sig=a%2Bb%2f%3D"
+    response = await client.get(str(server.make_url("/")) + target[1:], {}, connect_timeout=2.0)
+    assert json.loads(await response.read(LIMIT))["target"] == target
+    response.close()
+
+
 async def test_a_get_follows_no_redirect(client: UpstreamClient, server: TestServer) -> None:
     url = str(server.make_url("/elsewhere"))
     response = await client.get(url, {}, connect_timeout=2.0)
@@ -157,8 +167,11 @@ async def test_nobody_listening_is_told(client: UpstreamClient) -> None:
 
 
 async def test_an_address_that_is_none_is_told(client: UpstreamClient) -> None:
-    with pytest.raises(TransportError):
-        await client.post("not a url", {}, b"", connect_timeout=2.0)
+    for url in ("not a url", "http://[::1/", "http://a:99999/"):
+        with pytest.raises(TransportError):
+            await client.post(url, {}, b"", connect_timeout=2.0)
+        with pytest.raises(TransportError):
+            await client.get(url, {}, connect_timeout=2.0)
 
 
 async def test_a_kept_connection_that_was_closed_is_replaced(client: UpstreamClient) -> None:
