@@ -1,7 +1,9 @@
 """`Idempotency-Key`: a request that is sent again is carried out, and billed, once."""
 
+import json
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from uuid import uuid4
 
 import httpx
@@ -178,7 +180,7 @@ def test_a_key_belongs_to_its_account_and_route(customer: NewCustomer, named: Se
 
 def test_after_a_day_the_key_is_free(alice: Customer, named: Sent) -> None:
     alice.post(json=alice.body(), headers=named)
-    yesterday = timezone.now() - timezone.timedelta(hours=24, seconds=1)
+    yesterday = timezone.now() - timedelta(hours=24, seconds=1)
     IdempotencyKey.objects.filter(account=alice.user).update(created_at=yesterday)
 
     response = alice.post(json=alice.body(max_tokens=9), headers=named)
@@ -205,8 +207,6 @@ def test_a_key_of_255_characters_is_taken(alice: Customer) -> None:
 
 
 def _chunks(response: httpx.Response) -> Iterator[dict[str, object]]:
-    import json
-
     for line in response.text.splitlines():
         if line.startswith("data: {"):
             yield json.loads(line.removeprefix("data: "))
