@@ -106,8 +106,7 @@ class _Message:
         reason = self._chat.finish(_STOP_REASONS)
         end: Json = {"stop_reason": reason, "stop_sequence": None}
         if reason == "refusal":
-            why = {"type": "refusal", "category": "simulated", "explanation": "It was wished for."}
-            end["stop_details"] = why
+            end["stop_details"] = {"type": "refusal", "category": None, "explanation": None}
         return end
 
     def _envelope(self, content: list[Json]) -> Json:

@@ -1,10 +1,10 @@
 """Anthropic's key, headers and errors."""
 
 from simulator.connection import Connection
-from simulator.provider import WRONG_KEY, Json
+from simulator.provider import WRONG_KEY, Json, require_bearer
 from simulator.refusals import Problem, Refused
 
-VERSION = "2023-06-01"
+_VERSIONS = ("2023-06-01", "2026-10-21")
 
 _USUAL = {
     400: ("invalid_request_error", "The request is not valid."),
@@ -23,22 +23,27 @@ _FALLBACK = {4: 400, 5: 500}
 
 
 class Anthropic:
-    """`x-api-key` and `anthropic-version` are required."""
+    """The key comes in `x-api-key` or, from the newer clients, as a Bearer token."""
 
     retry_after_header = True
 
     def require_key(self, connection: Connection) -> None:
         key = connection.headers.get("x-api-key", "").strip()
         if not key:
-            raise Refused(Problem(401, "x-api-key header is required"))
+            require_bearer(connection)
         if key == WRONG_KEY:
             raise Refused(Problem(401))
-        if connection.headers.get("anthropic-version") != VERSION:
-            raise Refused(Problem(400, f"anthropic-version: header must be {VERSION}"))
+        if connection.headers.get("anthropic-version") not in _VERSIONS:
+            raise Refused(Problem(400, f"anthropic-version: must be one of {_VERSIONS}"))
 
     def error(self, problem: Problem, request_id: str) -> Json:
+        """A word that is no type of error is the reason among its details."""
         kind, message = _USUAL.get(problem.status, _USUAL[_FALLBACK[problem.status // 100]])
-        fields = {"type": problem.code or kind, "message": problem.message or message}
+        fields: Json = {"type": kind, "message": problem.message or message}
+        if problem.code is not None and problem.code.endswith("_error"):
+            fields["type"] = problem.code
+        elif problem.code is not None:
+            fields["details"] = {"error_code": problem.code}
         return {"type": "error", "error": fields, "request_id": request_id}
 
     def headers(self, request_id: str) -> dict[str, str]:

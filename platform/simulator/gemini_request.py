@@ -1,9 +1,10 @@
 """The body of Gemini's `:generateContent`, refused where the real one refuses it."""
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Raw
+from msgspec import Meta
 
 from simulator.chat_types import Asked
 from simulator.refusals import Problem, Refused
@@ -20,7 +21,7 @@ class _Fields(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 class Part(_Fields):
     text: str | None = None
-    inline_data: Raw | None = None
+    inline_data: dict[str, Any] | None = None
     thought: bool = False
     thought_signature: str | None = None
 
@@ -112,9 +113,21 @@ class GenerateBody(_Fields):
 def read(body: bytes, model: str) -> GenerateBody:
     """Validate a body. Raises `Refused` with a 400."""
     try:
-        request = msgspec.json.decode(body, type=GenerateBody)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        request = msgspec.convert(_in_camel_case(msgspec.json.decode(body)), GenerateBody)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise Refused(Problem(400, f"Invalid JSON payload received. {error}")) from error
     if complaint := request.complaint(model):
         raise Refused(Problem(400, complaint))
     return request
+
+
+def _in_camel_case(value: Any) -> Any:
+    """The same with the names of JSON: Google's own are in snake case, and are taken as well."""
+    if isinstance(value, list):
+        return [_in_camel_case(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        re.sub("_([a-z])", lambda found: found[1].upper(), name): _in_camel_case(item)
+        for name, item in value.items()
+    }
