@@ -1,0 +1,225 @@
+"""docs/api/v1.md: its examples run, its tables are those of the code, its sums are right."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import httpx
+import pytest
+
+from accounts.services import MAX_ACTIVE_KEYS, MAX_ALLOWED_MODELS, MAX_SPEND_CAP_USD
+from billing.models import PlanAllowance
+from billing.tests import bank
+from catalog.pricing import token_cost
+from catalog.selectors import get_catalog
+from catalog.types import Model, TokenPrice
+from common.local.paths import ROOT
+from common.money import NUSD_PER_USD
+from files.selectors import LINK_SECONDS
+from inference.types import DEFAULT_OUTPUT_TOKENS
+from publicapi.tests.v1.customer import Customer, new_customer
+from publicapi.v1 import chat_schema, embeddings_schema, errors, images_schema, usage_schema
+from publicapi.v1.authentication import KEY_LIMIT
+from publicapi.v1.chat import KEEP_ALIVE_SECONDS
+from publicapi.v1.operations import OPERATIONS
+from simulator.process import RunningSimulator
+from tests.clients.environments import PROGRAMS, node_client
+from tests.environment import inherited
+from tests.service import Web
+
+PAGE = ROOT / "docs" / "api" / "v1.md"
+
+
+@pytest.fixture
+def alice(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Customer]:
+    """On Max, with 10 USD."""
+    with httpx.Client(base_url=web.url) as http:
+        yield new_customer(http, web, simulator)
+
+
+def section(title: str) -> str:
+    """What stands under a heading, without its subsections."""
+    _, _, rest = PAGE.read_text().partition(f"# {title}\n")
+    assert rest, title
+    return re.split(r"^#+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of its tables, without code marks and headings."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
+    heads = [index - 1 for index, row in enumerate(cells) if set(row[0]) <= set("-:")]
+    return [row for index, row in enumerate(cells) if index not in heads and index - 1 not in heads]
+
+
+def examples(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def run(customer: Customer, folder: Path, *command: str | Path) -> str:
+    """What a program writes that this customer runs."""
+    access = {"BASE_URL": f"{customer.web.url}/v1", "API_KEY": customer.raw_key}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=inherited() | access,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# --- Examples -----------------------------------------------------------------------------------
+
+
+def test_the_first_example_is_answered(alice: Customer, tmp_path: Path) -> None:
+    [example] = examples(section("Quick start"), "sh")
+    seen = run(alice, tmp_path, "bash", "-ec", example)
+    assert '"object":"chat.completion"' in seen
+    assert alice.charge().status == "settled"
+
+
+def test_the_example_of_openai_python_runs(alice: Customer, tmp_path: Path) -> None:
+    [example] = examples(section("openai-python"), "python")
+    seen = run(alice, tmp_path, sys.executable, "-c", example).splitlines()
+    assert "2 vectors of 1536 numbers" in seen
+    assert re.fullmatch(r"http://\S+/files/\S+ 0\.023", seen[-1])
+    assert len(alice.charges()) == 4
+
+
+@node_client("openai_node", "openai-node")
+def test_the_example_of_openai_node_runs(alice: Customer, tmp_path: Path) -> None:
+    [example] = examples(section("openai-node"), "js")
+    (tmp_path / "node_modules").symlink_to(PROGRAMS / "openai_node" / "node_modules")
+    (tmp_path / "example.mjs").write_text(example)
+    seen = run(alice, tmp_path, "node", "example.mjs")
+    assert "What is the capital of France?" in seen
+    assert alice.charge().status == "settled"
+
+
+def test_a_named_request_is_billed_once(alice: Customer, tmp_path: Path) -> None:
+    [example] = examples(section("Trying again"), "sh")
+    seen = run(alice, tmp_path, "bash", "-ec", example)
+    assert seen.count('"object":"chat.completion"') == 2
+    assert seen.lower().count("\nidempotency-replayed: true") == 1
+    assert len(alice.charges()) == 1
+
+
+def test_the_example_of_the_usage_report_is_answered(alice: Customer, tmp_path: Path) -> None:
+    [example] = examples(section("Usage"), "sh")
+    assert '"object":"usage"' in run(alice, tmp_path, "bash", "-ec", example)
+
+
+@pytest.mark.parametrize("title", ["Vercel AI SDK", "LangChain", "LlamaIndex", "llm", "aider"])
+def test_what_is_shown_of_other_clients_is_part_of_programs_that_are_tested(title: str) -> None:
+    parts = section(title).split("```")
+    assert len(parts) > 1
+    for text, example in zip(parts[::2], parts[1::2], strict=False):
+        [*_, link] = re.findall(r"\]\(([^)]+)\)", text)
+        program = (PAGE.parent / link).read_text()
+        _, _, code = example.partition("\n")
+        assert [part for part in code.strip().split("\n\n") if part not in program] == [], link
+
+
+# --- Tables -------------------------------------------------------------------------------------
+
+
+def test_every_endpoint_is_listed() -> None:
+    listed = {(row[0], row[1]) for row in rows(section("The API"))}
+    assert listed == {(operation.method, operation.path) for operation in OPERATIONS}
+
+
+@pytest.mark.parametrize(
+    ("title", "body"),
+    [
+        ("Chat", chat_schema.ChatBody),
+        ("Embeddings", embeddings_schema.EmbeddingsBody),
+        ("Images", images_schema.ImagesBody),
+    ],
+)
+def test_every_field_is_explained(title: str, body: type) -> None:
+    explained = [row[0] for row in rows(section(title))]
+    assert explained == list(body.__struct_fields__)  # type: ignore[attr-defined]
+
+
+def test_every_parameter_of_the_usage_report_is_explained() -> None:
+    [usage] = [operation for operation in OPERATIONS if operation.path == "/v1/usage"]
+    explained = {row[0] for row in rows(section("Usage"))}
+    assert explained == {parameter.name for parameter in usage.parameters}
+
+
+def test_every_error_is_explained_and_no_other() -> None:
+    explained = [(int(status), code) for status, code, _ in rows(section("Errors"))]
+    refusals = [refusal for operation in OPERATIONS for refusal in operation.refusals]
+    refusals += [errors.UnknownPath, errors.MethodNotAllowed]
+    assert len(explained) == len(set(explained))
+    assert set(explained) == {(refusal.status, refusal.code) for refusal in refusals}
+
+
+@pytest.mark.parametrize(
+    ("title", "limit"),
+    [
+        ("Chat", f"{chat_schema.MAX_MESSAGES} messages"),
+        ("Chat", f"{chat_schema.MAX_CHARACTERS:,} characters"),
+        ("Chat", f"it is {DEFAULT_OUTPUT_TOKENS:,} "),
+        ("Chat", f"After {KEEP_ALIVE_SECONDS:.0f} seconds"),
+        ("Embeddings", f"{embeddings_schema.MAX_INPUTS} texts"),
+        ("Embeddings", f"{embeddings_schema.MAX_CHARACTERS:,} characters"),
+        ("Embeddings", f"{embeddings_schema.MAX_DIMENSIONS} numbers"),
+        ("Images", f"{images_schema.MAX_CHARACTERS:,} characters"),
+        ("Images", f"1 to {images_schema.MAX_PICTURES} pictures"),
+        ("Images", f"for {LINK_SECONDS // 3600} hours"),
+        ("Usage", f"At most {usage_schema.MAX_DAYS} days"),
+        ("Limits", f"{KEY_LIMIT.requests} in any {KEY_LIMIT.window} seconds"),
+        ("Limits", f"{MAX_ACTIVE_KEYS} for each account"),
+        ("Limits", f"| {MAX_ALLOWED_MODELS} |"),
+        ("Limits", f"{MAX_SPEND_CAP_USD:,} USD"),
+    ],
+)
+def test_limits_are_told_as_they_are(title: str, limit: str) -> None:
+    assert limit in " ".join(section(title).split())
+
+
+# --- Sums ---------------------------------------------------------------------------------------
+
+
+def usd(nano_usd: int) -> str:
+    return f"{nano_usd / NUSD_PER_USD:.6f}"
+
+
+@pytest.mark.parametrize(
+    ("model_id", "allowance_left"),
+    [("gpt-6-luna", 2_000_000), ("kimi-k3", 0), ("text-embedding-3-small", 0)],
+)
+def test_a_worked_example_is_what_the_functions_do(
+    committed: None, model_id: str, allowance_left: int
+) -> None:
+    table = {row[0].split("`")[0]: row[1:] for row in rows(section("What a request costs"))}
+    *tokens, cost, plan, balance, billed = table[model_id]
+    model = cast(Model, get_catalog().find(model_id))
+    tokens_in, tokens_out = (int(number.replace(",", "")) for number in tokens)
+    amount = token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out)
+    assert [cost, plan, balance, billed] == _billed(model, amount, allowance_left)
+
+
+def _billed(model: Model, cost: int, allowance_left: int) -> list[str]:
+    """What a call of that cost takes from whom, as it is told in the table."""
+    account = bank.new_account(plan="max", balance=10 * NUSD_PER_USD)
+    owner = bank.live_owner()
+    granted = PlanAllowance.objects.filter(plan_id="max", model_id=model.id).first()
+    if granted:
+        _, earlier = bank.hold(
+            account, granted.granted - allowance_left, owner=owner, model=model.id
+        )
+        bank.settle(earlier, granted.granted - allowance_left)
+    _, charge_id = bank.hold(account, cost, owner=owner, model=model.id)
+    bank.settle(charge_id, cost)
+    charge = bank.charge_of(charge_id)
+    parts = (charge.charge_plan, charge.charge_balance)
+    return [usd(amount) for amount in (cost, *parts, sum(parts))]
