@@ -1,5 +1,7 @@
 """The unmodified Vercel AI SDK against the running service."""
 
+from pathlib import Path
+
 import pytest
 
 from publicapi.tests.v1.customer import Customer
@@ -25,3 +27,11 @@ def test_a_question_is_answered_streamed_and_embedded(
         f"stop {streamed} tokens",
         f"1536 1536 {embedded} tokens",
     ]
+
+
+def test_a_picture_is_made(run: Run, alice: Customer, tmp_path: Path) -> None:
+    seen = run("node", PROGRAMS / "ai_sdk" / "image.mjs", alice.prompt("A red boat."))
+
+    assert seen == "image/png\n"
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert alice.charge().images == 1
