@@ -227,3 +227,4 @@ async def test_an_error_that_comes_with_200_is_an_error(
     assert events == []
     assert isinstance(failure, UpstreamError)
     assert failure.retryable
+    assert str(failure).startswith("The provider failed")

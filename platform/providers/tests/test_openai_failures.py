@@ -145,6 +145,7 @@ async def test_a_message_is_bounded_and_carries_no_credential(
         error("busy", code="overloaded"),
         b'{"code":"busy","error":"Service is currently unavailable"}',
         b'{"object":"error","message":"busy"}',
+        b'{"code":"busy","message":"busy"}',
     ],
 )
 async def test_an_error_that_comes_with_200_is_an_error(
@@ -154,6 +155,7 @@ async def test_an_error_that_comes_with_200_is_an_error(
     failure = await failure_of(wire)
     assert isinstance(failure, UpstreamError)
     assert failure.retryable
+    assert str(failure).startswith("The provider failed")
 
 
 async def test_an_error_frame_keeps_what_came_before_it(
