@@ -41,6 +41,7 @@ def test_delays_are_kept(caller: Caller) -> None:
         '{"status": 200}',
         '{"no_such_wish": true}',
         '{"hang": true, "drop": true}',
+        '{"hang": true, "times": 1}',
     ],
 )
 def test_a_steering_line_that_cannot_be_followed_is_refused(caller: Caller, line: str) -> None:
@@ -136,3 +137,28 @@ def test_a_character_can_be_split_over_two_packets(caller: Caller) -> None:
         packets = list(answer.iter_raw())
     assert any(packet.endswith("ä".encode()[:1]) for packet in packets)
     assert "ä" in b"".join(packets).decode()
+
+
+def test_a_fault_can_befall_only_the_first_calls_of_a_marker(caller: Caller) -> None:
+    body = caller.body(status=503, retry_after=1, times=2)
+    assert [caller.post(body).status_code for _ in range(4)] == [503, 503, 200, 200]
+    assert caller.post(caller.body(status=503)).status_code == 503
+
+
+def test_a_fault_can_say_which_status_it_stands_for(caller: Caller) -> None:
+    answer = caller.post(caller.body(stream=True, fail="after", status=429, code="slow_down"))
+    assert answer.status_code == 200
+    assert '"type":"rate_limit_error","param":null,"code":"slow_down"' in answer.text
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_answer_can_end_with_any_word(caller: Caller, stream: bool) -> None:
+    answer = caller.post(caller.body(stream=stream, finish="network_error"))
+    assert '"finish_reason":"network_error"' in answer.text
+
+
+def test_a_model_can_decline_with_words(caller: Caller) -> None:
+    answer = caller.post(caller.body(refusal=True, text="I would rather not.")).json()
+    assert answer["choices"][0]["message"]["content"] == "I would rather not."
+    assert answer["choices"][0]["finish_reason"] == "content_filter"
+    assert answer["usage"]["completion_tokens"] == 4
