@@ -8,10 +8,11 @@ from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import RequestRefused, UpstreamError
 from providers.gemini_images import GeminiImages
+from providers.pictures import MAX_ANSWER
 from providers.types import ImageQuality, ImageSize
 
 from .media import JPEG, PNG, QUICK, WEBP, answer, base64_of, data_of, failure_of, image_request
-from .upstream import Answer, Call, Upstream
+from .upstream import JSON, Answer, Call, Upstream
 
 
 @pytest.fixture
@@ -144,3 +145,11 @@ async def test_no_picture_is_a_failure(
     failure = await failure_of(wire)
     assert isinstance(failure, UpstreamError)
     assert not failure.retryable
+
+
+async def test_several_answers_together_are_no_longer_than_one_may_be(
+    upstream: Upstream, wire: GeminiImages
+) -> None:
+    megabyte = b" " * 1_000_000
+    upstream.answer = Answer([megabyte] * (MAX_ANSWER // 4_000_000 + 1), content_type=JSON)
+    assert "longer than" in str(await failure_of(wire, image_request(4)))

@@ -6,11 +6,12 @@ from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import RequestRefused, UpstreamError
 from providers.openai_images import OpenAIImages
+from providers.pictures import MAX_ANSWER
 from providers.types import Image, ImageQuality, ImageSize
 from providers.xai_images import XAIImages
 
 from .media import JPEG, PNG, QUICK, WEBP, answer, base64_of, data_of, failure_of, image_request
-from .upstream import Upstream
+from .upstream import JSON, Answer, Upstream
 
 
 @pytest.fixture
@@ -156,3 +157,9 @@ async def test_what_moderation_refuses_is_blocked(
     failure = await failure_of(openai)
     assert isinstance(failure, RequestRefused)
     assert failure.blocked
+
+
+async def test_an_endless_answer_ends(upstream: Upstream, openai: OpenAIImages) -> None:
+    megabyte = b" " * 1_000_000
+    upstream.answer = Answer([megabyte] * (MAX_ANSWER // len(megabyte) + 1), content_type=JSON)
+    assert "longer than" in str(await failure_of(openai))
