@@ -1,8 +1,8 @@
 """A process with as many calls as it can carry."""
 
-import httpx
 import pytest
 
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import new_customer
 from publicapi.tests.v1.refusals import refusal
 from simulator.process import RunningSimulator
@@ -15,7 +15,7 @@ def test_over_capacity_a_call_is_refused_before_it_costs_anything(
 ) -> None:
     with (
         running_web(simulator, MAX_OPEN_CALLS="1") as web,
-        httpx.Client(base_url=web.url, timeout=20) as http,
+        wire.client(web.url) as http,
     ):
         alice = new_customer(http, web, simulator)
         bob = new_customer(http, web, simulator, name="bob")

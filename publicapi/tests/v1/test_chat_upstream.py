@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
 from providers.config import SIMULATED_KEY
 from providers.tests import chunks
 from providers.tests.upstream import JSON, Answer, Upstream
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
 from publicapi.tests.v1.refusals import refusal
 from publicapi.tests.v1.scripted import running_upstream
@@ -51,7 +51,7 @@ def alice(
 ) -> Iterator[Customer]:
     upstream.calls.clear()
     upstream.answer = Answer(pieces=[*HELLO])
-    with httpx.Client(base_url=web.url, timeout=20) as http:
+    with wire.client(web.url) as http:
         yield new_customer(http, web, simulator)
 
 

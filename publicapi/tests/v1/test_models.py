@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from catalog import seeds
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer
 from publicapi.tests.v1.refusals import RATE_HEADERS, refusal
@@ -144,8 +145,8 @@ def test_a_legacy_alias_finds_its_current_model(http: httpx.Client) -> None:
     ids=lambda name: name[:20],
 )
 def test_any_other_name_is_not_found(web: Web, name: str) -> None:
-    with httpx.Client() as http:
-        refusal(http.get(f"{web.url}/v1/models/{name}"), 404, "model_not_found", keyed=False)
+    with wire.client(web.url) as http:
+        refusal(http.get(f"/v1/models/{name}"), 404, "model_not_found", keyed=False)
 
 
 def test_escapes_in_a_name_are_read_once(http: httpx.Client) -> None:

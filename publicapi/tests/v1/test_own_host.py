@@ -9,6 +9,7 @@ from pytest_django import DjangoDbBlocker
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.refusals import refusal
 from simulator.process import RunningSimulator
@@ -27,7 +28,8 @@ def own(
 
 
 def get(web: Web, path: str, host: str, **headers: str) -> httpx.Response:
-    return httpx.get(f"{web.url}{path}", headers={"Host": host, **headers})
+    with wire.client(web.url) as http:
+        return http.get(path, headers={"Host": host, **headers})
 
 
 @pytest.mark.parametrize("host", [HOST, "V1.EXAMPLE.COM", f"{HOST}:8443", f"{HOST}.", f"{HOST}.:1"])
@@ -39,11 +41,8 @@ def test_its_host_serves_the_interface_however_the_name_is_written(own: Web, hos
 
 def test_a_call_on_its_host_is_answered(own: Web, customer: NewCustomer) -> None:
     alice = customer()
-    response = httpx.post(
-        f"{own.url}/v1/chat/completions",
-        json=alice.body(steer={"text": "Fine."}),
-        headers={"Host": HOST, **alice.headers},
-    )
+    with wire.client(own.url, headers={"Host": HOST, **alice.headers}) as http:
+        response = http.post("/v1/chat/completions", json=alice.body(steer={"text": "Fine."}))
     assert response.json()["choices"][0]["message"]["content"] == "Fine."
 
 

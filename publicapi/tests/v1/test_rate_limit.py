@@ -11,6 +11,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from common.local.ports import LOOPBACK, free_port
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import Customer
 from publicapi.tests.v1.rate_window import let_pass, use_up
@@ -132,7 +133,7 @@ def test_without_redis_nobody_is_limited_and_nobody_waits(
 ) -> None:
     alice = customer()
     answers: list[httpx.Response] = []
-    with httpx.Client(base_url=lonely_web.url, headers=alice.headers) as http:
+    with wire.client(lonely_web.url, headers=alice.headers) as http:
         http.get("/v1/models")
         for _ in range(CALLS):
             answers.append(http.get("/v1/models/gpt-6-luna"))
@@ -151,7 +152,7 @@ def test_without_redis_many_at_once_do_not_wait_for_each_other(
 ) -> None:
     alice = customer()
     with (
-        httpx.Client(base_url=lonely_web.url, headers=alice.headers) as http,
+        wire.client(lonely_web.url, headers=alice.headers) as http,
         ThreadPoolExecutor(16) as threads,
     ):
         time.sleep(1.1)  # Redis is looked for again

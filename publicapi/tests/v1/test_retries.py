@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from itertools import chain, repeat
 
-import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
 from providers.tests import chunks
 from providers.tests.upstream import Answer, Upstream
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import Customer, new_customer
 from publicapi.tests.v1.refusals import refusal
 from publicapi.tests.v1.scripted import running_upstream
@@ -41,7 +41,7 @@ def alice(
     committed: None, web: Web, upstream: Upstream, simulator: RunningSimulator
 ) -> Iterator[Customer]:
     upstream.calls.clear()
-    with httpx.Client(base_url=web.url, timeout=20) as http:
+    with wire.client(web.url) as http:
         yield new_customer(http, web, simulator)
 
 

@@ -16,10 +16,13 @@ from publicapi.v1.app import is_public
 UNDESCRIBED = {400: "invalid_host", 404: "not_found", 405: "method_not_allowed"}
 
 
-def client(url: str) -> httpx.Client:
-    """A client of the running service. An answer that is not as published raises AssertionError
-    where it is read: a whole one at its end, a stream at the event."""
-    return httpx.Client(base_url=url, timeout=20, transport=CheckedTransport())
+def client(url: str, **options: Any) -> httpx.Client:
+    """A client of the running service; httpx's own options.
+
+    An answer that is not as published raises AssertionError where it is read: a whole one at its
+    end, a stream at the event.
+    """
+    return httpx.Client(base_url=url, timeout=20, transport=CheckedTransport(), **options)
 
 
 class CheckedTransport(httpx.HTTPTransport):
