@@ -20,11 +20,13 @@ class Recent(Generic[T]):
         self._things: OrderedDict[str, T] = OrderedDict()
 
     def keep(self, name: str, thing: T) -> None:
+        """Remember a thing; the oldest is forgotten for it."""
         self._things[name] = thing
         if len(self._things) > _KEPT:
             self._things.popitem(last=False)
 
     def get(self, name: str) -> T | None:
+        """The thing of that name, if it is still remembered."""
         return self._things.get(name)
 
 

@@ -5,6 +5,7 @@ from simulator.exchange import Arrival
 
 
 async def health(arrival: Arrival) -> str:
+    """Says that there is somebody."""
     await arrival.connection.send_json(200, {"status": "ok"})
     return "completed"
 
@@ -17,6 +18,7 @@ async def journal(arrival: Arrival) -> str:
 
 
 async def clear_journal(arrival: Arrival) -> str:
+    """Forgets all calls."""
     arrival.memory.journal.clear()
     await arrival.connection.send_json(200, [])
     return "completed"

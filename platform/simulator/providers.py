@@ -20,4 +20,5 @@ def named(name: str) -> Provider:
 
 
 def speaks_openai(name: str) -> bool:
+    """Does it share OpenAI's wire?"""
     return name not in _OTHERS

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 
 from simulator import (
     anthropic_chat,
@@ -39,8 +40,7 @@ class Route:
 
     def match(self, path: str) -> dict[str, str] | None:
         """What the placeholders stand for, None if the path is another."""
-        pattern = re.sub(r"{(\w+)}", r"(?P<\1>[^/:]+)", self.path)
-        found = re.fullmatch(pattern, path)
+        found = _pattern(self.path).fullmatch(path)
         if found is None or not providers.speaks_openai(found.groupdict().get("vendor", "")):
             return None
         return found.groupdict()
@@ -63,6 +63,11 @@ ROUTES = (
     Route("GET", "/bfl/v1/get_result", flux.tell, keyless=True),
     Route("POST", "/bfl/v1/{model}", flux.submit, "images"),
 )
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/:]+)", path))
 
 
 def find(method: str, path: str) -> tuple[Route, dict[str, str]]:

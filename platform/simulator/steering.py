@@ -92,6 +92,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     marker: str | None = None
 
     def faults(self) -> list[Fault]:
+        """All faults wished for; a status alone is a refusal."""
         named: dict[Fault, bool] = {
             "refuse": self.fail == "before",
             "error": self.fail == "after",
@@ -106,6 +107,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def fault(self) -> Fault | None:
+        """The one fault."""
         return next(iter(self.faults()), None)
 
     def fault_position(self, total: int) -> int:

@@ -32,6 +32,7 @@ _ZAI_WORDS = {"content_filter": "1301"}
 
 
 def openai(problem: Problem) -> Json:
+    """OpenAI's envelope, and that of most others."""
     return {"error": _fields(problem)}
 
 
@@ -54,11 +55,13 @@ def flat(problem: Problem) -> Json:
 
 
 def xai(problem: Problem) -> Json:
+    """xAI: the error is the sentence itself."""
     fields = _fields(problem)
     return {"code": fields["code"], "error": fields["message"]}
 
 
 def zai(problem: Problem) -> Json:
+    """Z.ai: a number of its own, as text."""
     fallback = "1234" if problem.status >= 500 else "1210"
     code = problem.code or _ZAI_CODES.get(problem.status, fallback)
     fields = {"code": _ZAI_WORDS.get(code, code), "message": _fields(problem)["message"]}
@@ -73,6 +76,7 @@ def with_status(problem: Problem) -> Json:
 
 
 def vllm(problem: Problem) -> Json:
+    """vLLM: the code is the status."""
     return {"error": _fields(problem) | {"code": problem.status}}
 
 

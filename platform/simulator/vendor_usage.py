@@ -46,6 +46,7 @@ def xai(spent: Spent) -> Json:
 
 
 def deepseek(spent: Spent) -> Json:
+    """DeepSeek splits the prompt into what its cache had and what not."""
     return plain(spent) | {
         "prompt_cache_hit_tokens": spent.cached,
         "prompt_cache_miss_tokens": spent.prompt - spent.cached,
@@ -59,6 +60,7 @@ def flat(spent: Spent) -> Json:
 
 
 def groq(spent: Spent) -> Json:
+    """Groq also tells how long everything took, in seconds."""
     return detailed(spent) | {
         "queue_time": 0.001,
         "prompt_time": 0.001,
