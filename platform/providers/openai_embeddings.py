@@ -6,16 +6,16 @@ they come; a provider that sends lists of numbers all the same is understood.
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import UpstreamError
 from providers.http_calls import answered, read_body
-from providers.payloads import sensible
+from providers.payloads import Count, sensible
 from providers.tokens import texts_upper_bound
 from providers.types import Deadlines, EmbeddingRequest, Embeddings
 from providers.vectors import dimensions_of, encoded, shortened
@@ -35,7 +35,7 @@ class _Item(Struct):
 
 
 class _Usage(Struct):
-    prompt_tokens: Annotated[int, Meta(gt=0, lt=2**31)]  # none at all is nonsense
+    prompt_tokens: Count
 
 
 class _Answer(Struct):

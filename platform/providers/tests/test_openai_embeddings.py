@@ -190,6 +190,11 @@ async def test_usage_that_one_call_kept_to_itself_is_unknown(
     assert embeddings.input_tokens is None
 
 
+async def test_a_usage_of_nothing_is_believed(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
+    upstream.answer = listed(VECTOR, usage={"prompt_tokens": 0})
+    assert (await wire.embed(embedding_request(), QUICK)).input_tokens == 0
+
+
 @pytest.mark.parametrize(
     "usage",
     [
@@ -197,7 +202,6 @@ async def test_usage_that_one_call_kept_to_itself_is_unknown(
         7,
         {},
         {"prompt_tokens": None},
-        {"prompt_tokens": 0},
         {"prompt_tokens": -1},
         {"prompt_tokens": 1.5},
         {"prompt_tokens": 2**40},
