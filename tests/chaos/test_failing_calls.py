@@ -65,7 +65,8 @@ def test_a_provider_that_fails_before_output_costs_nothing(
     assert answer.json()["error"]["code"] == "upstream_error"
     charge = calls.only_charge(alice)
     assert (charge.status, charge.cost, charge.charge_balance) == ("released", 0, 0)
-    assert len(simulator.calls(marker)) == 1
+    # What may be passing is tried again.
+    assert len(simulator.calls(marker)) == 3
 
 
 def test_a_provider_that_fails_after_output_is_settled_for_what_came(

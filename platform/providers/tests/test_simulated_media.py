@@ -199,11 +199,13 @@ async def test_a_text_over_the_model_s_context_is_too_long(simulated: Simulated)
     assert refused.value.too_long
 
 
-@pytest.mark.parametrize("wishes", [{"no_usage": True}, {"zero_usage": True}])
-async def test_usage_that_is_missing_is_unknown(
-    simulated: Simulated, wishes: dict[str, Any]
+@pytest.mark.parametrize(
+    ("wishes", "counted"), [({"no_usage": True}, None), ({"zero_usage": True}, 0)]
+)
+async def test_usage_that_is_missing_is_unknown_and_nothing_is_nothing(
+    simulated: Simulated, wishes: dict[str, Any], counted: int | None
 ) -> None:
-    assert (await simulated.embed("One text", **wishes)).input_tokens is None
+    assert (await simulated.embed("One text", **wishes)).input_tokens == counted
 
 
 @pytest.mark.parametrize(
