@@ -19,7 +19,7 @@ def expire_lapsed_charges() -> None:
 
 @shared_task
 def forget_idempotency_keys() -> None:
-    """Every hour: delete answers that are too old to be replayed."""
+    """Every minute: delete answers that are too old, or too much, to be replayed."""
     with alone("forget-idempotency-keys") as is_alone:
         if is_alone:
             sweeps.forget_idempotency_keys()

@@ -7,15 +7,27 @@ from billing.invariants import INVARIANTS, Violation
 
 log = structlog.get_logger(__name__)
 
-EXPIRE = "SELECT status, cost FROM money_resolve(%s, 'expired')"
+_EXPIRE = "SELECT status, cost FROM money_resolve(%s, 'expired')"
 # Of processes that ended without giving theirs up, and hold nothing any more.
-FORGET_OLD_LEASES = """
+_FORGET_OLD_LEASES = """
 DELETE FROM billing_ownerlease l WHERE lease_until < now() - interval '1 day' AND NOT EXISTS
     (SELECT FROM billing_charge c WHERE c.status = 'held' AND c.owner_id = l.owner_id)"""
-FORGET_OLD_KEYS = """
+_FORGET_OLD_KEYS = """
 DELETE FROM billing_idempotencykey WHERE (account_id, route, key) IN
     (SELECT account_id, route, key FROM billing_idempotencykey
      WHERE created_at < now() - interval '24 hours' LIMIT %s)"""
+# Bytes of answers that are kept for one account: vectors cost next to nothing and take much room.
+KEPT_ANSWERS = 256 * 1024 * 1024
+# The length of a stored value is known without reading it.
+_FORGET_SURPLUS_ANSWERS = """
+DELETE FROM billing_idempotencykey k USING (
+    SELECT account_id, route, key,
+           sum(octet_length(answer)) OVER (PARTITION BY account_id
+                                           ORDER BY created_at DESC, charge_id DESC) AS kept
+    FROM billing_idempotencykey WHERE answer IS NOT NULL AND account_id IN
+        (SELECT account_id FROM billing_idempotencykey
+         GROUP BY account_id HAVING sum(octet_length(answer)) > %(limit)s)) a
+WHERE (k.account_id, k.route, k.key) = (a.account_id, a.route, a.key) AND a.kept > %(limit)s"""
 
 
 def expire_lapsed_charges(*, limit: int = 1000) -> int:
@@ -29,25 +41,25 @@ def expire_lapsed_charges(*, limit: int = 1000) -> int:
         cursor.execute("SELECT * FROM lapsed_charges(%s)", (limit,))
         for (charge_id,) in cursor.fetchall():
             try:
-                cursor.execute(
-                    "SELECT status, cost FROM money_resolve(%s, 'expired')", (charge_id,)
-                )
+                cursor.execute(_EXPIRE, (charge_id,))
             except DatabaseError:
                 log.exception("charge.not_expired", charge_id=str(charge_id))
                 continue
             status, cost = cursor.fetchone()
             log.warning("charge.lapsed", charge_id=str(charge_id), status=status, cost_nusd=cost)
             expired += 1
-        cursor.execute(FORGET_OLD_LEASES)
+        cursor.execute(_FORGET_OLD_LEASES)
     return expired
 
 
-def forget_idempotency_keys(*, chunk: int = 1000) -> int:
-    """Delete the keys, and the answers, that no call can use any more. Returns how many."""
-    forgotten = 0
+def forget_idempotency_keys(*, chunk: int = 1000, kept: int = KEPT_ANSWERS) -> int:
+    """Delete the keys that have had their day, and the oldest answers of an account that has more
+    than `kept` bytes of them. Returns how many."""
     with connection.cursor() as cursor:
+        cursor.execute(_FORGET_SURPLUS_ANSWERS, {"limit": kept})
+        forgotten: int = cursor.rowcount
         while True:
-            cursor.execute(FORGET_OLD_KEYS, (chunk,))
+            cursor.execute(_FORGET_OLD_KEYS, (chunk,))
             count: int = cursor.rowcount
             forgotten += count
             if count < chunk:

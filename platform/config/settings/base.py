@@ -203,8 +203,8 @@ CELERY_BEAT_SCHEDULE = {
     },
     "forget-idempotency-keys": {
         "task": "billing.tasks.forget_idempotency_keys",
-        "schedule": 3600.0,
-        "options": {"expires": 3600.0},
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
     },
     "purge-expired-files": {
         "task": "files.tasks.purge_expired",
