@@ -4,7 +4,6 @@ from typing import cast
 from uuid import UUID
 
 import msgspec
-import structlog
 
 from billing.types import Ending
 from catalog.pricing import image_cost
@@ -15,10 +14,9 @@ from inference.pump import Pump
 from inference.types import ImageAnswer, ImageCall
 from providers.types import Deadlines, Image, ImageRequest, ImageWire
 
-log = structlog.get_logger(__name__)
-
-# As long as an answer can be replayed, and the URL that it then gets is good.
-KEEP_SECONDS = 72 * 3600
+# The day in which an answer can be replayed, the day for which the link that it then gets is good,
+# and an hour for what takes its time.
+KEEP_SECONDS = 49 * 3600
 
 _decode_answer = msgspec.json.Decoder(ImageAnswer).decode
 
@@ -49,6 +47,7 @@ class ImagePump(Pump[ImageCall, ImageAnswer]):
     async def _store(self, pictures: list[Image]) -> list[str]:
         """The files of those pictures that could be stored. Raises where that is none."""
         files: list[str] = []
+        failure: DomainError | None = None
         for picture in pictures:
             try:
                 name = await store(
@@ -57,12 +56,12 @@ class ImagePump(Pump[ImageCall, ImageAnswer]):
                     media_type=picture.media_type,
                     keep_seconds=KEEP_SECONDS,
                 )
-            except DomainError:
-                if not files:
-                    raise
-                log.exception("image.not_stored", request_id=self.call.request_id)
+            except DomainError as error:
+                failure = error
             else:
                 files.append(name)
+        if failure and not files:
+            raise failure
         return files
 
     def _outcome(self) -> tuple[ImageAnswer, Ending] | None:

@@ -60,7 +60,6 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         self.billed: int | None = None
         self.replayed = False
         self._owner_id = owner_id
-        self._started_at = time.monotonic()
         self._changed = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
         self._stopped_by: DomainError | None = None

@@ -8,8 +8,9 @@ class ProviderError(Exception):
 class UpstreamError(ProviderError):
     """The provider failed: connection, timeout, 5xx, 429, or nonsense instead of an answer.
 
-    `retryable`: the same call may go well a moment later, and cannot be paid twice for it;
-    `retry_after` is how many seconds the provider wants to be left alone, if it said so;
+    `retryable`: the same call may go well a moment later. A wire that pays by the order, as those
+    of images do, says so only where nothing was made; elsewhere a second call may cost us twice,
+    and never the customer. `retry_after` is how many seconds the provider wants to be left alone, if it said so;
     `status` is that of its answer, if there was one.
     """
 
