@@ -17,7 +17,7 @@ BODY_SECONDS = 30.0
 # What a script of another origin may read beside the body.
 _EXPOSED = (
     b"x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-window, "
-    b"idempotency-replayed"
+    b"idempotency-replayed, x-should-retry"
 )
 _CORS: Headers = [
     (b"access-control-allow-origin", b"*"),
