@@ -1,7 +1,9 @@
-"""`python -m bench`: the service against the yardstick, and the money functions under pgbench.
+"""`python -m bench`: the service beside the yardstick and beside LiteLLM's proxy, the usage report
+over a million charges, and the money functions under pgbench.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the limiter,
-one uvicorn process for the service and one for the yardstick, and an upstream without delay.
+one process for the service and one for each that it is compared with, and an upstream without
+delay.
 """
 
 import argparse
