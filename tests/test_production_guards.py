@@ -13,10 +13,10 @@ SAFE = {
     "DJANGO_SETTINGS_MODULE": "config.settings.prod",
     "SECRET_KEY": "k" * 50,
     "API_KEY_PEPPER": "p" * 50,
-    "ALLOWED_HOSTS": "api.example.com",
-    "PUBLIC_BASE_URL": "https://api.example.com",
+    "ALLOWED_HOSTS": "app.example.com",
+    "PUBLIC_BASE_URL": "https://app.example.com",
     "OUTPUTS_DIR": "/outputs",
-    "API_HOST": "v1.example.com",
+    "API_HOST": "api.example.com",
     # Empty, so that a developer's own .env plays no part.
     "DEMO": "",
     "SELF_SERVICE_TOPUP": "",
@@ -32,12 +32,15 @@ UNSAFE = [
     ({"SECRET_KEY": "short"}, "SECRET_KEY"),
     ({"SECRET_KEY": "development-only-secret-key-of-more-than-32-bytes"}, "SECRET_KEY"),
     ({"API_KEY_PEPPER": ""}, "API_KEY_PEPPER"),
-    ({"API_HOST": "https://v1.example.com"}, "API_HOST"),
-    ({"API_HOST": "v1.example.com:443"}, "API_HOST"),
+    ({"API_HOST": "https://api.example.com"}, "API_HOST"),
+    ({"API_HOST": "api.example.com:443"}, "API_HOST"),
     ({"API_HOST": "*.example.com"}, "API_HOST"),
     ({"API_HOST": ".example.com"}, "API_HOST"),
-    ({"API_HOST": "v1.example.com."}, "API_HOST"),
-    ({"API_HOST": "v1.example.com,example.com"}, "API_HOST"),
+    ({"API_HOST": "api.example.com."}, "API_HOST"),
+    ({"API_HOST": "api.example.com,example.com"}, "API_HOST"),
+    ({"API_HOST": "app.example.com"}, "API_HOST"),
+    ({"API_HOST": "App.example.com"}, "API_HOST"),
+    ({"PUBLIC_BASE_URL": "https://API.example.com.:443/"}, "API_HOST"),
 ]
 
 

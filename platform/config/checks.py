@@ -7,11 +7,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
+from django.http.request import split_domain_port
 
 MINIMUM_SECRET_LENGTH = 32
 # Labels of letters, digits and hyphens, at least two of them: no scheme, port, path or wildcard.
@@ -44,6 +46,14 @@ def production_dangers() -> Iterator[str]:
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
     if settings.API_HOST and not _HOST_NAME.fullmatch(settings.API_HOST):
         yield "API_HOST must be a host name and nothing else, like api.example.com."
+    elif settings.API_HOST and _public_host() == settings.API_HOST:
+        yield "API_HOST must not be the host of PUBLIC_BASE_URL: links to files lie there."
+
+
+def _public_host() -> str:
+    """The host of PUBLIC_BASE_URL, written as `common.asgi.domain_of` writes that of a request."""
+    host, _ = split_domain_port(urlsplit(settings.PUBLIC_BASE_URL).netloc)
+    return host
 
 
 def shadows(source_root: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from publicapi.tests.v1.refusals import refusal
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web
 
-HOST = "v1.example.com"
+HOST = "api.example.com"
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def own(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
 ) -> Iterator[Web]:
     """A web process with a host for `/v1`, beside the hosts it serves everything on."""
-    with django_db_blocker.unblock(), running_web(simulator, API_HOST="V1.example.com") as web:
+    with django_db_blocker.unblock(), running_web(simulator, API_HOST="Api.example.com") as web:
         yield web
 
 
@@ -32,7 +32,9 @@ def get(web: Web, path: str, host: str, **headers: str) -> httpx.Response:
         return http.get(path, headers={"Host": host, **headers})
 
 
-@pytest.mark.parametrize("host", [HOST, "V1.EXAMPLE.COM", f"{HOST}:8443", f"{HOST}.", f"{HOST}.:1"])
+@pytest.mark.parametrize(
+    "host", [HOST, "API.EXAMPLE.COM", f"{HOST}:8443", f"{HOST}.", f"{HOST}.:1"]
+)
 def test_its_host_serves_the_interface_however_the_name_is_written(own: Web, host: str) -> None:
     response = get(own, "/v1/models", host)
     assert response.status_code == 200
