@@ -17,7 +17,8 @@ from common.local.throwaway import MARK, stores
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
     """Start the stores once, in the controlling process; its xdist workers share the servers.
 
-    pytest-django gives each worker a PostgreSQL database of its own; here each gets a Redis one.
+    pytest-django gives each worker a PostgreSQL database of its own; here each gets a Redis one,
+    and a folder for files.
     """
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     options = early_config.known_args_namespace
@@ -35,4 +36,5 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     elif worker is not None:
         server, _, _ = os.environ["REDIS_URL"].rpartition("/")
         os.environ["REDIS_URL"] = f"{server}/{int(worker.removeprefix('gw')) + 1}"
+        os.environ["OUTPUTS_DIR"] += f"/{worker}"
     yield

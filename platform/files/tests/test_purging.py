@@ -62,6 +62,7 @@ def test_what_a_broken_write_left_is_purged_in_time(keep: Keep) -> None:
     outputs = Path(settings.OUTPUTS_DIR)
     before = set(StoredFile.objects.values_list("pk", flat=True))
     moved = outputs.rename(outputs.with_suffix(".away")) if outputs.exists() else None
+    outputs.parent.mkdir(exist_ok=True)
     outputs.touch()  # no folder: nothing can be written below it
     try:
         with pytest.raises(StorageUnavailable):
