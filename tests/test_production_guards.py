@@ -41,6 +41,8 @@ UNSAFE = [
     ({"API_HOST": "app.example.com"}, "API_HOST"),
     ({"API_HOST": "App.example.com"}, "API_HOST"),
     ({"PUBLIC_BASE_URL": "https://API.example.com.:443/"}, "API_HOST"),
+    ({"OUTPUTS_DIR": ""}, "OUTPUTS_DIR"),
+    ({"OUTPUTS_DIR": "outputs"}, "OUTPUTS_DIR"),
 ]
 
 

@@ -29,7 +29,8 @@ def refuse_unsafe_production() -> None:
 
 
 def production_dangers() -> Iterator[str]:
-    """A sentence for each setting that invents answers, gives away money or opens a lock."""
+    """A sentence for each setting that invents answers, gives away money, opens a lock or loses
+    files."""
     if not settings.PRODUCTION:
         return
     if settings.DEBUG:
@@ -48,6 +49,8 @@ def production_dangers() -> Iterator[str]:
         yield "API_HOST must be a host name and nothing else, like api.example.com."
     elif settings.API_HOST and _public_host() == settings.API_HOST:
         yield "API_HOST must not be the host of PUBLIC_BASE_URL: links to files lie there."
+    if not Path(settings.OUTPUTS_DIR).is_absolute():
+        yield "OUTPUTS_DIR must be an absolute path, the same for web and worker."
 
 
 def _public_host() -> str:
