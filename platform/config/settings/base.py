@@ -113,7 +113,7 @@ CHANNEL_LAYERS = {
     }
 }
 
-# Files that models made. Any storage of Django's will do that all processes reach.
+# Files that models made, in a folder that all processes reach.
 OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
