@@ -4,7 +4,6 @@ from uuid import UUID
 
 # Media types that a browser shows without running anything in them.
 EXTENSIONS = {
-    "image/gif": "gif",
     "image/jpeg": "jpg",
     "image/png": "png",
     "image/webp": "webp",

@@ -10,8 +10,8 @@ from common.database import get_database
 from files.services import store
 from tests.personas import new_user
 
-# The smallest GIF there is: one pixel.
-PICTURE = bytes.fromhex("47494638396101000100800000000000ffffff2c00000000010001000002024401003b")
+# Served as it was stored: nobody looks into it here.
+PICTURE = b"\x89PNG\r\n\x1a\n and all that follows"
 
 Keep = Callable[..., str]
 
@@ -21,7 +21,7 @@ def keep(committed: None) -> Keep:
     """Stores a picture of somebody's, and gives its name; keywords as in `store`."""
 
     def keep(**wishes: object) -> str:
-        file = {"data": PICTURE, "media_type": "image/gif", "keep_seconds": 3600, **wishes}
+        file = {"data": PICTURE, "media_type": "image/png", "keep_seconds": 3600, **wishes}
         return asyncio.run(stored(new_user("alice").pk, file))
 
     async def stored(account_id: UUID, file: dict[str, object]) -> str:
