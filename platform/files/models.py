@@ -11,7 +11,7 @@ from files.types import file_name
 class StoredFile(models.Model):
     """A file that a model made for an account. It never changes.
 
-    `size` is in bytes. From `expires_at` on the file may be purged; None keeps it.
+    `size` is in bytes. From `expires_at` on the file may be purged.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -24,7 +24,7 @@ class StoredFile(models.Model):
     media_type = models.CharField(max_length=32)
     size = models.PositiveIntegerField()
     created_at = models.DateTimeField(db_default=Now())
-    expires_at = models.DateTimeField(null=True, db_index=True)
+    expires_at = models.DateTimeField(db_index=True)
 
     @property
     def name(self) -> str:

@@ -34,7 +34,7 @@ def find_by_link(*, name: str, expires: str, signature: str) -> StoredFile:
     if int(expires) <= time.time():
         raise LinkExpired
     file_id, _, _ = name.partition(".")
-    file = StoredFile.objects.filter(pk=UUID(file_id)).exclude(expires_at__lt=Now()).first()
+    file = StoredFile.objects.filter(pk=UUID(file_id), expires_at__gte=Now()).first()
     if file is None:
         raise FileGone
     return file

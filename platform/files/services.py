@@ -21,8 +21,8 @@ INSERT INTO files_storedfile (id, account_id, media_type, size, expires_at)
 VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s)) RETURNING id"""
 
 
-async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds: int | None) -> str:
-    """Store a file for so long, or for good where `keep_seconds` is None; returns its name.
+async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds: int) -> str:
+    """Store a file for so long; returns its name.
 
     Raises StorageUnavailable, DatabaseUnavailable, or KeyError for a media type that is not stored.
     """

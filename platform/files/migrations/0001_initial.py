@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                ("expires_at", models.DateTimeField(db_index=True, null=True)),
+                ("expires_at", models.DateTimeField(db_index=True)),
                 (
                     "account",
                     models.ForeignKey(

@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
+from django.utils import timezone
 
 from files.models import StoredFile
 
@@ -16,7 +17,9 @@ def admin(db: None) -> Client:
 
 def test_files_are_listed_and_never_changed(admin: Client) -> None:
     owner = get_user_model().objects.get(email="admin@example.com")
-    file = StoredFile.objects.create(account=owner, media_type="image/png", size=67)
+    file = StoredFile.objects.create(
+        account=owner, media_type="image/png", size=67, expires_at=timezone.now()
+    )
     page = admin.get("/admin/files/storedfile/")
     assert page.status_code == 200
     assert str(file.pk) in page.content.decode()
