@@ -13,12 +13,16 @@ from files.models import StoredFile
 LINK_SECONDS = 24 * 3600
 
 
-def signed_url(name: str, *, seconds: int = LINK_SECONDS) -> str:
-    """An absolute link to the file of that name, good for so long from now on.
+def signed_url(name: str) -> str:
+    """An absolute link to the file of that name, good for a day from now on."""
+    return url_until(int(time.time()) + LINK_SECONDS, name)
+
+
+def url_until(expires: int, name: str) -> str:
+    """An absolute link to the file of that name, good until that Unix second.
 
     The signature is an HMAC-SHA256 of the name and the time, under SECRET_KEY.
     """
-    expires = int(time.time()) + seconds
     signature = _signer().signature(f"{name}:{expires}")
     base_url = settings.PUBLIC_BASE_URL.rstrip("/")
     return f"{base_url}/files/{name}?expires={expires}&signature={signature}"
