@@ -16,8 +16,7 @@ from common.local.processes import Process
 from common.local.service import Service
 from simulator.process import RunningSimulator
 
-# Configured but for this one, which shows what a provider without a key looks like.
-UNCONFIGURED_PROVIDER = "mistral"
+# Without Mistral, which shows what a provider without a key looks like.
 SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl"
 
 
