@@ -33,6 +33,9 @@ _IMAGE_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], ImageWire]
     "bfl": Flux,
 }
 
+# Who else speaks OpenAI's wire has no embeddings, or takes a few texts at a time only.
+_EMBEDDING_PROVIDERS = frozenset({"openai", "mistral", "openrouter", "together", "ollama", "vllm"})
+
 _client = UpstreamClient()
 
 
@@ -70,7 +73,7 @@ def _embedding_wires() -> Mapping[str, EmbeddingWire]:
     return {
         name: OpenAIEmbeddings(config, _client)
         for name, config in settings.PROVIDERS.items()
-        if config.wire == "openai_compatible"
+        if name in _EMBEDDING_PROVIDERS
     }
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django import Settings
 
-from providers.config import from_environ
+from providers.config import ProviderConfig, from_environ
 from providers.flux import Flux
 from providers.gemini_images import GeminiImages
 from providers.openai_embeddings import OpenAIEmbeddings
@@ -14,6 +14,11 @@ from providers.xai_images import XAIImages
 from .calls import events_of
 from .chunks import DONE, finish
 from .upstream import Answer, Upstream
+
+
+def configured(provider: str) -> dict[str, ProviderConfig]:
+    environ = {f"{provider.upper()}_{what}": "x" for what in ("API_KEY", "BASE_URL")}
+    return from_environ(environ, simulated=frozenset(), simulator_url="")
 
 
 async def test_a_configured_provider_answers_and_others_are_absent(
@@ -35,14 +40,14 @@ def test_settings_that_change_are_followed(settings: Settings) -> None:
         {"GROQ_API_KEY": "k"}, simulated=frozenset(), simulator_url=""
     )
     assert get_chat_wire("groq")
-    assert get_embedding_wire("groq")
     settings.PROVIDERS = from_environ(
         {"OPENAI_API_KEY": "k"}, simulated=frozenset(), simulator_url=""
     )
+    assert get_chat_wire("groq") is None
+    assert get_embedding_wire("openai")
     assert get_image_wire("openai")
     settings.PROVIDERS = {}
-    assert get_chat_wire("groq") is None
-    assert get_embedding_wire("groq") is None
+    assert get_embedding_wire("openai") is None
     assert get_image_wire("openai") is None
 
 
@@ -60,12 +65,17 @@ def test_each_provider_of_pictures_has_its_own_wire(
 
 
 @pytest.mark.parametrize(
-    ("provider", "wire"),
-    [("openai", OpenAIEmbeddings), ("mistral", OpenAIEmbeddings), ("google", type(None))],
+    "provider", ["openai", "mistral", "openrouter", "together", "ollama", "vllm"]
 )
-def test_who_speaks_openai_s_wire_embeds_with_it(
-    settings: Settings, provider: str, wire: type
-) -> None:
-    environ = {f"{provider.upper()}_API_KEY": "k"}
-    settings.PROVIDERS = from_environ(environ, simulated=frozenset(), simulator_url="")
-    assert type(get_embedding_wire(provider)) is wire
+def test_who_offers_embeddings_has_a_wire_for_them(settings: Settings, provider: str) -> None:
+    settings.PROVIDERS = configured(provider)
+    assert isinstance(get_embedding_wire(provider), OpenAIEmbeddings)
+
+
+@pytest.mark.parametrize(
+    "provider", ["groq", "deepseek", "xai", "moonshot", "zai", "qwen", "anthropic", "google", "bfl"]
+)
+def test_who_offers_none_has_no_wire_for_them(settings: Settings, provider: str) -> None:
+    settings.PROVIDERS = configured(provider)
+    assert provider in settings.PROVIDERS
+    assert get_embedding_wire(provider) is None
