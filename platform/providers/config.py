@@ -9,7 +9,7 @@ from providers.types import ReasoningEffort
 
 SIMULATED_KEY = "simulated"
 
-Wire = Literal["openai_compatible", "anthropic", "gemini", "flux"]
+Wire = Literal["openai_compatible", "anthropic", "gemini"]
 
 EffortMap = Mapping[ReasoningEffort, str]
 
@@ -42,11 +42,11 @@ class Flags:
 class ProviderConfig:
     """One provider as configured. `base_url` has no trailing slash; `api_key` may be empty.
 
-    `wire` is the chat interface that it speaks, or its only other one.
+    `wire` is the chat interface that it speaks, or None.
     """
 
     name: str
-    wire: Wire
+    wire: Wire | None
     base_url: str
     api_key: str = field(repr=False)
     flags: Flags = Flags()
@@ -62,7 +62,7 @@ class _Provider:
 
     base_url: str
     flags: Flags = Flags()
-    wire: Wire = "openai_compatible"
+    wire: Wire | None = "openai_compatible"
     simulated_path: str = "/v1"
 
 
@@ -102,7 +102,7 @@ _PROVIDERS: Mapping[str, _Provider] = {
         "https://openrouter.ai/api/v1", Flags(effort_map=SAME_WORD, effort_form="reasoning")
     ),
     "together": _Provider("https://api.together.xyz/v1"),
-    "bfl": _Provider("https://api.bfl.ai/v1", wire="flux"),
+    "bfl": _Provider("https://api.bfl.ai/v1", wire=None),
     "ollama": _Provider("", Flags(effort_map=SAME_WORD)),
     "vllm": _Provider("", Flags(effort_map=SAME_WORD)),
 }

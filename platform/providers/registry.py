@@ -64,7 +64,7 @@ def _chat_wires() -> Mapping[str, ChatWire]:
     return {
         name: _CHAT_WIRES[config.wire](config, _client)
         for name, config in settings.PROVIDERS.items()
-        if config.wire in _CHAT_WIRES
+        if config.wire
     }
 
 

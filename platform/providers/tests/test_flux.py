@@ -60,7 +60,7 @@ def lab(upstream: Upstream) -> Lab:
 
 @pytest.fixture
 def wire(upstream: Upstream, client: UpstreamClient) -> Flux:
-    return Flux(ProviderConfig("bfl", "flux", upstream.url, "key-of-the-platform"), client)
+    return Flux(ProviderConfig("bfl", None, upstream.url, "key-of-the-platform"), client)
 
 
 async def test_a_picture_is_submitted_asked_after_and_fetched(

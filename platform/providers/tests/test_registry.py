@@ -64,6 +64,12 @@ def test_each_provider_of_pictures_has_its_own_wire(
     assert get_image_wire("groq") is None
 
 
+def test_who_makes_pictures_alone_has_no_chat_wire(settings: Settings) -> None:
+    settings.PROVIDERS = configured("bfl")
+    assert get_image_wire("bfl")
+    assert get_chat_wire("bfl") is None
+
+
 @pytest.mark.parametrize(
     "provider", ["openai", "mistral", "openrouter", "together", "ollama", "vllm"]
 )

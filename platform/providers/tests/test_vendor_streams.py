@@ -39,8 +39,8 @@ USAGE = {
 
 def test_every_vendor_with_a_chat_interface_has_a_fixture() -> None:
     keys = {f"{name.upper()}_{what}": "x" for name in USAGE for what in ("API_KEY", "BASE_URL")}
-    chat = from_environ(keys | {"BFL_API_KEY": "x"}, simulated=frozenset(), simulator_url="")
-    assert {name for name, config in chat.items() if config.wire != "flux"} == USAGE.keys()
+    providers = from_environ(keys | {"BFL_API_KEY": "x"}, simulated=frozenset(), simulator_url="")
+    assert {name for name, config in providers.items() if config.wire} == USAGE.keys()
     assert {path.stem for path in FIXTURES.glob("*.sse")} == USAGE.keys()
 
 
