@@ -26,7 +26,7 @@ from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingsBody
 from publicapi.v1.idempotency import KEY
 from publicapi.v1.images_schema import ImageList, ImagesBody
 from publicapi.v1.models_schema import ModelList, ModelRow
-from publicapi.v1.usage_schema import UsageReport
+from publicapi.v1.usage_schema import UsageAnswer
 
 Refusals = tuple[type[DomainError], ...]
 
@@ -171,7 +171,7 @@ OPERATIONS = (
         path="/v1/usage",
         name="getUsage",
         summary="What the account's keys used and were billed.",
-        answer=UsageReport,
+        answer=UsageAnswer,
         csv=True,
         parameters=(
             _day("from", "the first of this month"),

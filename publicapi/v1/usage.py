@@ -13,10 +13,10 @@ from publicapi.v1.errors import InvalidRange, KeyNotFound
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.usage_csv import usage_csv
 from publicapi.v1.usage_schema import (
-    KeyUsage,
-    ModelUsage,
+    KeyUsageRow,
+    ModelUsageRow,
+    UsageAnswer,
     UsageQuery,
-    UsageReport,
     UsageTotals,
     first_second,
     last_second,
@@ -42,16 +42,16 @@ async def report_usage(exchange: Exchange) -> None:
 async def _answer_json(exchange: Exchange, account_id: UUID, query: UsageQuery) -> None:
     found = await selectors.report_usage(account_id, query.first, query.last, key_id=query.key_id)
     total = found.total
-    report = UsageReport(
+    report = UsageAnswer(
         from_=first_second(query.first),
         to=last_second(query.last),
         totals=UsageTotals(total.requests, total.tokens_in, total.tokens_out, usd(total.billed)),
         by_key=[
-            KeyUsage(row.key_id, row.name, row.hint, row.requests, usd(row.billed))
+            KeyUsageRow(row.key_id, row.name, row.hint, row.requests, usd(row.billed))
             for row in found.by_key
         ],
         by_model=[
-            ModelUsage(row.model_id, row.requests, usd(row.billed)) for row in found.by_model
+            ModelUsageRow(row.model_id, row.requests, usd(row.billed)) for row in found.by_model
         ],
     )
     await exchange.respond(200, msgspec.json.encode(report))

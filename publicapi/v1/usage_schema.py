@@ -32,7 +32,7 @@ class UsageTotals(Struct):
     usd: float
 
 
-class KeyUsage(Struct):
+class KeyUsageRow(Struct):
     """What one key did. `hint` is its last four characters."""
 
     key_id: UUID
@@ -42,7 +42,7 @@ class KeyUsage(Struct):
     usd: float
 
 
-class ModelUsage(Struct):
+class ModelUsageRow(Struct):
     """What was done with one model."""
 
     model: str
@@ -50,15 +50,15 @@ class ModelUsage(Struct):
     usd: float
 
 
-class UsageReport(Struct):
+class UsageAnswer(Struct):
     """Usage of an account's keys, the dearest first: from the first second of the first UTC day to
     the last second of the last. The usage of the web app is not part of it."""
 
     from_: datetime = field(name="from")
     to: datetime
     totals: UsageTotals
-    by_key: list[KeyUsage]
-    by_model: list[ModelUsage]
+    by_key: list[KeyUsageRow]
+    by_model: list[ModelUsageRow]
     object: Literal["usage"] = "usage"
 
 
