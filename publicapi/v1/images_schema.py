@@ -58,6 +58,10 @@ class ImagesBody(Struct):
     response_format: Annotated[
         Literal["url"] | None, Meta(description="Pictures are served by URL.")
     ] = None
+    stream: Annotated[
+        Annotated[bool, Meta(extra_json_schema={"const": False})] | None,
+        Meta(description="Pictures are not streamed."),
+    ] = None
 
 
 # --- The answer ---------------------------------------------------------------------------------
@@ -126,6 +130,7 @@ _EXPLANATIONS = {
     "size": "`size` must be `1024x1024`, `1536x1024` or `1024x1536`.",
     "quality": "`quality` must be `low`, `standard` or `high`.",
     "response_format": "`response_format` must be `url`: pictures are served by URL, not inline.",
+    "stream": "`stream` must be `false`: pictures are not streamed.",
 }
 
 
@@ -135,6 +140,8 @@ def parse(body: bytes) -> ImagesInput:
         data = decode(_decoder, body)
     except WrongShape as error:
         raise _explained(error) from None
+    if data.stream:
+        raise InvalidBody(_EXPLANATIONS["stream"])
     if not data.prompt.strip():
         raise InvalidBody("`prompt` is empty.")
     if len(data.prompt) > MAX_CHARACTERS:

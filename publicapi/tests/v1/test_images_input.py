@@ -100,6 +100,17 @@ def test_pictures_in_the_answer_are_refused(alice: Customer, response_format: An
     assert "served by URL" in message
 
 
+@pytest.mark.parametrize("stream", [True, "true", 1], ids=repr)
+def test_a_stream_of_pictures_is_refused(alice: Customer, stream: Any) -> None:
+    """A client that waits for events would show nothing of what was billed."""
+    assert "not streamed" in refused(alice, "invalid_body", stream=stream, partial_images=2)
+
+
+@pytest.mark.parametrize("stream", [None, False])
+def test_a_stream_may_be_declined(alice: Customer, stream: bool | None) -> None:
+    assert alice.draw(stream=stream).status_code == 200
+
+
 def test_fields_without_a_meaning_here_are_taken(alice: Customer) -> None:
     response = alice.draw(
         style="vivid",
@@ -107,7 +118,7 @@ def test_fields_without_a_meaning_here_are_taken(alice: Customer) -> None:
         user="alice",
         moderation="low",
         output_format="webp",
-        stream=False,
+        partial_images=2,
         image=PNG_DATA_URL,
         seed=5,
     )
