@@ -1,15 +1,49 @@
-"""A provider that answers with prepared bytes, beside the tests that call the running service."""
+"""A running service whose provider answers with prepared bytes."""
 
 import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+import httpx
+
+from providers.tests import chunks
 from providers.tests.upstream import Upstream
+from publicapi.tests.v1 import wire
+from publicapi.tests.v1.customer import Customer, new_customer
+from simulator.process import RunningSimulator
+from tests.service import Web, running_web
+
+HELLO = [chunks.text("Hel"), chunks.text("lo"), chunks.finish(usage=chunks.usage()), chunks.DONE]
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """The service, its client, and the provider in place of the simulator."""
+
+    web: Web
+    http: httpx.Client
+    upstream: Upstream
+    simulator: RunningSimulator
+
+    def new_customer(self) -> Customer:
+        return new_customer(self.http, self.web, self.simulator)
 
 
 @contextmanager
-def running_upstream() -> Iterator[Upstream]:
+def running_scripted(simulator: RunningSimulator) -> Iterator[Scripted]:
+    """Both of them until the block ends."""
+    with (
+        _running_upstream() as upstream,
+        running_web(simulator, SIMULATOR_URL=upstream.url) as web,
+        wire.client(web.url) as http,
+    ):
+        yield Scripted(web, http, upstream, simulator)
+
+
+@contextmanager
+def _running_upstream() -> Iterator[Upstream]:
     """The provider, in a thread of its own."""
     upstream = Upstream()
     started, stop = threading.Event(), asyncio.Event()

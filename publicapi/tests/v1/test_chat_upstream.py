@@ -1,58 +1,26 @@
 """What a completion asks of the provider, byte for byte, and what becomes of strange answers."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pytest_django import DjangoDbBlocker
 
 from providers.config import SIMULATED_KEY
 from providers.tests import chunks
 from providers.tests.upstream import JSON, Answer, Upstream
-from publicapi.tests.v1 import wire
-from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
+from publicapi.tests.v1.customer import IN_PLAN, Customer
 from publicapi.tests.v1.refusals import refusal
-from publicapi.tests.v1.scripted import running_upstream
-from simulator.process import RunningSimulator
-from tests.service import Web, running_web
+from publicapi.tests.v1.scripted import HELLO, Scripted
 
-HELLO = [chunks.text("Hel"), chunks.text("lo"), chunks.finish(usage=chunks.usage()), chunks.DONE]
 WHOLE = {
     "choices": [{"index": 0, "message": {"content": "Hello"}, "finish_reason": "stop"}],
     "usage": chunks.usage(),
 }
 
 
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[Upstream]:
-    with running_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture(scope="module")
-def web(
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    simulator: RunningSimulator,
-    upstream: Upstream,
-) -> Iterator[Web]:
-    """A web process whose provider is `upstream`."""
-    with (
-        django_db_blocker.unblock(),
-        running_web(simulator, SIMULATOR_URL=upstream.url) as web,
-    ):
-        yield web
-
-
 @pytest.fixture
-def alice(
-    committed: None, web: Web, upstream: Upstream, simulator: RunningSimulator
-) -> Iterator[Customer]:
-    upstream.calls.clear()
-    upstream.answer = Answer(pieces=[*HELLO])
-    with wire.client(web.url) as http:
-        yield new_customer(http, web, simulator)
+def alice(committed: None, scripted: Scripted, upstream: Upstream) -> Customer:
+    return scripted.new_customer()
 
 
 def asked(upstream: Upstream) -> Any:

@@ -1,48 +1,21 @@
 """A provider that fails in passing is called again before anybody is told."""
 
-from collections.abc import Iterator
 from itertools import chain, repeat
 
 import pytest
-from pytest_django import DjangoDbBlocker
 
 from providers.tests import chunks
 from providers.tests.upstream import Answer, Upstream
-from publicapi.tests.v1 import wire
-from publicapi.tests.v1.customer import Customer, new_customer
+from publicapi.tests.v1.customer import Customer
 from publicapi.tests.v1.refusals import refusal
-from publicapi.tests.v1.scripted import running_upstream
-from simulator.process import RunningSimulator
-from tests.service import Web, running_web
+from publicapi.tests.v1.scripted import HELLO, Scripted
 
-HELLO = [chunks.text("Hel"), chunks.text("lo"), chunks.finish(usage=chunks.usage()), chunks.DONE]
 SOUND = Answer(pieces=[*HELLO])
 
 
-@pytest.fixture(scope="module")
-def upstream() -> Iterator[Upstream]:
-    with running_upstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture(scope="module")
-def web(
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    simulator: RunningSimulator,
-    upstream: Upstream,
-) -> Iterator[Web]:
-    with django_db_blocker.unblock(), running_web(simulator, SIMULATOR_URL=upstream.url) as web:
-        yield web
-
-
 @pytest.fixture
-def alice(
-    committed: None, web: Web, upstream: Upstream, simulator: RunningSimulator
-) -> Iterator[Customer]:
-    upstream.calls.clear()
-    with wire.client(web.url) as http:
-        yield new_customer(http, web, simulator)
+def alice(committed: None, scripted: Scripted, upstream: Upstream) -> Customer:
+    return scripted.new_customer()
 
 
 def answer_in_turn(upstream: Upstream, *answers: Answer) -> None:
