@@ -1,18 +1,22 @@
-"""Stored files in the operator's admin: to be looked at only."""
+"""Stored files in the operator's admin: to be looked at, and taken down."""
 
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from files import services
 from files.models import StoredFile
 
 
 @admin.register(StoredFile)
 class StoredFileAdmin(admin.ModelAdmin[StoredFile]):
+    """A file is taken down with its bytes: from then on its link says that it is gone."""
+
     list_display = ("id", "account_id", "media_type", "size", "created_at", "expires_at")
     list_filter = ("media_type",)
-    search_fields = ("id", "account_id")
+    search_fields = ("id", "account__id", "account__email")
     ordering = ("-created_at",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -21,5 +25,9 @@ class StoredFileAdmin(admin.ModelAdmin[StoredFile]):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    def delete_model(self, request: HttpRequest, obj: StoredFile) -> None:
+        services.delete(file=obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[StoredFile]) -> None:
+        for file in queryset:
+            services.delete(file=file)

@@ -48,10 +48,18 @@ def purge_expired(*, limit: int = 1000) -> int:
     expired = StoredFile.objects.filter(expires_at__lt=Now()).order_by("expires_at")
     for file in expired[:limit]:
         try:
-            storages["outputs"].delete(storage_path(file.name))
-        except OSError:
-            log.exception("file.not_purged", name=file.name)
+            delete(file=file)
+        except StorageUnavailable:
             continue
-        file.delete()
         purged += 1
     return purged
+
+
+def delete(*, file: StoredFile) -> None:
+    """Delete a file, its bytes first. Raises StorageUnavailable, and then keeps the row."""
+    try:
+        storages["outputs"].delete(storage_path(file.name))
+    except OSError as error:
+        log.exception("file.not_deleted", name=file.name)
+        raise StorageUnavailable from error
+    file.delete()
