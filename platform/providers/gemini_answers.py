@@ -1,4 +1,4 @@
-"""What Gemini sends back, read into our events: a chunk of a stream is shaped as a whole answer."""
+"""What Gemini sends back, read into our events."""
 
 import msgspec
 from msgspec import Raw, Struct
@@ -6,6 +6,7 @@ from msgspec import Raw, Struct
 from providers.chat_calls import closing_events
 from providers.error_answers import error_from
 from providers.errors import UpstreamError
+from providers.gemini_schema import Candidate, decode_answer
 from providers.payloads import Count, decode, is_given, sensible, without_nul
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
@@ -22,31 +23,6 @@ _FINISH_REASONS: dict[str, FinishReason] = {
 }
 
 
-class _Part(Struct):
-    text: str | None = None
-    thought: bool | None = None
-
-
-class _Content(Struct):
-    parts: list[_Part] | None = None
-
-
-class _Candidate(Struct, rename="camel"):
-    content: _Content | None = None
-    finish_reason: str | None = None
-
-
-class _Feedback(Struct, rename="camel"):
-    block_reason: str | None = None
-
-
-class _Answer(Struct, rename="camel"):
-    candidates: list[_Candidate] | None = None
-    prompt_feedback: _Feedback | None = None
-    usage_metadata: Raw = Raw()
-    error: Raw = Raw()
-
-
 class _Usage(Struct, rename="camel"):
     prompt_token_count: Count | None = None
     tool_use_prompt_token_count: Count | None = None
@@ -55,7 +31,6 @@ class _Usage(Struct, rename="camel"):
     thoughts_token_count: Count | None = None
 
 
-_decode_answer = msgspec.json.Decoder(_Answer).decode
 _decode_usage = msgspec.json.Decoder(_Usage).decode
 
 
@@ -73,13 +48,13 @@ class AnswerReader:
 
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """See `chat_calls.AnswerReader.read`."""
-        answer = decode(_decode_answer, payload)
+        answer = decode(decode_answer, payload)
         if is_given(answer.error):
             raise error_from(200, payload)
         self._note_usage(answer.usage_metadata)
         if answer.candidates:
             self._read_candidate(answer.candidates[0], events)
-        elif answer.prompt_feedback and answer.prompt_feedback.block_reason:
+        elif answer.is_blocked:
             self.finish = "content_filter"
 
     def closing(self) -> list[ChatEvent]:
@@ -88,8 +63,8 @@ class AnswerReader:
             raise UpstreamError("The provider gave up before it answered.")
         return closing_events(self.finish, self._usage())
 
-    def _read_candidate(self, candidate: _Candidate, events: list[ChatEvent]) -> None:
-        for part in (candidate.content and candidate.content.parts) or ():
+    def _read_candidate(self, candidate: Candidate, events: list[ChatEvent]) -> None:
+        for part in candidate.parts:
             if not part.text:
                 continue
             if part.thought:

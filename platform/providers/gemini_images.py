@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
 
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import ProviderError, RequestRefused, UpstreamError
+from providers.gemini_schema import Answer, Candidate, decode_answer
 from providers.http_calls import HttpCall
 from providers.paid_calls import PaidCalls
 from providers.pictures import ASPECT_RATIOS, MAX_ANSWER, blocked, picture_in, side_by_side
@@ -35,36 +35,6 @@ _MODERATED = frozenset(
 )
 
 
-class _Data(Struct):
-    data: Raw = Raw()
-
-
-class _Part(Struct, rename="camel"):
-    inline_data: _Data | None = None
-    thought: bool | None = None
-
-
-class _Content(Struct):
-    parts: list[_Part] | None = None
-
-
-class _Candidate(Struct, rename="camel"):
-    content: _Content | None = None
-    finish_reason: str | None = None
-
-
-class _Feedback(Struct, rename="camel"):
-    block_reason: str | None = None
-
-
-class _Answer(Struct, rename="camel"):
-    candidates: list[_Candidate] | None = None
-    prompt_feedback: _Feedback | None = None
-
-
-_decode_answer = msgspec.json.Decoder(_Answer).decode
-
-
 class GeminiImages:
     """Gemini's image interface (a `providers.types.ImageWire`). It never retries."""
 
@@ -83,10 +53,11 @@ class GeminiImages:
 
 
 async def _make(calls: PaidCalls, call: HttpCall, limit: int) -> Image:
-    answer = await calls.post(call, _decode_answer, limit=limit)
-    candidate = answer.candidates[0] if answer.candidates else _Candidate()
-    parts = (candidate.content.parts if candidate.content else None) or []
-    pictures = [part.inline_data for part in parts if part.inline_data and not part.thought]
+    answer = await calls.post(call, decode_answer, limit=limit)
+    candidate = answer.candidates[0] if answer.candidates else Candidate()
+    pictures = [
+        part.inline_data for part in candidate.parts if part.inline_data and not part.thought
+    ]
     if pictures:
         return picture_in(pictures[-1].data)
     raise _why_none(answer, candidate.finish_reason)
@@ -108,11 +79,9 @@ def _body(request: ImageRequest) -> dict[str, Any]:
     }
 
 
-def _why_none(answer: _Answer, finish_reason: str | None) -> ProviderError:
+def _why_none(answer: Answer, finish_reason: str | None) -> ProviderError:
     """The error that an answer without a picture stands for."""
-    if finish_reason in _MODERATED or (
-        answer.prompt_feedback and answer.prompt_feedback.block_reason
-    ):
+    if finish_reason in _MODERATED or answer.is_blocked:
         return blocked()
     if finish_reason == "NO_IMAGE":
         return RequestRefused("The model made no picture of this prompt.")

@@ -1,0 +1,51 @@
+"""The answer of Gemini's models, be it text or a picture; a chunk of a stream is shaped alike.
+
+Protocol: Gemini API reference, "GenerateContentResponse". What is not read here is left out.
+"""
+
+import msgspec
+from msgspec import Raw, Struct
+
+
+class InlineData(Struct):
+    """`data` is a JSON string of base64, still encoded."""
+
+    data: Raw = Raw()
+
+
+class Part(Struct, rename="camel"):
+    text: str | None = None
+    inline_data: InlineData | None = None
+    thought: bool | None = None
+
+
+class Content(Struct):
+    parts: list[Part] | None = None
+
+
+class Candidate(Struct, rename="camel"):
+    content: Content | None = None
+    finish_reason: str | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        return (self.content and self.content.parts) or []
+
+
+class Feedback(Struct, rename="camel"):
+    block_reason: str | None = None
+
+
+class Answer(Struct, rename="camel"):
+    candidates: list[Candidate] | None = None
+    prompt_feedback: Feedback | None = None
+    usage_metadata: Raw = Raw()
+    error: Raw = Raw()
+
+    @property
+    def is_blocked(self) -> bool:
+        """Did moderation refuse the prompt?"""
+        return bool(self.prompt_feedback and self.prompt_feedback.block_reason)
+
+
+decode_answer = msgspec.json.Decoder(Answer).decode
