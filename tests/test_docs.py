@@ -14,6 +14,7 @@ import pytest
 
 from billing.models import PlanAllowance
 from billing.tests import bank
+from catalog import seeds
 from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
@@ -182,6 +183,14 @@ def test_the_address_of_each_provider_is_documented_as_it_is() -> None:
     assert len(providers) > 10
     for name, config in providers.items():
         assert told[f"{name.upper()}_BASE_URL"] == config.base_url
+
+
+def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
+    hosted = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.EMBEDDING_MODELS]
+    providers = {model.provider for model in hosted} - {"mistral"}
+    assert set(configuration.SIMULATED_BY_DEFAULT) == providers
+    [example] = re.findall(r"^#SIMULATED_PROVIDERS=(.+)", text_of(".env.example"), re.MULTILINE)
+    assert set(example.split(",")) == providers
 
 
 # --- All documents ------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from common.local.ports import LOOPBACK, choose_ports, is_free, noted_ports
 
 DATABASE = "platform"
 INTERNAL = ("postgres", "redis", "model", "simulator")
-# Mistral is left out on purpose: it shows what a provider without a key answers (503).
+# The providers of the catalog's hosted models, but Mistral, which is left out on purpose: it shows
+# what a provider without a key answers (503).
 SIMULATED_BY_DEFAULT = (
     "openai",
     "anthropic",
@@ -126,7 +127,7 @@ def check(configuration: Configuration) -> None:
 
 
 def _simulated(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The named providers, by default all but Mistral, that have no key."""
+    """The named providers, or those of SIMULATED_BY_DEFAULT, that have no key."""
     named = environ.get("SIMULATED_PROVIDERS")
     names = SIMULATED_BY_DEFAULT if named is None else named.split(",")
     stripped = (name.strip() for name in names)
