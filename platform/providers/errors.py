@@ -10,8 +10,8 @@ class UpstreamError(ProviderError):
 
     `retryable`: the same call may go well a moment later. A wire that pays by the order, as those
     of images do, says so only where nothing was made; elsewhere a second call may cost us twice,
-    and never the customer. `retry_after` is how many seconds the provider wants to be left alone, if it said so;
-    `status` is that of its answer, if there was one.
+    and never the customer. `retry_after` is how many seconds the provider wants to be left alone,
+    if it said so; `status` is that of its answer, if there was one.
     """
 
     def __init__(
