@@ -1,5 +1,6 @@
 """The models on offer, the names they had before, and what they cost."""
 
+from django.core.exceptions import ValidationError
 from django.db import models
 
 
@@ -78,6 +79,12 @@ def _only(given: tuple[str, ...], absent: tuple[str, ...]) -> models.Q:
     )
 
 
+# Does a price version say what its model is sold by? Pictures by the piece, all else by the token.
+OF_THE_RIGHT_KIND = models.Q(
+    model__modality=AIModel.Modality.IMAGE, image_fee__isnull=False
+) | models.Q(~models.Q(model__modality=AIModel.Modality.IMAGE), input__isnull=False)
+
+
 class PriceVersion(models.Model):
     """What a model costs from `valid_from` on. Never changed: a new price is a new version.
 
@@ -108,3 +115,15 @@ class PriceVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model_id} from {self.valid_from:%Y-%m-%d}"
+
+    def clean(self) -> None:
+        """Raises ValidationError for a price of the wrong kind, which could never be mended."""
+        model = AIModel.objects.filter(pk=self.model_id).first()
+        if model is None:
+            return  # the form says that the model is missing
+        pictures = model.modality == AIModel.Modality.IMAGE
+        unit, others = ("picture", TOKEN_PRICE) if pictures else ("token", IMAGE_PRICE)
+        if any(getattr(self, name) is not None for name in others):
+            raise ValidationError(
+                f"{model.display_name} is sold by the {unit}: give no other price."
+            )

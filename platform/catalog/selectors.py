@@ -7,18 +7,30 @@ long as the database is away.
 import asyncio
 import threading
 from datetime import UTC, datetime, time
+from functools import cache
 from time import monotonic
 from types import MappingProxyType
 from typing import cast
 
+import structlog
 from django.db import InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 
-from catalog.models import IMAGE_PRICE, TOKEN_PRICE, AIModel, Alias, PriceVersion, RetiredModel
+from catalog.models import (
+    IMAGE_PRICE,
+    OF_THE_RIGHT_KIND,
+    TOKEN_PRICE,
+    AIModel,
+    Alias,
+    PriceVersion,
+    RetiredModel,
+)
 from catalog.types import Catalog, ImagePrice, Modality, Model, TokenPrice
 from common.errors import ServiceUnavailable
 
 MAX_AGE = 5.0  # seconds
+
+log = structlog.get_logger(__name__)
 
 
 class _Cache:
@@ -104,12 +116,7 @@ def _refresh_in_thread() -> None:
 
 
 def _load() -> Catalog:
-    prices = {
-        version.model_id: _price(version)
-        for version in PriceVersion.objects.filter(valid_from__lte=Now())
-        .order_by("model_id", "-valid_from")
-        .distinct("model_id")
-    }
+    prices = _prices()
     models = {
         row.id: _model(row, prices[row.id])
         for row in AIModel.objects.filter(enabled=True).order_by("id")
@@ -118,6 +125,28 @@ def _load() -> Catalog:
     aliases = dict(Alias.objects.filter(model__in=list(models)).values_list("name", "model_id"))
     retired = frozenset(RetiredModel.objects.values_list("name", flat=True))
     return Catalog(MappingProxyType(models), MappingProxyType(aliases), retired)
+
+
+def _prices() -> dict[str, TokenPrice | ImagePrice]:
+    """The price in force of each model. One of the wrong kind is passed over: the price before it
+    stands."""
+    latest = (
+        PriceVersion.objects.filter(valid_from__lte=Now())
+        .order_by("model_id", "-valid_from")
+        .distinct("model_id")
+    )
+    prices = {row.model_id: _price(row) for row in latest.filter(OF_THE_RIGHT_KIND)}
+    for row in latest:
+        price = prices.get(row.model_id)
+        if price is None or price.version_id != row.id:
+            _report_wrong_kind(row.id, row.model_id)
+    return prices
+
+
+@cache
+def _report_wrong_kind(version_id: int, model: str) -> None:
+    """Once in a process, and not with every refresh: the row stays."""
+    log.error("catalog.price_of_wrong_kind", price_version=version_id, model=model)
 
 
 def _price(version: PriceVersion) -> TokenPrice | ImagePrice:

@@ -7,6 +7,8 @@ from django.test import Client
 from catalog.models import AIModel, PriceVersion
 
 PRICES = "/admin/catalog/priceversion/"
+TOKENS = {"input": "1", "output": "2", "token_fee": "3"}
+PICTURES = {"image_low": "1", "image_standard": "2", "image_high": "3", "image_fee": "4"}
 
 
 @pytest.fixture
@@ -35,6 +37,34 @@ def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
     before = PriceVersion.objects.count()
     assert operator.post(PRICES + "add/", {**form, "input": "1"}).status_code == 200
     assert PriceVersion.objects.count() == before
+
+
+@pytest.mark.parametrize(
+    ("model", "rates", "unit"),
+    [
+        ("gpt-6-luna", PICTURES, "token"),
+        ("text-embedding-3-small", PICTURES, "token"),
+        ("gpt-image-2.5-flare", TOKENS, "picture"),
+    ],
+)
+def test_a_price_of_the_wrong_kind_is_refused_on_the_form(
+    operator: Client, model: str, rates: dict[str, str], unit: str
+) -> None:
+    form = {"model": model, "valid_from_0": "2030-01-01", "valid_from_1": "00:00:00", **rates}
+    page = operator.post(PRICES + "add/", form)
+    assert page.status_code == 200
+    assert f"is sold by the {unit}" in page.content.decode()
+    assert not PriceVersion.objects.filter(model=model, valid_from__year=2030).exists()
+
+
+def test_a_picture_s_price_is_added(operator: Client) -> None:
+    day = {"valid_from_0": "2030-01-01", "valid_from_1": "00:00:00"}
+    form = {"model": "gpt-image-2.5-flare", **day, **PICTURES}
+    assert operator.post(PRICES + "add/", form).status_code == 302
+
+
+def test_a_price_without_a_model_is_refused_on_the_form(operator: Client) -> None:
+    assert operator.post(PRICES + "add/", TOKENS).status_code == 200
 
 
 def test_a_price_is_neither_changed_nor_deleted(operator: Client) -> None:

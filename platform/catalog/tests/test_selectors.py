@@ -23,6 +23,10 @@ from common.errors import ServiceUnavailable
 from .conftest import database_away
 
 LUNA = "gpt-6-luna"
+FLARE = "gpt-image-2.5-flare"
+VECTORS = "text-embedding-3-small"
+TOKENS = {"input": 1, "output": 2, "token_fee": 3}
+PICTURES = {"image_low": 1, "image_standard": 2, "image_high": 3, "image_fee": 4}
 
 
 class Database:
@@ -79,7 +83,7 @@ class TestContents:
             500_000,
             1_000_000,
         )
-        picture = models["gpt-image-2.5-flare"].price
+        picture = models[FLARE].price
         assert isinstance(picture, ImagePrice)
         assert picture.per_image == {"low": 6_000_000, "standard": 13_000_000, "high": 53_000_000}
 
@@ -116,6 +120,27 @@ class TestContents:
         assert isinstance(price, TokenPrice)
         assert price.input == 6
 
+    @pytest.mark.parametrize(
+        ("model", "rates"), [(LUNA, PICTURES), (FLARE, TOKENS), (VECTORS, PICTURES)]
+    )
+    def test_a_price_of_the_wrong_kind_is_passed_over_and_reported_once(
+        self, model: str, rates: dict[str, int], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        before = get_catalog().models[model].price
+        PriceVersion.objects.create(model_id=model, valid_from=timezone.now(), **rates)
+        for _ in range(2):
+            selectors.reset()
+            assert get_catalog().models[model].price == before
+        assert caplog.text.count("catalog.price_of_wrong_kind") == 1
+
+    def test_a_price_of_the_right_kind_follows_on_one_of_the_wrong(self) -> None:
+        now = timezone.now()
+        PriceVersion.objects.create(model_id=LUNA, valid_from=now - timedelta(hours=2), **PICTURES)
+        PriceVersion.objects.create(model_id=LUNA, valid_from=now - timedelta(hours=1), **TOKENS)
+        price = get_catalog().models[LUNA].price
+        assert isinstance(price, TokenPrice)
+        assert price.input == TOKENS["input"]
+
     def test_a_snapshot_cannot_be_changed(self) -> None:
         catalog = get_catalog()
         with pytest.raises(TypeError):
@@ -129,7 +154,7 @@ class TestAge:
     def test_only_the_first_lookup_asks_the_database(
         self, django_assert_num_queries: DjangoAssertNumQueries
     ) -> None:
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             get_catalog()
         with django_assert_num_queries(0):
             assert get_catalog().find("gpt-4o-mini")
