@@ -6,15 +6,36 @@ from catalog.selectors import aget_catalog
 from catalog.types import Modality, Model
 from publicapi.v1.errors import ModelNotFound
 
+# What a model is, and where it is called.
+_KINDS: dict[Modality, tuple[str, str]] = {
+    "chat": ("a chat model", "/v1/chat/completions"),
+    "image": ("an image model", "/v1/images/generations"),
+    "embedding": ("an embeddings model", "/v1/embeddings"),
+}
+
+
+async def find_listed(name: str) -> Model:
+    """The model of that id or legacy alias. Raises ModelNotFound."""
+    catalog = await aget_catalog()
+    model = catalog.find(name)
+    if model is not None:
+        return model
+    if name in catalog.retired:
+        raise ModelNotFound(
+            f"`{name}` was retired and has no successor. `GET /v1/models` lists the models."
+        )
+    raise ModelNotFound
+
 
 async def find_callable(name: str, modality: Modality, holder: KeyHolder) -> Model:
     """The model of that id or legacy alias.
 
     Raises ModelNotFound, also for a model of another modality, and ModelNotAllowed.
     """
-    model = (await aget_catalog()).find(name)
-    if model is None or model.modality != modality:
-        raise ModelNotFound
+    model = await find_listed(name)
+    if model.modality != modality:
+        kind, path = _KINDS[model.modality]
+        raise ModelNotFound(f"`{name}` is {kind}: call it with `POST {path}`.")
     if not holder.may_call(model.id):
         raise ModelNotAllowed
     return model

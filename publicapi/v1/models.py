@@ -8,8 +8,8 @@ from catalog.selectors import aget_catalog
 from catalog.types import ImagePrice, Model, TokenPrice
 from common.money import usd
 from publicapi.v1.authentication import KeyAuthentication
-from publicapi.v1.errors import ModelNotFound
 from publicapi.v1.exchange import Exchange
+from publicapi.v1.model_access import find_listed
 from publicapi.v1.models_schema import (
     Capabilities,
     ImagePricing,
@@ -36,9 +36,7 @@ async def list_models(exchange: Exchange) -> None:
 async def get_model(exchange: Exchange) -> None:
     """One model, by id or legacy alias."""
     holder = await _optional_holder(exchange)
-    model = (await aget_catalog()).find(exchange.path.removeprefix(MODEL_PREFIX))
-    if model is None:
-        raise ModelNotFound
+    model = await find_listed(exchange.path.removeprefix(MODEL_PREFIX))
     row = _row(model, holder, await _included(holder))
     await exchange.respond(200, msgspec.json.encode(row))
 

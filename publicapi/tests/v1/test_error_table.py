@@ -197,24 +197,33 @@ def test_403_account_disabled(alice: Customer, ask: Ask) -> None:
 
 
 @each_call
-@pytest.mark.parametrize("model", ["no-such-model", "dall-e-3"])
-def test_404_model_not_found(alice: Customer, ask: Ask, model: str) -> None:
+@pytest.mark.parametrize(
+    ("model", "said"), [("no-such-model", "no such model"), ("dall-e-3", "`dall-e-3` was retired")]
+)
+def test_404_model_not_found(alice: Customer, ask: Ask, model: str, said: str) -> None:
     """404 | model_not_found | unknown or retired model"""
-    refusal(ask(alice, model=model), 404, "model_not_found")
-    refusal(alice.get(f"/v1/models/{model}"), 404, "model_not_found")
+    for response in (ask(alice, model=model), alice.get(f"/v1/models/{model}")):
+        assert said in refusal(response, 404, "model_not_found")["message"]
     assert_free_of_charge(alice)
 
 
 @pytest.mark.parametrize(
-    ("path", "model"),
-    [(CHAT, IMAGE), (CHAT, EMBEDDING), (EMBEDDINGS, IN_PLAN), (IMAGES, EMBEDDING)],
+    ("path", "model", "kind", "home"),
+    [
+        (CHAT, IMAGE, "an image model", IMAGES),
+        (CHAT, EMBEDDING, "an embeddings model", EMBEDDINGS),
+        (EMBEDDINGS, IN_PLAN, "a chat model", CHAT),
+        (IMAGES, "gpt-4o-mini", "a chat model", CHAT),
+        (IMAGES, EMBEDDING, "an embeddings model", EMBEDDINGS),
+    ],
 )
 def test_404_model_not_found_at_another_kinds_endpoint(
-    alice: Customer, path: str, model: str
+    alice: Customer, path: str, model: str, kind: str, home: str
 ) -> None:
-    """404 | model_not_found | a model of another modality is unknown there"""
+    """404 | model_not_found | a model of another modality is not called there"""
     texts = {"messages": [{"role": "user", "content": "a"}], "input": ["a"], "prompt": "a"}
-    refusal(alice.post(path, json={"model": model, **texts}), 404, "model_not_found")
+    error = refusal(alice.post(path, json={"model": model, **texts}), 404, "model_not_found")
+    assert error["message"] == f"`{model}` is {kind}: call it with `POST {home}`."
     assert_free_of_charge(alice)
 
 
