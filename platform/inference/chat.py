@@ -7,6 +7,7 @@ from typing import cast
 from uuid import UUID
 
 import msgspec
+import structlog
 from msgspec import Struct
 
 from billing.types import Checkpoint, Ending
@@ -27,6 +28,8 @@ from providers.types import (
     ReasoningDelta,
     TextDelta,
 )
+
+log = structlog.get_logger(__name__)
 
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_TOKENS = 256
@@ -74,7 +77,11 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         self._price = cast(TokenPrice, call.model.price)
         self._input_bound = input_upper_bound(call.messages, call.model.prompt_overhead_tokens)
         self._meter = Meter(
-            self._price, estimate_input(call.messages), self._input_bound, call.output_bound
+            self._price,
+            estimate_input(call.messages),
+            self._input_bound,
+            call.output_bound,
+            streamed=call.stream,
         )
         self._on_progress = on_progress
         self._saved_deltas = 0
@@ -163,6 +170,8 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
     def _outcome(self) -> tuple[ChatAnswer, Ending] | None:
         if not self._meter.has_output:
             return None
+        if self._meter.counts_nothing:
+            log.warning("provider.counted_nothing", model=self.call.model.id)
         usage = self._meter.usage
         ending = Ending(
             self.charge_id,

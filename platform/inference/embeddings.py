@@ -11,7 +11,7 @@ from catalog.types import TokenPrice
 from common.errors import DomainError
 from inference.pump import Pump
 from inference.types import EmbeddingAnswer, EmbeddingCall
-from providers.tokens import estimate_texts, texts_upper_bound
+from providers.tokens import estimate_text, texts_upper_bound
 from providers.types import Deadlines, EmbeddingRequest, EmbeddingWire
 
 _decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
@@ -38,7 +38,7 @@ class EmbeddingPump(Pump[EmbeddingCall, EmbeddingAnswer]):
         embeddings = await self._wire.embed(request, Deadlines(total=seconds))
         tokens = embeddings.input_tokens
         if tokens is None:
-            tokens = estimate_texts(call.inputs)
+            tokens = sum(estimate_text(text) for text in call.inputs)
         # More than was held for is never billed.
         self._result = EmbeddingAnswer(embeddings.vectors, min(tokens, self._bound))
 

@@ -1,7 +1,10 @@
 """The meter of one call: what has come out so far, and what that costs."""
 
+from msgspec.structs import replace
+
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
+from providers.tokens import estimate_text
 from providers.types import (
     ChatEvent,
     Delta,
@@ -13,16 +16,25 @@ from providers.types import (
 
 
 class Meter:
-    """Counts a call's output as it streams; the provider's own usage, where it comes, wins.
+    """Counts a call's output as it comes; the provider's own usage, where it comes, wins.
 
-    Until then the output is the number of deltas, for each holds at least one token, and the input
-    is `estimated_input`: an estimate, never the bound of the hold. More than the hold was for is
-    never billed: whoever named a bound was promised it, and no prompt is more tokens than bytes.
+    Without it the input is `estimated_input`, an estimate and never the bound of the hold. The
+    output of a stream is the number of its deltas, for each holds at least one token; that of an
+    answer which comes whole is estimated by its length. More than the hold was for is never billed:
+    whoever named a bound was promised it, and no prompt is more tokens than bytes.
     """
 
     def __init__(
-        self, price: TokenPrice, estimated_input: int, input_bound: int, output_bound: int
+        self,
+        price: TokenPrice,
+        estimated_input: int,
+        input_bound: int,
+        output_bound: int,
+        *,
+        streamed: bool,
     ) -> None:
+        self._streamed = streamed
+        self._text = 0
         self._price = price
         self._estimated_input = estimated_input
         self._input_bound = input_bound
@@ -38,6 +50,7 @@ class Meter:
             if isinstance(event, TextDelta | ReasoningDelta):
                 if event.text:
                     deltas.append(event)
+                    self._text += 0 if self._streamed else estimate_text(event.text)
             elif isinstance(event, Usage):
                 self._reported = event
             else:
@@ -53,7 +66,7 @@ class Meter:
     @property
     def usage(self) -> Usage:
         """The tokens that are billed."""
-        usage = self._reported or Usage(self._estimated_input, self.deltas)
+        usage = self._counted
         if usage.input_tokens <= self._input_bound and usage.output_tokens <= self._output_bound:
             return usage
         return Usage(
@@ -62,6 +75,21 @@ class Meter:
             min(usage.cached_tokens, self._input_bound),
             min(usage.reasoning_tokens, self._output_bound),
         )
+
+    @property
+    def counts_nothing(self) -> bool:
+        """Does the provider say that what came is no output at all?"""
+        return self.deltas > 0 and self._reported is not None and not self._reported.output_tokens
+
+    @property
+    def _counted(self) -> Usage:
+        reported = self._reported
+        if reported is None:
+            return Usage(self._estimated_input, max(self.deltas, self._text))
+        if self.finish_reason is None and reported.output_tokens < self.deltas:
+            # The provider had not come to count the last of it.
+            return replace(reported, output_tokens=self.deltas)
+        return reported
 
     @property
     def cost(self) -> int:

@@ -114,7 +114,7 @@ class AnswerReader:
 
     def closing(self) -> list[ChatEvent]:
         """See `chat_calls.AnswerReader.closing`."""
-        return closing_events(self.finish, self._usage())
+        return closing_events(self.finish, self.usage)
 
     def _read_message(self, message: _Message, events: list[ChatEvent]) -> None:
         for piece in message.content:
@@ -135,8 +135,12 @@ class AnswerReader:
             fresh["thinking_tokens"] = details and details.thinking_tokens
             self._counts |= {name: count for name, count in fresh.items() if count is not None}
 
-    def _usage(self) -> Usage | None:
-        """What was read from a cache, or written to one, is not part of `input_tokens`."""
+    @property
+    def usage(self) -> Usage | None:
+        """See `chat_calls.AnswerReader`.
+
+        What was read from a cache, or written to one, is not part of `input_tokens`.
+        """
         counts = self._counts
         if "input_tokens" not in counts or "output_tokens" not in counts:
             return None

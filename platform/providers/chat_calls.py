@@ -22,11 +22,15 @@ _LINGER = 0.2
 class AnswerReader(Protocol):
     """Reads one answer: the payloads of a stream one by one, or a plain answer as if it were one.
 
-    `finish` is set when the answer is known to be whole, `done` when nothing can follow.
+    `finish` is set when the answer is known to be whole, `done` when nothing can follow. `usage` is
+    what the provider has counted so far, from the beginning of the answer.
     """
 
     finish: FinishReason | None
     done: bool
+
+    @property
+    def usage(self) -> Usage | None: ...
 
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """Append the deltas of one payload to `events`. Raises ProviderErrors."""
@@ -40,7 +44,7 @@ class AnswerReader(Protocol):
 async def streamed(
     client: UpstreamClient, call: HttpCall, reader: AnswerReader, deadlines: Deadlines
 ) -> AsyncGenerator[list[ChatEvent], None]:
-    """See `ChatWire.stream`. Usage and finish come together, as the last batch.
+    """See `ChatWire.stream`. The finish comes last, by itself or after a usage.
 
     Closing the generator, or cancelling who iterates it, closes the connection.
     """
@@ -54,16 +58,21 @@ async def streamed(
             return
         splitter = SseSplitter()
         at_end = False
+        counted: Usage | None = None
         while not (at_end or reader.done):
             chunk = await _next_chunk(response, reader, by)
             by = min(last, now() + deadlines.idle)
             at_end = not chunk
             events, failure = _read_events(splitter, reader, chunk)
+            if reader.usage != counted:
+                # Told at once: the answer may yet break off.
+                counted = reader.usage
+                events += [counted] if counted else []
             if events:
                 yield events
             if failure:
                 raise failure
-        yield reader.closing()
+        yield [event for event in reader.closing() if event != counted]
         if not at_end:
             await _linger(response)
     finally:

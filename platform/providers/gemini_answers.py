@@ -61,7 +61,7 @@ class AnswerReader:
         """See `chat_calls.AnswerReader.closing`."""
         if self._gave_up and not self._has_text:
             raise UpstreamError("The provider gave up before it answered.")
-        return closing_events(self.finish, self._usage())
+        return closing_events(self.finish, self.usage)
 
     def _read_candidate(self, candidate: Candidate, events: list[ChatEvent]) -> None:
         for part in candidate.parts:
@@ -82,8 +82,12 @@ class AnswerReader:
             fresh = msgspec.structs.asdict(usage)
             self._counts |= {name: count for name, count in fresh.items() if count is not None}
 
-    def _usage(self) -> Usage | None:
-        """Cached tokens are part of the prompt, but thoughts are not part of the candidates."""
+    @property
+    def usage(self) -> Usage | None:
+        """See `chat_calls.AnswerReader`.
+
+        Cached tokens are part of the prompt, but thoughts are not part of the candidates.
+        """
         counts = self._counts
         is_counted = "candidates_token_count" in counts or not self._has_text
         if "prompt_token_count" not in counts or not is_counted:

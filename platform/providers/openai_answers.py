@@ -82,15 +82,14 @@ _decode_usage = msgspec.json.Decoder(_Usage).decode
 
 
 class AnswerReader:
-    """Reads one answer. Usage and finish are kept to its end: some providers restate usage, and
-    some send it after the finish."""
+    """Reads one answer. The finish is kept to its end: some providers send usage after it."""
 
-    __slots__ = ("_reasoning_added", "_refused", "_usage", "done", "finish")
+    __slots__ = ("_reasoning_added", "_refused", "done", "finish", "usage")
 
     def __init__(self, *, reasoning_added_to_completion: bool) -> None:
         self._reasoning_added = reasoning_added_to_completion
         self._refused = False
-        self._usage: Usage | None = None
+        self.usage: Usage | None = None
         self.finish: FinishReason | None = None
         self.done = False
 
@@ -114,7 +113,7 @@ class AnswerReader:
     def closing(self) -> list[ChatEvent]:
         """The usage, if any came, and the finish. Raises UpstreamError if the answer broke off."""
         refused = self.finish and self._refused
-        return closing_events("content_filter" if refused else self.finish, self._usage)
+        return closing_events("content_filter" if refused else self.finish, self.usage)
 
     def _read_choice(self, choice: _Choice, events: list[ChatEvent]) -> None:
         if delta := choice.delta or choice.message:
@@ -139,7 +138,7 @@ class AnswerReader:
     def _note_usage(self, raw: Raw) -> None:
         """Usage that makes no sense is usage that is missing."""
         if usage := sensible(_decode_usage, raw):
-            self._usage = self._normalised(usage)
+            self.usage = self._normalised(usage)
 
     def _normalised(self, usage: _Usage) -> Usage:
         prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details

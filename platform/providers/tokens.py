@@ -24,9 +24,9 @@ def texts_upper_bound(texts: Iterable[str]) -> int:
     return sum(_utf8_length(text) + _ENVELOPE for text in texts)
 
 
-def estimate_texts(texts: Iterable[str]) -> int:
-    """About how many tokens these texts are, at least 1 each."""
-    return sum(max(1, _utf8_length(text) // _BYTES_PER_TOKEN) for text in texts)
+def estimate_text(text: str) -> int:
+    """About how many tokens that text is, at least 1."""
+    return max(1, _utf8_length(text) // _BYTES_PER_TOKEN)
 
 
 def estimate_input(messages: Iterable[Message]) -> int:

@@ -113,8 +113,8 @@ class ChatWire(Protocol):
     ) -> AsyncGenerator[list[ChatEvent], None]:
         """Yield batches of events: all that one read from the network brought.
 
-        A stream ends after a `Finish`; one that ends without raises `UpstreamError`. At most one
-        `Usage` comes, before the iteration ends; none if the provider sent none.
+        A stream ends after a `Finish`; one that ends without raises `UpstreamError`. A `Usage`
+        comes whenever the provider has counted, from the beginning: the last one stands.
         """
         ...
 

@@ -130,9 +130,18 @@ async def test_giving_up_without_a_word_is_a_failure(
 ) -> None:
     upstream.answer = Answer([text("", reason, promptTokenCount=9)])
     events, failure = await events_and_failure(wire)
-    assert events == []
+    assert events == [Usage(9, 0)]
     assert isinstance(failure, UpstreamError)
     assert failure.retryable
+
+
+async def test_what_was_counted_is_known_when_the_answer_breaks_off(
+    upstream: Upstream, wire: ChatWire
+) -> None:
+    counted = text("x", promptTokenCount=9, candidatesTokenCount=30, thoughtsTokenCount=200)
+    upstream.answer = Answer([counted], ending="broken")
+    events, _ = await events_and_failure(wire)
+    assert events == [TextDelta("x"), Usage(9, 230, reasoning_tokens=200)]
 
 
 async def test_a_blocked_prompt_is_an_answer_that_costs_its_input(
