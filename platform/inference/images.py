@@ -1,22 +1,29 @@
 """An image call: pictures made, stored by us, and billed by the piece as they were delivered."""
 
+import asyncio
 from typing import cast
 from uuid import UUID
 
 import msgspec
+import structlog
 
 from billing.types import Ending
 from catalog.pricing import image_cost
 from catalog.types import ImagePrice
 from common.errors import DomainError
+from files.errors import StorageUnavailable
 from files.services import store
 from inference.pump import Pump
 from inference.types import ImageAnswer, ImageCall
 from providers.types import Deadlines, Image, ImageRequest, ImageWire
 
+log = structlog.get_logger(__name__)
+
 # The day in which an answer can be replayed, the day for which the link that it then gets is good,
 # and an hour for what takes its time.
 KEEP_SECONDS = 49 * 3600
+# With the 170 of the call and the 2 of the settlement, the answer is there within 180.
+STORE_SECONDS = 7.0
 
 _decode_answer = msgspec.json.Decoder(ImageAnswer).decode
 
@@ -41,12 +48,19 @@ class ImagePump(Pump[ImageCall, ImageAnswer]):
             call.model.upstream_model, call.prompt, call.n, call.size, call.quality
         )
         pictures = await self._wire.generate(request, Deadlines(total=seconds))
-        # Set at the end: who is stopped on the way gets nothing, and pays nothing.
-        self._files = await self._store(pictures[: call.n])
-
-    async def _store(self, pictures: list[Image]) -> list[str]:
-        """The files of those pictures that could be stored. Raises where that is none."""
         files: list[str] = []
+        try:
+            async with asyncio.timeout(STORE_SECONDS):
+                await self._store(pictures[: call.n], files)
+        except TimeoutError:
+            log.warning("images.not_stored_in_time", request_id=call.request_id)
+            if not files:
+                raise StorageUnavailable from None
+        # Set at the end: who is stopped on the way gets nothing, and pays nothing.
+        self._files = files
+
+    async def _store(self, pictures: list[Image], files: list[str]) -> None:
+        """Append the files of those pictures that could be stored. Raises where that is none."""
         failure: DomainError | None = None
         for picture in pictures:
             try:
@@ -62,7 +76,6 @@ class ImagePump(Pump[ImageCall, ImageAnswer]):
                 files.append(name)
         if failure and not files:
             raise failure
-        return files
 
     def _outcome(self) -> tuple[ImageAnswer, Ending] | None:
         if not self._files:
