@@ -17,6 +17,7 @@ import structlog
 from billing.errors import ChargeResolved
 from billing.services import charges
 from billing.types import Checkpoint, Ending, HoldRequest, StoredAnswer
+from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
 from inference import retries, settlement
@@ -129,9 +130,12 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         try:
             stored = await charges.hold(self._hold_request(), self.call.once)
         except DomainError as refusal:
-            # An unknown outcome needs no care here: a hold that came to be after all is found by
-            # the next heartbeats, because no pump knows it any more.
             self._end(refusal)
+            # A hold that came to be although nobody heard of it is found by the next heartbeats,
+            # because no pump knows it any more. One that has a name keeps it until then: that may
+            # be longer than its client tries again.
+            if self.call.once and isinstance(refusal, DatabaseUnavailable):
+                await settlement.carry_out(self._release(), self.call.once)
             return
         if stored is not None:
             self._replay(stored)
@@ -225,7 +229,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         outcome = self._outcome()
         if outcome is None:
             failure, answer = failure or UpstreamFailed(), None
-            ending = Ending(self.charge_id, self.call.account_id, "released")
+            ending = self._release()
         else:
             answer, ending = outcome
         record = self._record(answer, failure) if answer and self.call.once else None
@@ -241,6 +245,9 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         finally:
             patience.cancel()
             self._end(failure, answer)
+
+    def _release(self) -> Ending:
+        return Ending(self.charge_id, self.call.account_id, "released")
 
     def _replay(self, stored: StoredAnswer) -> None:
         self.charge_id, self.billed, self.replayed = stored.charge_id, stored.billed, True
