@@ -13,6 +13,9 @@ _HALF_PAIR = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+# A longer body is not searched for what is wrong with it: that takes longer than decoding it.
+_MAX_SEARCHED = 1_000_000  # characters
+
 _PLACE = re.compile(r" - at `\$\.(\w+)")
 
 
@@ -38,8 +41,13 @@ def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
     except msgspec.ValidationError as error:
         raise WrongShape(str(error)) from None
     except msgspec.DecodeError as error:
-        # The decoder takes half of a surrogate pair for a text that ends too early.
-        problem = "It holds half of a surrogate pair" if _HALF_PAIR.search(text) else str(error)
-        raise InvalidBody(f"The body is not valid JSON: {problem}.") from None
+        raise InvalidBody(f"The body is not valid JSON: {_problem(text, error)}.") from None
     except RecursionError:
         raise InvalidBody("The body is nested too deeply.") from None
+
+
+def _problem(text: str, error: msgspec.DecodeError) -> str:
+    """The decoder takes half of a surrogate pair for a text that ends too early."""
+    if len(text) <= _MAX_SEARCHED and _HALF_PAIR.search(text):
+        return "It holds half of a surrogate pair"
+    return str(error)
