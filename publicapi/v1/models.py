@@ -15,6 +15,7 @@ from publicapi.v1.models_schema import (
     ImagePricing,
     ModelList,
     ModelRow,
+    QualityPrices,
     TokenPricing,
 )
 
@@ -79,8 +80,12 @@ def _pricing(price: TokenPrice | ImagePrice) -> TokenPricing | ImagePricing:
             effective_input_per_1m_usd=pricing.effective_input(price) / _MICRO,
             effective_output_per_1m_usd=pricing.effective_output(price) / _MICRO,
         )
+    effective = {
+        quality: usd(pricing.effective_image(price, quality)) for quality in price.per_image
+    }
     return ImagePricing(
         per_image_usd=usd(price.per_image["standard"]),
         platform_fee_per_image_usd=usd(price.fee),
-        effective_per_image_usd=usd(pricing.effective_image(price, "standard")),
+        effective_per_image_usd=effective["standard"],
+        effective_per_image_usd_by_quality=QualityPrices(**effective),
     )

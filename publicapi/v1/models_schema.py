@@ -25,13 +25,22 @@ class TokenPricing(Struct, tag_field="unit", tag="per_1m_tokens"):
     effective_output_per_1m_usd: float
 
 
+class QualityPrices(Struct):
+    """US dollars for an image of each quality."""
+
+    low: float
+    standard: float
+    high: float
+
+
 class ImagePricing(Struct, tag_field="unit", tag="per_image"):
-    """US dollars for an image of quality `standard`. Effective is the provider's rate plus the
-    platform's fee."""
+    """US dollars for an image. Effective is the provider's rate plus the platform's fee. Where no
+    quality is named, it is `standard`."""
 
     per_image_usd: float
     platform_fee_per_image_usd: float
     effective_per_image_usd: float
+    effective_per_image_usd_by_quality: QualityPrices
 
 
 class ModelRow(Struct, tag_field="object", tag="model"):

@@ -138,6 +138,13 @@ def test_each_quality_has_its_price(alice: Customer, asked: str | None, billed: 
     assert (charge.status, charge.kind, charge.images) == ("settled", "images", 2)
 
 
+@pytest.mark.parametrize("quality", ["low", "standard", "high"])
+def test_a_picture_of_each_quality_is_billed_as_it_is_listed(alice: Customer, quality: str) -> None:
+    listed = alice.get(f"/v1/models/{IMAGE}").json()["pricing"]
+    billed = alice.draw(quality=quality).json()["usage"]["billed_usd"]
+    assert billed == listed["effective_per_image_usd_by_quality"][quality]
+
+
 def test_without_an_allowance_the_balance_pays_twice(alice: Customer) -> None:
     answer = alice.draw(model=BALANCE_ONLY_IMAGE, n=3, quality="low").json()
     billed = 2 * 3 * price_of(BALANCE_ONLY_IMAGE, "low")

@@ -36,6 +36,7 @@ FLARE_PRICING = {
     "per_image_usd": 0.013,
     "platform_fee_per_image_usd": 0.01,
     "effective_per_image_usd": 0.023,
+    "effective_per_image_usd_by_quality": {"low": 0.016, "standard": 0.023, "high": 0.063},
 }
 
 
