@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.files import File
 from django.core.files.storage import storages
+from django.db import close_old_connections
 from django.http import HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -44,6 +45,8 @@ class FileViewSet(ViewSet):
             opened = storages["outputs"].open(storage_path(name))
         except FileNotFoundError:
             raise FileGone from None
+        # Back to the pool: whoever reads slowly would keep it from everybody else.
+        close_old_connections()
         return StreamingHttpResponse(
             Chunks(opened),
             headers={

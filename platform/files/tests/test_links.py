@@ -1,7 +1,9 @@
 """A signed link: it serves its file to anybody for a day, and nothing else ever."""
 
 import re
+import socket
 import time
+from contextlib import ExitStack
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
@@ -150,3 +152,17 @@ def test_a_file_whose_bytes_are_missing_is_gone(keep: Keep) -> None:
 def test_links_are_only_read(keep: Keep, method: str) -> None:
     response = getattr(APIClient(), method)(path_of(signed_url(keep())))
     assert (response.status_code, list(response.json())) == (405, ["detail"])
+
+
+def test_readers_that_do_not_read_keep_nobody_from_the_database(keep: Keep, web: Web) -> None:
+    """More of them than the pool has connections, each with a file that no buffer holds."""
+    name = keep(data=PICTURE + bytes(8_000_000))
+    request = f"GET {path_of(signed_url(name))} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+    with ExitStack() as readers:
+        for _ in range(settings.DATABASES["default"]["OPTIONS"]["pool"]["max_size"] + 4):
+            reader = readers.enter_context(socket.create_connection(("127.0.0.1", web.port)))
+            reader.sendall(request)
+            assert reader.recv(12) == b"HTTP/1.1 200"
+        credentials = {"email": "nobody@example.com", "password": "wrong"}
+        response = httpx.post(f"{web.url}/api/auth/login", json=credentials, timeout=10)
+    assert response.status_code == 401
