@@ -1,12 +1,14 @@
 """Storing files, and purging those whose time is over."""
 
 import asyncio
+from datetime import timedelta
 from uuid import UUID
 
 import structlog
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from common.database import get_database
 from common.ids import uuid7
@@ -15,6 +17,8 @@ from files.models import StoredFile
 from files.types import file_name, storage_path
 
 log = structlog.get_logger(__name__)
+
+RETRY = timedelta(hours=1)
 
 _INSERT = """
 INSERT INTO files_storedfile (id, account_id, media_type, size, expires_at)
@@ -42,7 +46,7 @@ async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds:
 def purge_expired(*, limit: int = 1000) -> int:
     """Delete files whose time is over, the oldest first, at most `limit`. Returns how many.
 
-    One that cannot be deleted now keeps its row, and is tried again the next time.
+    One that cannot be deleted now is tried again in an hour, and does not stand in others' way.
     """
     purged = 0
     expired = StoredFile.objects.filter(expires_at__lt=Now()).order_by("expires_at")
@@ -50,6 +54,8 @@ def purge_expired(*, limit: int = 1000) -> int:
         try:
             delete(file=file)
         except StorageUnavailable:
+            file.expires_at = timezone.now() + RETRY
+            file.save(update_fields=["expires_at"])
             continue
         purged += 1
     return purged
