@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from common.asgi import Headers, Receive, Scope, Send, discard_body
 from common.errors import DomainError
+from common.memorybudget import MemoryBudget
 from publicapi.v1 import errors
 
 # A client that takes nothing for so long is given up; its call runs on and is billed.
@@ -23,6 +24,11 @@ _CORS: Headers = [
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", _EXPOSED),
 ]
+
+
+# Bodies that are still being read, of everybody together: a few keys that send slowly could
+# otherwise fill the memory of a process that runs everybody's calls.
+_incoming = MemoryBudget(256 * 1024 * 1024)
 
 
 class Exchange:
@@ -129,15 +135,17 @@ class Exchange:
     async def _read_body(self, limit: int, too_long: DomainError) -> bytes:
         parts: list[bytes] = []
         size = 0
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise errors.InvalidBody("The body ended early.")
-            part = message.get("body", b"")
-            size += len(part)
-            if size > limit:
-                await discard_body(self._receive, message, size)
-                raise too_long
-            parts.append(part)
-            if not message.get("more_body"):
-                return parts[0] if len(parts) == 1 else b"".join(parts)
+        with _incoming.share() as share:
+            while True:
+                message = await self._receive()
+                if message["type"] == "http.disconnect":
+                    raise errors.InvalidBody("The body ended early.")
+                part = message.get("body", b"")
+                size += len(part)
+                if size > limit:
+                    await discard_body(self._receive, message, size)
+                    raise too_long
+                share.take(len(part))
+                parts.append(part)
+                if not message.get("more_body"):
+                    return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -1,5 +1,9 @@
 """A process with as many calls as it can carry."""
 
+import socket
+from contextlib import ExitStack, suppress
+
+import psutil
 import pytest
 
 from publicapi.tests.v1 import wire
@@ -33,3 +37,29 @@ def test_over_capacity_a_call_is_refused_before_it_costs_anything(
         assert "x-should-retry" not in response.headers
         assert (bob.charges(), bob.provider_calls()) == ([], [])
         assert bob.chat().status_code == 200
+
+
+@pytest.mark.usefixtures("committed")
+def test_bodies_that_never_end_do_not_fill_the_memory(simulator: RunningSimulator) -> None:
+    """Twenty of nineteen megabytes each: not all of them find a place, and others do as before."""
+    part, length = b"a" * 1_000_000, 19_900_000
+    with running_web(simulator) as web, wire.client(web.url) as http, ExitStack() as senders:
+        alice = new_customer(http, web, simulator)
+        head = (
+            f"POST /v1/embeddings HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}\r\n"
+            f"Authorization: Bearer {alice.raw_key}\r\n\r\n"
+        )
+        refused = 0
+        for _ in range(20):
+            sender = senders.enter_context(socket.create_connection(("127.0.0.1", web.port)))
+            sender.sendall(head.encode())
+            with suppress(ConnectionError):
+                for _ in range(19):
+                    sender.sendall(part)
+            sender.setblocking(False)
+            with suppress(BlockingIOError, ConnectionError):
+                refused += sender.recv(12) == b"HTTP/1.1 503"
+        assert alice.chat().status_code == 200
+        assert psutil.Process(web.process.pid).memory_info().rss < 700_000_000
+        senders.close()
+    assert refused >= 3
