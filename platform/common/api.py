@@ -33,8 +33,21 @@ MAX_DEPTH = 64
 log = structlog.get_logger(__name__)
 
 
+class WrittenFloat(float):
+    """A float whose `str()` is the number as it was sent; its value may be rounded."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+
 class StrictJSONParser(BaseParser):
     """JSON that can be stored and answered again: UTF-8, at most 1 MB, at most 64 levels deep.
+    Numbers with a point or an exponent are of type WrittenFloat.
 
     Raises ParseError (400), PayloadTooLarge (413), or ValidationFailed (422) for a number that
     no float can hold.
@@ -52,7 +65,9 @@ class StrictJSONParser(BaseParser):
         if len(body) > MAX_BODY_BYTES:
             raise PayloadTooLarge("The body is larger than 1 MB.")
         try:
-            document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+            document = json.loads(
+                body.decode("utf-8"), parse_float=WrittenFloat, parse_constant=_refuse_constant
+            )
         except UnicodeDecodeError:
             raise exceptions.ParseError("The body is not valid UTF-8.") from None
         except RecursionError:

@@ -4,6 +4,7 @@ from decimal import Decimal, InvalidOperation
 
 NUSD_PER_USD = 1_000_000_000
 NUSD_PER_CENT = NUSD_PER_USD // 100
+_CENT = Decimal("0.01")
 
 
 def usd(nusd: int) -> float:
@@ -19,9 +20,10 @@ def whole_cents(amount: object) -> int:
     if isinstance(amount, bool) or not isinstance(amount, int | float | str | Decimal):
         raise ValueError("An amount is a number of US dollars.")  # noqa: TRY004
     try:
-        cents = Decimal(str(amount)) * 100
-        if not cents.is_finite() or cents != cents.to_integral_value():
-            raise ValueError("An amount is in whole cents.")
+        exact = Decimal(str(amount))
+        cents = exact.quantize(_CENT)
     except InvalidOperation:
         raise ValueError("An amount is a number of US dollars.") from None
-    return int(cents) * NUSD_PER_CENT
+    if cents != exact:  # a comparison rounds nothing, unlike arithmetic
+        raise ValueError("An amount is in whole cents.")
+    return int(cents.scaleb(2)) * NUSD_PER_CENT

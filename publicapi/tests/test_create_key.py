@@ -22,6 +22,12 @@ def create(persona: Persona, **body: Any) -> Any:
     return persona.client.post(URL, {"name": "laptop", **body}, format="json")
 
 
+def create_with_cap(persona: Persona, number: str) -> Any:
+    """With a cap as it is written in JSON."""
+    body = f'{{"name": "laptop", "monthly_spend_cap_usd": {number}}}'
+    return persona.client.post(URL, body, content_type="application/json")
+
+
 def test_it_answers_the_raw_key_and_its_record(alice_on_max: Persona) -> None:
     response = create(alice_on_max, monthly_spend_cap_usd=12.5, allowed_models=["gpt-6-luna"])
     assert response.status_code == 201
@@ -96,9 +102,27 @@ def test_any_other_cap_is_refused(alice_on_max: Persona, cap: Any) -> None:
 def test_a_cap_that_is_no_finite_number_is_refused(
     alice_on_max: Persona, number: str, status: int
 ) -> None:
-    body = f'{{"name": "laptop", "monthly_spend_cap_usd": {number}}}'
-    response = alice_on_max.client.post(URL, body, content_type="application/json")
-    assert response.status_code == status
+    assert create_with_cap(alice_on_max, number).status_code == status
+
+
+@pytest.mark.parametrize("number", ["10.00", "1e1", "0.1E+2", "10." + "0" * 400])
+def test_a_cap_in_whole_cents_is_taken_however_it_is_written(
+    alice_on_max: Persona, number: str
+) -> None:
+    response = create_with_cap(alice_on_max, number)
+    assert (response.status_code, response.json()["monthly_spend_cap_usd"]) == (201, 10)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["10.0000000000000000001", f"10.{'0' * 40}1", "1e-400", "1e-2000000", f"1e-{'9' * 30}"],
+)
+def test_a_cap_is_read_to_the_last_digit(alice_on_max: Persona, number: str) -> None:
+    """As floats these would be whole cents."""
+    response = create_with_cap(alice_on_max, number)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["loc"] == ["monthly_spend_cap_usd"]
+    assert not ApiKey.objects.filter(account=alice_on_max.user).exists()
 
 
 def test_an_alias_is_stored_as_the_current_id_and_only_once(alice_on_max: Persona) -> None:
