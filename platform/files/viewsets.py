@@ -8,9 +8,10 @@ from typing import Any
 from django.core.files import File
 from django.core.files.storage import storages
 from django.db import close_old_connections
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -59,6 +60,18 @@ class FileViewSet(ViewSet):
             },
         )
 
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        """The preflight of a page: any origin may send any headers, without credentials."""
+        headers = {
+            "Access-Control-Allow-Methods": ", ".join(self.allowed_methods),
+            "Access-Control-Max-Age": "600",
+            "Vary": "Access-Control-Request-Headers",
+        }
+        wanted = request.headers.get("Access-Control-Request-Headers")
+        if wanted is not None:
+            headers["Access-Control-Allow-Headers"] = wanted
+        return Response(status=status.HTTP_204_NO_CONTENT, headers=headers)
+
     def perform_content_negotiation(
         self, request: Request, force: bool = False
     ) -> tuple[BaseRenderer, str]:
@@ -69,6 +82,7 @@ class FileViewSet(ViewSet):
         self, request: Request, response: Response, *args: Any, **kwargs: Any
     ) -> Response:
         response["Access-Control-Allow-Origin"] = "*"
+        response["Access-Control-Expose-Headers"] = "x-request-id"
         return super().finalize_response(request, response, *args, **kwargs)
 
 

@@ -148,6 +148,29 @@ def test_a_file_whose_bytes_are_missing_is_gone(keep: Keep) -> None:
     assert "no longer kept" in refused(path_of(signed_url(name)), 404)
 
 
+def test_a_page_may_fetch_it_with_headers_of_its_own(keep: Keep, web: Web) -> None:
+    url = web.url + path_of(signed_url(keep()))
+    origin = {"Origin": "https://app.example.com"}
+    asked = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-a,x-b"}
+    preflight = httpx.options(url, headers=origin | asked)
+    assert (preflight.status_code, preflight.content) == (204, b"")
+    assert preflight.headers["access-control-allow-origin"] == "*"
+    assert preflight.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+    assert preflight.headers["access-control-allow-headers"] == "x-a,x-b"
+    assert preflight.headers["access-control-max-age"] == "600"
+    assert preflight.headers["vary"] == "Access-Control-Request-Headers"
+    assert "access-control-allow-credentials" not in preflight.headers
+    assert "access-control-allow-headers" not in httpx.options(url, headers=origin).headers
+
+
+def test_a_page_may_read_the_id_of_the_request(keep: Keep, web: Web) -> None:
+    path = path_of(signed_url(keep()))
+    for response in (httpx.get(web.url + path), httpx.get(web.url + "/files/x.png")):
+        assert response.headers["access-control-allow-origin"] == "*"
+        assert response.headers["access-control-expose-headers"] == "x-request-id"
+        assert "x-request-id" in response.headers
+
+
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
 def test_links_are_only_read(keep: Keep, method: str) -> None:
     response = getattr(APIClient(), method)(path_of(signed_url(keep())))
