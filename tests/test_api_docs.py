@@ -21,9 +21,17 @@ from common.money import NUSD_PER_USD
 from files.selectors import LINK_SECONDS
 from inference.types import DEFAULT_OUTPUT_TOKENS
 from publicapi.tests.v1.customer import Customer, new_customer
-from publicapi.v1 import chat_schema, embeddings_schema, errors, images_schema, usage_schema
+from publicapi.v1 import (
+    chat,
+    chat_schema,
+    embeddings,
+    embeddings_schema,
+    errors,
+    images,
+    images_schema,
+    usage_schema,
+)
 from publicapi.v1.authentication import KEY_LIMIT
-from publicapi.v1.chat import KEEP_ALIVE_SECONDS
 from publicapi.v1.operations import OPERATIONS
 from simulator.process import RunningSimulator
 from tests.clients.environments import PROGRAMS, node_client
@@ -168,7 +176,7 @@ def test_every_error_is_explained_and_no_other() -> None:
         ("Chat", f"{chat_schema.MAX_MESSAGES} messages"),
         ("Chat", f"{chat_schema.MAX_CHARACTERS:,} characters"),
         ("Chat", f"it is {DEFAULT_OUTPUT_TOKENS:,} "),
-        ("Chat", f"After {KEEP_ALIVE_SECONDS:.0f} seconds"),
+        ("Chat", f"After {chat.KEEP_ALIVE_SECONDS:.0f} seconds"),
         ("Embeddings", f"{embeddings_schema.MAX_INPUTS} texts"),
         ("Embeddings", f"{embeddings_schema.MAX_CHARACTERS:,} characters"),
         ("Embeddings", f"{embeddings_schema.MAX_DIMENSIONS} numbers"),
@@ -177,6 +185,9 @@ def test_every_error_is_explained_and_no_other() -> None:
         ("Images", f"for {LINK_SECONDS // 3600} hours"),
         ("Usage", f"At most {usage_schema.MAX_DAYS} days"),
         ("Limits", f"{KEY_LIMIT.requests} in any {KEY_LIMIT.window} seconds"),
+        ("Limits", f"| {chat.MAX_BODY // 1024**2} MB for chat"),
+        ("Limits", f", {embeddings.MAX_BODY // 1024**2} MB for embeddings"),
+        ("Limits", f", {images.MAX_BODY // 1024} KB for images"),
         ("Limits", f"{MAX_ACTIVE_KEYS} for each account"),
         ("Limits", f"| {MAX_ALLOWED_MODELS} |"),
         ("Limits", f"{MAX_SPEND_CAP_USD:,} USD"),

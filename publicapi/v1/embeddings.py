@@ -14,8 +14,8 @@ from publicapi.v1.embeddings_schema import Embedding, EmbeddingList, EmbeddingsU
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.model_access import find_callable
 
-# 256 texts of 12,000 characters, each escaped as \uXXXX, with room for what surrounds them.
-MAX_BODY = 20 * 1024 * 1024
+# 256 texts of 12,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
+MAX_BODY = 40 * 1024 * 1024
 # So many vectors are written before others get their turn: 1 or 2 ms of work as numbers.
 VECTORS_AT_ONCE = 16
 
@@ -23,7 +23,7 @@ VECTORS_AT_ONCE = 16
 async def create_embeddings(exchange: Exchange) -> None:
     """Authenticate, check, call, answer. Raises DomainErrors."""
     holder = await KeyAuthentication().authenticate(exchange)
-    body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 20 MB."))
+    body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 40 MB."))
     request = embeddings_schema.parse(body)
     pump = await open_embeddings(
         EmbeddingCall(

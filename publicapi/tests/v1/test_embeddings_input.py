@@ -44,11 +44,22 @@ def test_12_001_characters_are_refused_with_the_place(alice: Customer, letter: s
     refused(alice, "input_too_long", input=letter * 12_001)
 
 
-def test_the_largest_request_is_taken_however_it_is_escaped(customer: NewCustomer) -> None:
-    """256 texts of 12,000 characters are 18.4 MB where each is sent as \\uXXXX."""
-    alice = customer(balance_usd=20)
-    body = {"model": EMBEDDING, "input": ["ä" * 12_000] * 256, "dimensions": 1}
-    assert alice.post(EMBEDDINGS, content=json.dumps(body).encode()).status_code == 200
+@pytest.mark.parametrize("escaped", [True, False])
+def test_the_largest_request_is_taken_however_it_is_written(
+    customer: NewCustomer, escaped: bool
+) -> None:
+    """256 texts of 12,000 characters are 36.9 MB where each is sent as two \\uXXXX."""
+    alice = customer(balance_usd=40)
+    body = {"model": EMBEDDING, "input": ["\U0001f600" * 12_000] * 256, "dimensions": 1}
+    content = json.dumps(body, ensure_ascii=escaped).encode()
+    assert alice.post(EMBEDDINGS, content=content).status_code == 200
+
+
+def test_bytes_that_are_no_text_are_found_anywhere_in_a_large_body(alice: Customer) -> None:
+    content = b'{"x":"%s\xff","model":"%s","input":"text"}'
+    body = content % ("\U0001f600".encode() * 2_000_000, EMBEDDING.encode())
+    error = refusal(alice.post(EMBEDDINGS, content=body), 400, "invalid_body")
+    assert "UTF-8" in error["message"]
 
 
 @pytest.mark.parametrize("texts", ["", [], [""], ["text", ""]], ids=json.dumps)
@@ -160,7 +171,7 @@ def test_50_megabytes_are_answered_and_not_kept(alice: Customer, announced: bool
 @pytest.mark.parametrize("text", ['""', '"a"', '"\\\\"', '"\\""'])
 def test_millions_of_texts_are_refused_before_they_are_decoded(alice: Customer, text: str) -> None:
     """Each is a few bytes in the body and fifty in memory. Nobody sees that the end is missing."""
-    texts = ",".join([text] * (20_000_000 // (len(text) + 1)))
+    texts = ",".join([text] * (40_000_000 // (len(text) + 1)))
     body = f'{{"model":"{EMBEDDING}","input":[{texts}'.encode()
     error = refusal(alice.post(EMBEDDINGS, content=body), 400, "invalid_input")
     assert "256" in error["message"]
