@@ -176,7 +176,7 @@ def test_every_error_is_explained_and_no_other() -> None:
         ("Chat", f"{chat_schema.MAX_MESSAGES} messages"),
         ("Chat", f"{chat_schema.MAX_CHARACTERS:,} characters"),
         ("Chat", f"it is {DEFAULT_OUTPUT_TOKENS:,} "),
-        ("Chat", f"After {chat.KEEP_ALIVE_SECONDS:.0f} seconds"),
+        ("Chat", f"after {chat.KEEP_ALIVE_SECONDS:.0f} to {2 * chat.KEEP_ALIVE_SECONDS:.0f} "),
         ("Embeddings", f"{embeddings_schema.MAX_INPUTS} texts"),
         ("Embeddings", f"{embeddings_schema.MAX_CHARACTERS:,} characters"),
         ("Embeddings", f"{embeddings_schema.MAX_DIMENSIONS} numbers"),
