@@ -1,5 +1,6 @@
 """docs/api/v1.md: its examples run, its tables are those of the code, its sums are right."""
 
+import json
 import re
 import subprocess
 import sys
@@ -34,11 +35,17 @@ from publicapi.v1 import (
 from publicapi.v1.authentication import KEY_LIMIT
 from publicapi.v1.operations import OPERATIONS
 from simulator.process import RunningSimulator
-from tests.clients.environments import PROGRAMS, node_client
-from tests.environment import inherited
+from tests.clients.environments import (
+    PROGRAMS,
+    environment,
+    executable,
+    node_client,
+    python_client,
+)
 from tests.service import Web
 
 PAGE = ROOT / "docs" / "api" / "v1.md"
+QUESTION = "What is the capital of France?"
 
 
 @pytest.fixture
@@ -69,11 +76,10 @@ def examples(text: str, language: str) -> list[str]:
 
 def run(customer: Customer, folder: Path, *command: str | Path) -> str:
     """What a program writes that this customer runs."""
-    access = {"BASE_URL": f"{customer.web.url}/v1", "API_KEY": customer.raw_key}
     done = subprocess.run(
         command,
         cwd=folder,
-        env=inherited() | access,
+        env=environment(customer, home=folder),
         check=False,
         capture_output=True,
         text=True,
@@ -87,7 +93,7 @@ def run(customer: Customer, folder: Path, *command: str | Path) -> str:
 
 
 def test_the_first_example_is_answered(alice: Customer, tmp_path: Path) -> None:
-    [example] = examples(section("Quick start"), "sh")
+    _, example = examples(section("Quick start"), "sh")
     seen = run(alice, tmp_path, "bash", "-ec", example)
     assert '"object":"chat.completion"' in seen
     assert alice.charge().status == "settled"
@@ -101,14 +107,52 @@ def test_the_example_of_openai_python_runs(alice: Customer, tmp_path: Path) -> N
     assert len(alice.charges()) == 4
 
 
+def test_the_address_and_the_key_are_those_of_the_demo_account(
+    alice: Customer, tmp_path: Path
+) -> None:
+    (tmp_path / "var").mkdir()
+    demo = {"base_url": "http://127.0.0.1:8000", "api_key": "mk_demo"}
+    (tmp_path / "var" / "demo.json").write_text(json.dumps(demo))
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    setup, _ = examples(section("Quick start"), "sh")
+    seen = run(alice, tmp_path, "bash", "-ec", setup + 'echo "$BASE_URL $API_KEY"')
+    assert seen == "http://127.0.0.1:8000/v1 mk_demo\n"
+
+
 @node_client("openai_node", "openai-node")
 def test_the_example_of_openai_node_runs(alice: Customer, tmp_path: Path) -> None:
     [example] = examples(section("openai-node"), "js")
     (tmp_path / "node_modules").symlink_to(PROGRAMS / "openai_node" / "node_modules")
     (tmp_path / "example.mjs").write_text(example)
     seen = run(alice, tmp_path, "node", "example.mjs")
-    assert "What is the capital of France?" in seen
+    assert QUESTION in seen
     assert alice.charge().status == "settled"
+
+
+@node_client("ai_sdk", "The Vercel AI SDK")
+def test_the_examples_of_the_vercel_ai_sdk_run(alice: Customer, tmp_path: Path) -> None:
+    (tmp_path / "node_modules").symlink_to(PROGRAMS / "ai_sdk" / "node_modules")
+    for example in examples(section("Vercel AI SDK"), "js"):
+        (tmp_path / "example.mjs").write_text(example)
+        assert QUESTION in run(alice, tmp_path, "node", "example.mjs", QUESTION)
+    assert len(alice.charges()) == 2
+
+
+@python_client("langchain", "LangChain")
+def test_the_examples_of_langchain_run(alice: Customer, tmp_path: Path) -> None:
+    python = executable("langchain", "python")
+    chat, embeddings = examples(section("LangChain"), "python")
+    assert QUESTION in run(alice, tmp_path, python, "-c", chat, QUESTION)
+    vectors = run(alice, tmp_path, python, "-c", embeddings, "cats", "dogs")
+    assert vectors.splitlines() == ["1536 numbers"] * 2
+
+
+@python_client("llama_index", "LlamaIndex")
+def test_the_example_of_llama_index_runs(alice: Customer, tmp_path: Path) -> None:
+    [example] = examples(section("LlamaIndex"), "python")
+    python = executable("llama_index", "python")
+    assert QUESTION in run(alice, tmp_path, python, "-c", example, QUESTION)
 
 
 def test_a_named_request_is_billed_once(alice: Customer, tmp_path: Path) -> None:
