@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "servestatic",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "corsheaders",
     "rest_framework",
     "channels",
     "common",
@@ -56,6 +57,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Outermost: a web app shall be able to read refusals too.
+    "corsheaders.middleware.CorsMiddleware",
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",
     "django.middleware.security.SecurityMiddleware",
@@ -85,6 +88,21 @@ TEMPLATES = [
         },
     }
 ]
+
+# --- Web apps on other origins -------------------------------------------------------------------
+# They call /api with a bearer token, never with cookies; /v1 and /files have rules of their own.
+
+CORS_ALLOWED_ORIGINS: list[str] = env.list("CORS_ALLOWED_ORIGINS", default=[])
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_HEADERS = [
+    "accept",
+    "authorization",
+    "content-type",
+    "idempotency-key",
+    "last-event-id",
+    "x-request-id",
+]
+CORS_EXPOSE_HEADERS = ["link", "retry-after", "x-next-seq", "x-request-id"]
 
 # --- Stores -------------------------------------------------------------------------------------
 # PostgreSQL is all truth; Redis carries doorbells, rate counters and the broker.
