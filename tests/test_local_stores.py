@@ -133,7 +133,11 @@ def test_throwaway_stores_and_what_uses_them_end_with_their_killed_owner() -> No
         user, *urls = owner.stdout.readline().split()
         ports = [int(url.rpartition(":")[2].partition("/")[0]) for url in urls]
         assert not any(is_free(port) for port in ports)
-        assert command_of(int(user))
+        deadline = time.monotonic() + SECONDS
+        # A process that has only just begun has no command line for a moment.
+        while not command_of(int(user)):
+            assert time.monotonic() < deadline, "what uses the stores is not there"
+            time.sleep(0.05)
         owner.kill()
     deadline = time.monotonic() + SECONDS
     while command_of(int(user)) or not all(is_free(port) for port in ports):
