@@ -15,8 +15,8 @@ from django.test.utils import setup_databases
 from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
-from accounts import services
 from accounts.models import User
+from accounts.services import sessions
 from accounts.types import SignedIn
 from billing.services.sweeps import find_violations
 from simulator.process import RunningSimulator
@@ -88,7 +88,7 @@ class Persona:
 
 
 def persona(name: str) -> Persona:
-    signed_in = services.sign_up(email=f"{name}@example.com", password=PASSWORD, name=name.title())
+    signed_in = sessions.sign_up(email=f"{name}@example.com", password=PASSWORD, name=name.title())
     client = APIClient(HTTP_AUTHORIZATION=f"Bearer {signed_in.access_token}")
     return Persona(signed_in.user, signed_in, client)
 

@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts import services
 from accounts.models import ApiKey, User
+from accounts.services import api_keys
 
 admin.site.unregister(Group)
 
@@ -59,7 +59,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     @admin.action(description="Revoke the selected keys", permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         for key in queryset.select_related("account"):
-            services.revoke_key(user=key.account, key_id=key.pk)
+            api_keys.revoke_key(user=key.account, key_id=key.pk)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return [field.name for field in ApiKey._meta.fields if field.name != "digest"]

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import services
 from accounts.serializers import (
     RefreshSerializer,
     SignInSerializer,
@@ -15,6 +14,7 @@ from accounts.serializers import (
     TokenPairSerializer,
     UserSerializer,
 )
+from accounts.services import sessions
 from accounts.types import AuthenticatedRequest
 
 
@@ -28,20 +28,20 @@ class SignInViewSet(ViewSet):
     def sign_up(self, request: Request) -> Response:
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = services.sign_up(**body.validated_data)
+        signed_in = sessions.sign_up(**body.validated_data)
         return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=SignInSerializer, responses=TokenPairSerializer)
     def sign_in(self, request: Request) -> Response:
         body = SignInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return Response(TokenPairSerializer(services.sign_in(**body.validated_data)).data)
+        return Response(TokenPairSerializer(sessions.sign_in(**body.validated_data)).data)
 
     @extend_schema(request=RefreshSerializer, responses=TokenPairSerializer)
     def refresh(self, request: Request) -> Response:
         body = RefreshSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return Response(TokenPairSerializer(services.refresh(**body.validated_data)).data)
+        return Response(TokenPairSerializer(sessions.refresh(**body.validated_data)).data)
 
 
 class SessionViewSet(ViewSet):
@@ -53,5 +53,5 @@ class SessionViewSet(ViewSet):
 
     @extend_schema(request=None, responses={204: None})
     def sign_out(self, request: AuthenticatedRequest) -> Response:
-        services.sign_out(user=request.user)
+        sessions.sign_out(user=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

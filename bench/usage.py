@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection
 
 from accounts.models import User
-from accounts.services import MAX_ACTIVE_KEYS, create_key
+from accounts.services.api_keys import MAX_ACTIVE_KEYS, create_key
 from bench import seed
 from bench.servers import BenchError, Server
 from common.local.ports import LOOPBACK

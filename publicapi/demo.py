@@ -9,7 +9,8 @@ from django.conf import settings
 from accounts import keys
 from accounts.models import User
 from accounts.selectors import list_keys
-from accounts.services import create_key, ensure_user, revoke_key
+from accounts.services.api_keys import create_key, revoke_key
+from accounts.services.users import ensure_user
 from billing.services import balance
 from common.money import NUSD_PER_USD
 

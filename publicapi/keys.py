@@ -9,8 +9,9 @@ from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import selectors, services
+from accounts import selectors
 from accounts.models import ApiKey
+from accounts.services import api_keys
 from accounts.types import AuthenticatedRequest
 from billing.selectors import has_api_access, spent_this_month
 from common.errors import Forbidden
@@ -33,7 +34,7 @@ class KeyViewSet(ViewSet):
             raise Forbidden("Your plan does not include the API. Upgrade to create keys.")
         body = KeyChangesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        key, raw = services.create_key(user=request.user, **body.validated_data)
+        key, raw = api_keys.create_key(user=request.user, **body.validated_data)
         shown = NewApiKeySerializer(key, context={"spent": {}, "raw": raw})
         return Response(shown.data, status=status.HTTP_201_CREATED)
 
@@ -41,13 +42,13 @@ class KeyViewSet(ViewSet):
     def partial_update(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
         body = KeyChangesSerializer(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
-        key = services.update_key(user=request.user, key_id=key_id, **body.validated_data)
+        key = api_keys.update_key(user=request.user, key_id=key_id, **body.validated_data)
         [shown] = _shown([key])
         return Response(shown)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
-        services.revoke_key(user=request.user, key_id=key_id)
+        api_keys.revoke_key(user=request.user, key_id=key_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

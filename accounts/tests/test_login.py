@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from accounts import services
 from accounts.models import User
+from accounts.services import sessions
 from conftest import PASSWORD, Persona
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def test_an_unknown_address_costs_one_hash_too(
     alice: Persona, visitor: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed: list[str] = []
-    monkeypatch.setattr(services, "make_password", hashed.append)
+    monkeypatch.setattr(sessions, "make_password", hashed.append)
     log_in(visitor, "nobody@example.com", "some password")
     assert hashed == ["some password"]
 

@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from accounts import services
 from accounts.errors import InvalidToken
 from accounts.models import RefreshFamily, User
+from accounts.services import sessions
 from accounts.types import SignedIn
 from conftest import Persona, persona
 
@@ -80,7 +80,7 @@ def test_the_grace_is_not_for_a_grandparent(alice: Persona) -> None:
 
 
 def test_reuse_leaves_the_other_sign_ins_of_the_user_alone(alice: Persona) -> None:
-    elsewhere = services.sign_in(email="alice@example.com", password=alice.password)
+    elsewhere = sessions.sign_in(email="alice@example.com", password=alice.password)
     refresh(alice.signed_in.refresh_token)
     age(alice, seconds=31)
     refresh(alice.signed_in.refresh_token)
@@ -116,7 +116,7 @@ def test_garbage_is_401(db: None, token: str) -> None:
 
 def test_expired_families_are_cleared_at_the_next_sign_in(alice: Persona) -> None:
     age(alice, days=31)
-    services.sign_in(email="alice@example.com", password=alice.password)
+    sessions.sign_in(email="alice@example.com", password=alice.password)
     assert RefreshFamily.objects.filter(user=alice.user).count() == 1
 
 
@@ -136,7 +136,7 @@ def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
 
     def once() -> SignedIn:
         try:
-            return services.refresh(refresh_token=alice.signed_in.refresh_token)
+            return sessions.refresh(refresh_token=alice.signed_in.refresh_token)
         finally:
             connection.close()
 
@@ -155,14 +155,14 @@ def test_a_refresh_beside_a_logout_leaves_no_live_token(committed: None) -> None
 
     def rotate() -> SignedIn | None:
         try:
-            return services.refresh(refresh_token=alice.signed_in.refresh_token)
+            return sessions.refresh(refresh_token=alice.signed_in.refresh_token)
         except InvalidToken:
             return None
         finally:
             connection.close()
 
     def leave() -> None:
-        services.sign_out(user=alice.user)
+        sessions.sign_out(user=alice.user)
         connection.close()
 
     with ThreadPoolExecutor(2) as pool:

@@ -12,7 +12,8 @@ from pytest_django import Settings
 
 from accounts import keys
 from accounts.models import ApiKey, User
-from accounts.services import create_key, revoke_key, sign_in
+from accounts.services.api_keys import create_key, revoke_key
+from accounts.services.sessions import sign_in
 from billing.models import LedgerEntry, Subscription, Wallet
 from common.money import NUSD_PER_USD
 

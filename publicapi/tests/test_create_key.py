@@ -8,9 +8,10 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts import keys, services
+from accounts import keys
 from accounts.errors import TooManyKeys
 from accounts.models import ApiKey
+from accounts.services import api_keys
 from billing.services.balance import change_plan
 from conftest import Persona
 from tests.personas import new_user
@@ -190,7 +191,7 @@ def test_six_creations_at_once_leave_five_active_keys(committed: None) -> None:
 
     def once(_: int) -> bool:
         try:
-            services.create_key(user=alice, name="laptop")
+            api_keys.create_key(user=alice, name="laptop")
         except TooManyKeys:
             return False
         finally:

@@ -1,0 +1,112 @@
+"""Making, changing and revoking API keys."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Unpack
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import keys
+from accounts.errors import KeyRevoked, TooManyKeys
+from accounts.models import ApiKey, User
+from accounts.types import KeyChanges
+from catalog.selectors import get_catalog
+from common.errors import NotFound, ValidationFailed
+from common.money import NUSD_PER_USD, whole_cents
+
+MAX_ACTIVE_KEYS = 5
+MAX_ALLOWED_MODELS = 64
+MAX_SPEND_CAP_USD = 100_000
+
+
+def create_key(
+    *,
+    user: User,
+    name: str,
+    monthly_spend_cap_usd: object = None,
+    allowed_models: Iterable[str] = (),
+) -> tuple[ApiKey, str]:
+    """A new key and its raw text, which is not kept. Raises TooManyKeys or ValidationFailed."""
+    key = ApiKey(
+        account=user,
+        name=name,
+        monthly_spend_cap=_spend_cap(monthly_spend_cap_usd),
+        allowed_models=_current_ids(allowed_models),
+    )
+    raw = keys.generate()
+    key.digest, key.hint = keys.digest(raw), keys.hint(raw)
+    with transaction.atomic():
+        # Creations of one account queue up here, so that none can pass the limit beside another.
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        if ApiKey.objects.owned_by(user).active().count() >= MAX_ACTIVE_KEYS:
+            raise TooManyKeys
+        key.save(force_insert=True)
+    return key, raw
+
+
+def update_key(*, user: User, key_id: uuid.UUID, **changes: Unpack[KeyChanges]) -> ApiKey:
+    """Change what is named in `changes`. Raises NotFound, KeyRevoked or ValidationFailed."""
+    values: dict[str, object] = {}
+    if "name" in changes:
+        values["name"] = changes["name"]
+    if "monthly_spend_cap_usd" in changes:
+        values["monthly_spend_cap"] = _spend_cap(changes["monthly_spend_cap_usd"])
+    if "allowed_models" in changes:
+        values["allowed_models"] = _current_ids(changes["allowed_models"])
+    with transaction.atomic():
+        key = _lock_key(user, key_id)
+        if key.revoked_at is not None:
+            raise KeyRevoked
+        for field, value in values.items():
+            setattr(key, field, value)
+        key.save(update_fields=list(values))
+    return key
+
+
+def revoke_key(*, user: User, key_id: uuid.UUID) -> None:
+    """End the key for good; a second time changes nothing. Raises NotFound."""
+    with transaction.atomic():
+        key = _lock_key(user, key_id)
+        if key.revoked_at is None:
+            key.revoked_at = timezone.now()
+            key.save(update_fields=["revoked_at"])
+
+
+def _lock_key(user: User, key_id: uuid.UUID) -> ApiKey:
+    key = ApiKey.objects.owned_by(user).select_for_update(no_key=True).filter(pk=key_id).first()
+    if key is None:
+        raise NotFound
+    return key
+
+
+def _spend_cap(amount: object) -> int | None:
+    """Nano-USD of a cap as sent; None is no cap."""
+    if amount is None:
+        return None
+    field = "monthly_spend_cap_usd"
+    if isinstance(amount, str):
+        raise ValidationFailed.of(field, "A spend cap is a number of US dollars.")
+    try:
+        cap = whole_cents(amount)
+    except ValueError as error:
+        raise ValidationFailed.of(field, str(error)) from None
+    if not 0 <= cap <= MAX_SPEND_CAP_USD * NUSD_PER_USD:
+        raise ValidationFailed.of(field, f"A spend cap is 0 to {MAX_SPEND_CAP_USD:,} US dollars.")
+    return cap
+
+
+def _current_ids(names: Iterable[str]) -> list[str]:
+    """The catalog ids behind `names`, each once, in the order sent."""
+    names = list(names)
+    field = "allowed_models"
+    if len(names) > MAX_ALLOWED_MODELS:
+        raise ValidationFailed.of(field, f"At most {MAX_ALLOWED_MODELS} models can be listed.")
+    catalog = get_catalog()
+    ids: dict[str, None] = {}
+    for name in names:
+        model = catalog.find(name)
+        if model is None:
+            raise ValidationFailed.of(field, f"There is no model named {name!r}.")
+        ids[model.id] = None
+    return list(ids)

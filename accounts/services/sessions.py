@@ -1,0 +1,115 @@
+"""Signing up, in and out: everything that makes or ends tokens."""
+
+import uuid
+from datetime import timedelta
+
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from accounts import tokens
+from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, InvalidToken
+from accounts.models import RefreshFamily, User
+from accounts.selectors import get_live_user
+from accounts.services.passwords import check_password_rules
+from accounts.types import SignedIn
+from common.errors import ValidationFailed
+
+# How long the predecessor still gets the same successor: two tabs may refresh at once.
+REFRESH_GRACE = timedelta(seconds=30)
+
+
+def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
+    """Create an account and sign it in.
+
+    Raises EmailTaken, or ValidationFailed for a weak password or an address outside ASCII.
+    """
+    email = email.strip().lower()
+    if not email.isascii():
+        raise ValidationFailed.of("email", "Write the domain in its ASCII form (xn--...).")
+    user = User(email=email, name=name)
+    check_password_rules(password, user)
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save()
+            return _open_family(user)
+    except IntegrityError:
+        if User.objects.filter(email=email).exists():
+            raise EmailTaken from None
+        raise
+
+
+def sign_in(*, email: str, password: str) -> SignedIn:
+    """Raises InvalidCredentials, after the same work for an unknown address as for a wrong
+    password, or AccountSuspended.
+    """
+    user = User.objects.filter(email=email.strip().lower()).first()
+    _give_connection_back()
+    if user is None:
+        make_password(password)
+        raise InvalidCredentials
+    if not user.check_password(password) or user.status == User.Status.DEACTIVATED:
+        raise InvalidCredentials
+    if user.status == User.Status.SUSPENDED:
+        raise AccountSuspended
+    with transaction.atomic():
+        return _open_family(user)
+
+
+def refresh(*, refresh_token: str) -> SignedIn:
+    """Exchange a refresh token, once, for a new pair.
+
+    The same token again within the grace gets the same successor; later it is taken for stolen:
+    its whole family is revoked. Raises InvalidToken or AccountSuspended.
+    """
+    claims = tokens.read_refresh(refresh_token)
+    with transaction.atomic():
+        family = (
+            RefreshFamily.objects.select_for_update()
+            .filter(pk=claims.family_id, user_id=claims.user_id)
+            .first()
+        )
+        if family is None:
+            raise InvalidToken
+        user = get_live_user(claims.user_id, claims.version)
+        now = timezone.now()
+        if claims.token_id == family.current:
+            family.previous, family.current = family.current, uuid.uuid4()
+            family.rotated_at = now
+            family.save(update_fields=["previous", "current", "rotated_at"])
+            return _pair(user, family)
+        if claims.token_id == family.previous and now - family.rotated_at <= REFRESH_GRACE:
+            return _pair(user, family)
+        family.delete()
+    raise InvalidToken
+
+
+def sign_out(*, user: User) -> None:
+    """Revoke every token issued to `user` so far."""
+    with transaction.atomic():
+        User.objects.filter(pk=user.pk).update(token_version=F("token_version") + 1)
+        RefreshFamily.objects.filter(user=user).delete()
+
+
+def _give_connection_back() -> None:
+    """Hashing takes long, and the pool's connections are few: the next query takes another."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def _open_family(user: User) -> SignedIn:
+    now = timezone.now()
+    expired = RefreshFamily.objects.filter(user=user, rotated_at__lt=now - tokens.REFRESH_LIFETIME)
+    expired.delete()
+    return _pair(user, RefreshFamily.objects.create(user=user, rotated_at=now))
+
+
+def _pair(user: User, family: RefreshFamily) -> SignedIn:
+    claims = tokens.RefreshClaims(user.pk, user.token_version, family.pk, family.current)
+    return SignedIn(
+        user=user,
+        access_token=tokens.access_token(user.pk, user.token_version),
+        refresh_token=tokens.refresh_token(claims, issued_at=family.rotated_at),
+    )
