@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models.functions import Lower
+from django.db.models.functions import Lower, Now
 
 from common.ids import uuid7
 
@@ -32,6 +32,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     together with the row (billing/sql/open_account.sql).
 
     `token_version` is carried by every token; raising it revokes all that were issued before.
+    `locale` is a BCP 47 language tag, `timezone` a name of the IANA database.
     """
 
     class Status(models.TextChoices):
@@ -47,6 +48,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.ACTIVE)
     token_version = models.PositiveIntegerField(default=1)
     is_staff = models.BooleanField(default=False)
+    locale = models.CharField(max_length=35, blank=True)
+    timezone = models.CharField(max_length=64, default="UTC")
     created_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "email"
@@ -83,6 +86,78 @@ class RefreshFamily(models.Model):
 
     class Meta:
         verbose_name_plural = "refresh families"
+
+
+class LinkedIdentity(models.Model):
+    """An account at an identity provider that signs in as `user` (OpenID Connect)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "linked identities"
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="one_user_per_identity"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
+
+
+class EmailedToken(models.Model):
+    """A secret that was sent to an address, to be used once. Only a digest of it is stored."""
+
+    class Purpose(models.TextChoices):
+        VERIFY_EMAIL = "verify_email"
+        RESET_PASSWORD = "reset_password"  # noqa: S105
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="emailed_tokens")
+    purpose = models.CharField(max_length=16, choices=Purpose.choices)
+    email = models.EmailField()
+    digest = models.BinaryField(max_length=32, unique=True)
+    expires_at = models.DateTimeField(db_index=True)
+    used_at = models.DateTimeField(null=True)
+
+
+class OutgoingEmail(models.Model):
+    """A mail that is to be sent to an address, be it known here or not: that is found out when it
+    is sent, so that whoever asks for it cannot tell. Rows are kept for a day, to bound their number
+    per address.
+    """
+
+    class Kind(models.TextChoices):
+        VERIFY_EMAIL = "verify_email"
+        RESET_PASSWORD = "reset_password"  # noqa: S105
+        PASSWORD_CHANGED = "password_changed"  # noqa: S105
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    kind = models.CharField(max_length=24, choices=Kind.choices)
+    address = models.EmailField(db_index=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    due_at = models.DateTimeField(db_default=Now())
+    attempts = models.PositiveSmallIntegerField(default=0)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["due_at"], condition=models.Q(ended_at=None), name="email_due"),
+        ]
+
+
+class SignInFailures(models.Model):
+    """Failed sign-ins to the admin since `since`, counted under a name: an address, or an address
+    and the client's."""
+
+    name = models.CharField(primary_key=True, max_length=400)
+    count = models.PositiveIntegerField(default=0)
+    since = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "sign-in failures"
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

@@ -1,10 +1,38 @@
 """Why a call is not admitted. Each names what the caller can do about it."""
 
-from common.errors import DomainError, ValidationFailed
+from typing import Any
+
+from common.errors import Conflict, DomainError, Forbidden, ValidationFailed
+from common.money import usd
 
 
 class PaymentRequired(DomainError):
+    """A 402. On `/api` its detail always has the same six fields, null where they are moot, and
+    those of its own (`own`). Amounts are given in nano-USD and shown in USD.
+    """
+
     status = 402
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        model_key: str | None = None,
+        plan: str | None = None,
+        balance: int | None = None,
+        needed: int | None = None,
+        retry_after: int | None = None,
+        **own: Any,
+    ) -> None:
+        super().__init__(
+            message,
+            retry_after=retry_after,
+            model_key=model_key,
+            plan=plan,
+            balance_usd=None if balance is None else usd(balance),
+            needed_usd=None if needed is None else usd(needed),
+            **own,
+        )
 
 
 class InsufficientBalance(PaymentRequired):
@@ -13,6 +41,8 @@ class InsufficientBalance(PaymentRequired):
 
 
 class InsufficientForRequest(PaymentRequired):
+    """`afford_usd`: what allowance and balance cover together."""
+
     code = "insufficient_for_request"
     message = (
         "The allowance and balance that remain do not cover this request. "
@@ -31,8 +61,31 @@ class SpendCapReached(PaymentRequired):
 
 
 class FreeLimit(PaymentRequired):
+    """`limit` messages in `window_hours`, of which `used` are; `reset_at`: when it begins anew."""
+
     code = "free_limit"
     message = "The free messages for this model are used up. Wait for the window, or upgrade."
+
+
+class FreeModelLocked(PaymentRequired):
+    """`free_models`: the ids of those that the free plan has."""
+
+    code = "free_model_locked"
+    message = "The free plan does not include this model. Choose a free one, or upgrade."
+
+
+class PlanRequired(PaymentRequired):
+    """`feature`: what was asked for."""
+
+    code = "plan_required"
+    message = "This needs a paid plan. Upgrade to use it."
+
+
+class FeatureRequired(PaymentRequired):
+    """`feature`: what was asked for; `required_plan`: the smallest plan that has it."""
+
+    code = "feature_required"
+    message = "Your plan does not include this. Upgrade to use it."
 
 
 class InvalidApiKey(DomainError):
@@ -77,3 +130,34 @@ class ChargeResolved(DomainError):
 
 class BelowHeld(ValidationFailed):
     message = "The balance would fall below what running calls hold. Wait for them, or take less."
+
+
+class SelfServiceOff(Forbidden):
+    """Nobody pays for it here, so only an operator may do it."""
+
+    code = "self_service_off"
+    message = "Balance and plan cannot be changed here. Contact support."
+
+
+class PlanByContract(Forbidden):
+    code = "plan_by_contract"
+    message = "This plan is agreed by contract. Contact us about it."
+
+
+class SamePlan(Conflict):
+    code = "same_plan"
+    message = "The account is on this plan already."
+
+
+class UnknownPlan(ValidationFailed):
+    code = "unknown_plan"
+
+
+class UsageExceedsPlan(Conflict):
+    """`model_key`: the model that was used most beyond it."""
+
+    code = "usage_exceeds_plan"
+    message = (
+        "More was used this month than the smaller plan includes. "
+        "Change the plan on the first of next month (UTC)."
+    )

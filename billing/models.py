@@ -49,6 +49,30 @@ class PlanAllowance(models.Model):
         ]
 
 
+class ContractAllowance(models.Model):
+    """How much of one model, at cost, an account is granted each month by a contract of its own.
+
+    Counts instead of the plan's where the plan's price is agreed by contract.
+    """
+
+    account = models.ForeignKey(
+        User, on_delete=models.CASCADE, db_index=False, related_name="contract_allowances"
+    )
+    model = models.ForeignKey(AIModel, on_delete=models.CASCADE, related_name="+")
+    granted = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "model"], name="one_contract_per_account_model"
+            ),
+            models.CheckConstraint(condition=Q(granted__gte=0), name="contract_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id}: {self.model_id}"
+
+
 class Subscription(models.Model):
     """The plan an account is on."""
 
@@ -232,7 +256,14 @@ class Charge(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["account"], condition=Q(status="held"), name="charge_open"),
-            models.Index(fields=["account", "-admitted_at"], name="charge_by_account"),
+            # The ids are UUIDv7: the newest first.
+            models.Index(fields=["account", "-id"], name="charge_newest_first"),
+            # For error rates over time.
+            models.Index(
+                fields=["admitted_at"],
+                condition=Q(status__in=["released", "expired"]),
+                name="charge_failed",
+            ),
         ]
         constraints = [
             models.CheckConstraint(
@@ -309,6 +340,7 @@ class UsageDaily(models.Model):
 
     class Meta:
         verbose_name_plural = "usage by day"
+        indexes = [models.Index(fields=["day"], name="usage_by_day")]
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "day", "api_key", "model"],

@@ -7,13 +7,19 @@ from msgspec import Struct
 
 Source = Literal["api", "web", "job"]
 Funding = Literal["customer", "platform"]
+# The free plan's chat in the web app: so many messages per model in a window of so many hours. The
+# money functions say so too.
+FREE_MESSAGES = 10
+FREE_WINDOW_HOURS = 4
+
 ChargeStatus = Literal["held", "settled", "released", "expired"]
 
 
 class HoldRequest(Struct, frozen=True):
     """A call that wants to be admitted. `worst_cost` is at cost; `seconds` until its deadline.
 
-    `free_window` takes one of the free plan's messages; such a call is platform-funded.
+    `free_window`: a message of the web app's chat, which on the free plan takes one of its messages
+    and is platform-funded.
     """
 
     charge_id: UUID

@@ -43,7 +43,7 @@ def ensure_demo(previous: Demo | None) -> Demo:
     admin_password = previous.admin_password if previous else secrets.token_urlsafe(12)
     user = ensure_user(email=EMAIL, password=password, name="Demo")
     ensure_user(email=ADMIN_EMAIL, password=admin_password, name="Operator", operator=True)
-    balance.change_plan(account=user, plan=PLAN)
+    balance.change_plan(account=user, plan=PLAN, forced=True)
     balance.topup(
         operation_id=uuid5(user.pk, "demo"),
         account=user,

@@ -1,52 +1,98 @@
-"""Money that moves without a call: top-ups, adjustments and plan changes."""
+"""Money that moves without a call: top-ups, adjustments, plan changes and contracts."""
 
 from uuid import UUID
 
 from django.db import connection
 
 from accounts.models import User
-from billing.errors import BelowHeld
+from billing.errors import (
+    BelowHeld,
+    IdempotencyMismatch,
+    SamePlan,
+    UnknownPlan,
+    UsageExceedsPlan,
+)
+from billing.models import LedgerEntry
+from billing.types import Once
 from common.errors import Conflict, NotFound
 
 
-def topup(*, operation_id: UUID, account: User, amount: int, description: str = "Top-up") -> int:
-    """Add nano-USD to a balance, once per `operation_id`. Returns the balance after it."""
-    return _move(
-        operation_id=operation_id,
-        account=account,
-        kind="topup",
-        delta=amount,
-        description=description,
-    )
+def topup(
+    *,
+    operation_id: UUID,
+    account: User,
+    amount: int,
+    description: str = "Top-up",
+    once: Once | None = None,
+) -> LedgerEntry:
+    """Add nano-USD to a balance, once per `operation_id`, and `once` where the client names it.
+
+    Returns the entry that did it, be it now or before. Raises IdempotencyMismatch.
+    """
+    if once is None:
+        return _move(operation_id, account, "topup", amount, description)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT * FROM money_move_once(%s, %s, %s, %s, %s, 'topup', %s, %s)",
+            (once.route, once.key, once.digest, operation_id, account.pk, amount, description),
+        )
+        outcome, entry_id = cursor.fetchone()
+    return _entry(outcome, entry_id)
 
 
-def adjust(*, operation_id: UUID, account: User, delta: int, reason: str) -> int:
-    """Correct a balance by an operator's decision, once per `operation_id`. Returns the result.
+def adjust(*, operation_id: UUID, account: User, delta: int, reason: str) -> LedgerEntry:
+    """Correct a balance by an operator's decision, once per `operation_id`. Returns the entry.
 
     Raises BelowHeld where running calls hold more than would be left.
     """
-    return _move(
-        operation_id=operation_id, account=account, kind="adjust", delta=delta, description=reason
-    )
+    return _move(operation_id, account, "adjust", delta, reason)
 
 
-def change_plan(*, account: User, plan: str) -> None:
-    """Put an account on another plan from now on; running calls keep what they hold."""
+def change_plan(*, account: User, plan: str, forced: bool = False) -> None:
+    """Put an account on another plan from now on; running calls keep what they hold.
+
+    Raises UnknownPlan; and unless `forced`, SamePlan, or UsageExceedsPlan where this month's usage
+    of a model exceeds what the new plan grants of it.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT money_change_plan(%s, %s)", (account.pk, plan))
+        cursor.execute("SELECT * FROM money_change_plan(%s, %s, %s)", (account.pk, plan, forced))
+        outcome, model = cursor.fetchone()
+    if outcome == "same" and not forced:
+        raise SamePlan
+    if outcome == "unknown":
+        raise UnknownPlan.of("plan", f"There is no plan named {plan!r}.")
+    if outcome == "exceeded":
+        raise UsageExceedsPlan(model_key=model)
 
 
-def _move(*, operation_id: UUID, account: User, kind: str, delta: int, description: str) -> int:
+def set_contract(*, account: User, model_id: str, granted: int | None) -> None:
+    """Agree on the nano-USD at cost that an account is granted of a model each month (or None).
+
+    It counts on a plan whose price is agreed by contract.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT money_set_contract(%s, %s, %s)", (account.pk, model_id, granted))
+
+
+def _move(
+    operation_id: UUID, account: User, kind: str, delta: int, description: str
+) -> LedgerEntry:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT * FROM money_move(%s, %s, %s, %s, %s)",
+            "SELECT outcome FROM money_move(%s, %s, %s, %s, %s)",
             (operation_id, account.pk, kind, delta, description),
         )
-        outcome, balance = cursor.fetchone()
+        (outcome,) = cursor.fetchone()
+    return _entry(outcome, operation_id)
+
+
+def _entry(outcome: str, entry_id: UUID) -> LedgerEntry:
     if outcome == "below_held":
         raise BelowHeld
     if outcome == "conflict":
         raise Conflict("This operation was carried out before, for another account or amount.")
+    if outcome == "idempotency_mismatch":
+        raise IdempotencyMismatch
     if outcome == "unknown":
         raise NotFound("There is no such account.")
-    return int(balance)
+    return LedgerEntry.objects.get(pk=entry_id)

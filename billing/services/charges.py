@@ -12,40 +12,16 @@ from uuid import UUID
 import msgspec
 import psycopg
 
-from billing.errors import (
-    AccountDisabled,
-    ApiAccessRequired,
-    ChargeResolved,
-    FreeLimit,
-    IdempotencyInProgress,
-    IdempotencyMismatch,
-    InsufficientBalance,
-    InsufficientForRequest,
-    InvalidApiKey,
-    ModelNotAllowed,
-    SpendCapReached,
-)
+from billing.refusals import refusal_of
 from billing.types import Checkpoint, Ending, HoldRequest, Once, Resolution, StoredAnswer
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
-from common.errors import DomainError
-from common.money import usd
 from common.perloop import PerLoop
 
 _HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)"
 _RESOLVE_ONCE = "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s)"
-
-_REFUSALS: dict[str, type[DomainError]] = {
-    "invalid_api_key": InvalidApiKey,
-    "account_disabled": AccountDisabled,
-    "api_access_required": ApiAccessRequired,
-    "model_not_allowed": ModelNotAllowed,
-    "spend_cap_reached": SpendCapReached,
-    "resolved": ChargeResolved,
-    "idempotency_mismatch": IdempotencyMismatch,
-}
 
 
 async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer | None:
@@ -54,49 +30,20 @@ async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer |
     Returns the answer of a call that happens `once` where it was made before; nothing is held then.
     """
     if once is None:
-        _check(request, await _batches.get().hold(request))
+        await _check(request, await _batches.get().hold(request))
         return None
     *row, answer, paid_by, billed = await get_database().row(
         _HOLD_ONCE, (once.route, once.key, once.digest, *_parameters(request))
     )
     if row[0] == "replay":
         return StoredAnswer(paid_by, billed, answer)
-    _check(request, row)
+    await _check(request, row)
     return None
 
 
-def _check(request: HoldRequest, row: Sequence[Any]) -> None:
-    """Raise the refusal that a hold's verdict stands for, if it is one."""
-    verdict, plan, needed, afford, balance, used, reset_at = row
-    if verdict == "held":
-        return
-    if verdict == "idempotency_in_progress":
-        raise IdempotencyInProgress(retry_after=1)
-    if verdict == "spend_cap_in_flight":
-        raise SpendCapReached(
-            "Requests in flight have committed this key's monthly spend cap. "
-            "Try again when they have ended, or raise the cap.",
-            retry_after=1,
-        )
-    if verdict in ("insufficient_balance", "insufficient_for_request"):
-        short = InsufficientBalance if verdict == "insufficient_balance" else InsufficientForRequest
-        raise short(
-            model_key=request.model_id,
-            plan=plan,
-            needed_usd=usd(needed),
-            afford_usd=usd(afford),
-            balance_usd=usd(balance),
-        )
-    if verdict == "free_limit":
-        raise FreeLimit(
-            model_key=request.model_id,
-            plan=plan,
-            limit=10,
-            window_hours=4,
-            used=used,
-            reset_at=reset_at.isoformat(),
-        )
-    raise _REFUSALS[verdict]
+async def _check(request: HoldRequest, row: Sequence[Any]) -> None:
+    if refusal := await refusal_of(request, row):
+        raise refusal
 
 
 async def resolve(

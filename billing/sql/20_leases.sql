@@ -16,12 +16,12 @@ $$;
 CREATE OR REPLACE FUNCTION lease_heartbeat(p_owner uuid, p_kind text, p_live uuid[])
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
     INSERT INTO billing_ownerlease (owner_id, kind, lease_until)
-    VALUES (p_owner, p_kind, clock_timestamp() + interval '30 seconds')
+    VALUES (p_owner, p_kind, money_now() + interval '30 seconds')
     ON CONFLICT (owner_id) DO UPDATE SET lease_until = excluded.lease_until, doubted_at = NULL;
 
     SELECT id FROM billing_charge
     WHERE status = 'held' AND owner_id = p_owner
-      AND admitted_at < clock_timestamp() - interval '15 seconds'
+      AND admitted_at < money_now() - interval '15 seconds'
       AND id <> ALL (p_live)
 $$;
 
@@ -33,14 +33,14 @@ $$;
 -- may come before the first heartbeat.
 CREATE OR REPLACE FUNCTION lapsed_charges(p_limit int)
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
-    UPDATE billing_ownerlease SET doubted_at = clock_timestamp()
-    WHERE lease_until <= clock_timestamp() AND doubted_at IS NULL;
+    UPDATE billing_ownerlease SET doubted_at = money_now()
+    WHERE lease_until <= money_now() AND doubted_at IS NULL;
 
     SELECT c.id FROM billing_charge c
     LEFT JOIN billing_ownerlease l ON l.owner_id = c.owner_id
-    WHERE c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, clock_timestamp())
-      AND (c.deadline_at < clock_timestamp() OR l.owner_id IS NULL
-           OR l.doubted_at < clock_timestamp() - interval '8 seconds')
+    WHERE c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, money_now())
+      AND (c.deadline_at < money_now() OR l.owner_id IS NULL
+           OR l.doubted_at < money_now() - interval '8 seconds')
     ORDER BY c.admitted_at LIMIT p_limit
 $$;
 
@@ -52,7 +52,7 @@ CREATE OR REPLACE FUNCTION money_checkpoint(
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
     UPDATE billing_charge c
     SET tokens_in = mine.tokens_in, tokens_out = mine.tokens_out, cost = mine.cost,
-        first_output_at = coalesce(c.first_output_at, clock_timestamp())
+        first_output_at = coalesce(c.first_output_at, money_now())
     FROM (SELECT held.id, run.tokens_in, run.tokens_out, run.cost
           FROM unnest(p_charges, p_tokens_in, p_tokens_out, p_costs)
                AS run(id, tokens_in, tokens_out, cost)

@@ -32,7 +32,7 @@ BEGIN
         charge_plan := c.charge_plan; charge_balance := c.charge_balance; shortfall := c.shortfall;
         RETURN;
     END IF;
-    t := clock_timestamp();
+    t := money_now();
 
     IF p_status = 'expired' AND c.first_output_at IS NOT NULL THEN
         p_cost := c.cost; p_tokens_in := c.tokens_in; p_tokens_out := c.tokens_out;

@@ -3,9 +3,13 @@
 --
 -- verdict: 'held', 'resolved' (this charge id was used before and has ended), or a refusal:
 --   invalid_api_key account_disabled api_access_required model_not_allowed
---   spend_cap_reached spend_cap_in_flight insufficient_balance insufficient_for_request free_limit
+--   spend_cap_reached spend_cap_in_flight insufficient_balance insufficient_for_request
+--   free_limit free_model_locked
 -- Amounts in nano-USD: needed = what the hold takes (plan part at cost, rest at 2x), afford = what
 -- is there for it, balance = free balance. free_limit also says used and reset_at.
+--
+-- p_free_window: a message of the web app's chat. On the free plan, as it is now, one of the ten per
+-- model and 4 hours pays for it, whatever the balance; on other plans it is a call like any other.
 --
 -- A charge id that is still held by the same owner is admitted again: the reply was lost.
 CREATE OR REPLACE FUNCTION money_hold(
@@ -23,7 +27,7 @@ DECLARE
 BEGIN
     SELECT * INTO w FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
     IF NOT FOUND THEN verdict := 'account_disabled'; RETURN; END IF;
-    t := clock_timestamp();
+    t := money_now();
     v_month := date_trunc('month', t AT TIME ZONE 'UTC')::date;
 
     SELECT * INTO c FROM billing_charge WHERE id = p_charge;
@@ -84,7 +88,12 @@ BEGIN
         END IF;
     END IF;
 
-    IF p_free_window THEN
+    balance := w.balance - w.held;
+    IF p_free_window AND plan = 'free' THEN
+        IF NOT EXISTS (SELECT FROM catalog_aimodel WHERE id = p_model AND free) THEN
+            verdict := 'free_model_locked'; RETURN;
+        END IF;
+        p_funding := 'platform';
         INSERT INTO billing_freewindow AS f (account_id, model_id, window_start, used)
         VALUES (p_account, p_model, t, 1)
         ON CONFLICT (account_id, model_id) DO UPDATE SET
@@ -104,16 +113,14 @@ BEGIN
         SELECT * INTO a FROM billing_allowance
         WHERE account_id = p_account AND model_id = p_model AND month = v_month;
         IF NOT FOUND THEN
-            SELECT granted INTO v_granted FROM billing_planallowance
-            WHERE plan_id = plan AND model_id = p_model;
-            IF FOUND THEN
+            v_granted := granted_allowance(p_account, plan, p_model);
+            IF v_granted IS NOT NULL THEN
                 INSERT INTO billing_allowance (account_id, model_id, month, granted)
                 VALUES (p_account, p_model, v_month, v_granted) RETURNING * INTO a;
             END IF;
         END IF;
         v_hold_plan := least(p_worst, greatest(0, coalesce(a.granted - a.used - a.held, 0)));
         v_hold_balance := 2 * (p_worst - v_hold_plan);
-        balance := w.balance - w.held;
         needed := v_hold_plan + v_hold_balance;
         afford := greatest(0, coalesce(a.granted - a.used - a.held, 0)) + balance;
         IF v_hold_balance > balance THEN

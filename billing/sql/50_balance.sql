@@ -23,26 +23,83 @@ BEGIN
     WHERE account_id = p_account;
     INSERT INTO billing_ledgerentry
         (id, account_id, seq, kind, delta, balance_after, description, created_at)
-    VALUES (p_id, p_account, w.seq + 1, p_kind, p_delta, balance, p_description, clock_timestamp());
+    VALUES (p_id, p_account, w.seq + 1, p_kind, p_delta, balance, p_description, money_now());
     outcome := 'done';
 END $$;
 
--- Put an account on another plan, from now on. This month's allowances take the new plan's size,
--- what was used stays used, and running charges keep what they hold.
-CREATE OR REPLACE FUNCTION money_change_plan(p_account uuid, p_plan text)
-RETURNS void LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
-DECLARE v_month date;
+-- The same for what a client called by a name of its own (the Idempotency-Key of the HTTP interface):
+-- whoever comes second within 24 hours moves nothing and gets the first one's entry.
+-- outcome: money_move's, or 'idempotency_mismatch'; entry: the id in the ledger.
+CREATE OR REPLACE FUNCTION money_move_once(
+    p_route text, p_once text, p_digest bytea,
+    p_id uuid, p_account uuid, p_kind text, p_delta bigint, p_description text,
+    OUT outcome text, OUT entry uuid)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+DECLARE o billing_idempotencykey;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
-    v_month := date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')::date;
-    UPDATE billing_subscription SET plan_id = p_plan, started_at = clock_timestamp()
-    WHERE account_id = p_account AND plan_id <> p_plan;
-    UPDATE billing_allowance a
-    SET granted = g.granted, downgraded = a.used + a.held > g.granted
-    FROM (SELECT mine.model_id, coalesce(pa.granted, 0) AS granted
-          FROM billing_allowance mine
-          LEFT JOIN billing_planallowance pa
-                 ON pa.plan_id = p_plan AND pa.model_id = mine.model_id
-          WHERE mine.account_id = p_account AND mine.month = v_month) g
-    WHERE a.account_id = p_account AND a.model_id = g.model_id AND a.month = v_month;
+    SELECT * INTO o FROM billing_idempotencykey
+    WHERE account_id = p_account AND route = p_route AND key = p_once
+      AND created_at > money_now() - interval '24 hours';
+    IF FOUND THEN
+        outcome := CASE o.digest WHEN p_digest THEN 'already' ELSE 'idempotency_mismatch' END;
+        entry := o.charge_id;
+        RETURN;
+    END IF;
+    SELECT m.outcome INTO outcome
+    FROM money_move(p_id, p_account, p_kind, p_delta, p_description) m;
+    entry := p_id;
+    IF outcome = 'done' THEN
+        INSERT INTO billing_idempotencykey (account_id, route, key, digest, charge_id, created_at)
+        VALUES (p_account, p_route, p_once, p_digest, p_id, money_now())
+        ON CONFLICT (account_id, route, key) DO UPDATE
+        SET digest = excluded.digest, charge_id = excluded.charge_id,
+            created_at = excluded.created_at, answer = NULL;
+    END IF;
+END $$;
+
+-- Put an account on another plan, from now on; this month's allowances take the new plan's size.
+-- outcome: 'done', 'same' (it is on that plan), 'unknown' (account or plan), or, unless p_forced,
+-- 'exceeded': more of the model that is named was used this month, or is held, than the new plan
+-- grants of it.
+DROP FUNCTION IF EXISTS money_change_plan(uuid, text);
+CREATE OR REPLACE FUNCTION money_change_plan(
+    p_account uuid, p_plan text, p_forced boolean, OUT outcome text, OUT model text)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+DECLARE v_plan text;
+BEGIN
+    PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
+    SELECT plan_id INTO v_plan FROM billing_subscription WHERE account_id = p_account;
+    IF NOT FOUND OR NOT EXISTS (SELECT FROM billing_plan WHERE key = p_plan) THEN
+        outcome := 'unknown'; RETURN;
+    END IF;
+    IF v_plan = p_plan THEN outcome := 'same'; RETURN; END IF;
+    IF NOT p_forced THEN
+        SELECT a.model_id INTO model FROM billing_allowance a,
+             LATERAL (SELECT coalesce(granted_allowance(p_account, p_plan, a.model_id), 0)) g(granted)
+        WHERE a.account_id = p_account AND a.month = money_month()
+          AND g.granted < least(a.granted, a.used + a.held)
+        ORDER BY a.used + a.held - g.granted DESC LIMIT 1;
+        IF FOUND THEN outcome := 'exceeded'; RETURN; END IF;
+    END IF;
+    UPDATE billing_subscription SET plan_id = p_plan, started_at = money_now()
+    WHERE account_id = p_account;
+    PERFORM regrant_allowances(p_account);
+    outcome := 'done';
+END $$;
+
+-- Agree with an account on what it is granted of a model each month, or on nothing (NULL). It counts
+-- on a plan whose price is agreed by contract, from now on.
+CREATE OR REPLACE FUNCTION money_set_contract(p_account uuid, p_model text, p_granted bigint)
+RETURNS void LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+BEGIN
+    PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
+    IF p_granted IS NULL THEN
+        DELETE FROM billing_contractallowance WHERE account_id = p_account AND model_id = p_model;
+    ELSE
+        INSERT INTO billing_contractallowance (account_id, model_id, granted)
+        VALUES (p_account, p_model, p_granted)
+        ON CONFLICT (account_id, model_id) DO UPDATE SET granted = excluded.granted;
+    END IF;
+    PERFORM regrant_allowances(p_account);
 END $$;

@@ -19,7 +19,7 @@ LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE o billing_idempotencykey; c billing_charge; h record; t timestamptz;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
-    t := clock_timestamp();
+    t := money_now();
     SELECT * INTO o FROM billing_idempotencykey
     WHERE account_id = p_account AND route = p_route AND key = p_once
       AND created_at > t - interval '24 hours';

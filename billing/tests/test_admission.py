@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
+from billing.errors import UsageExceedsPlan
 from billing.models import KeyMonth
 from billing.services import balance
 from billing.tests.bank import (
@@ -124,7 +125,7 @@ def test_a_free_window_admits_ten_messages_and_a_failed_one_is_given_back() -> N
     owner = live_owner()
 
     def send() -> tuple[str, object]:
-        return hold(charlie, 1, owner=owner, funding="platform", free_window=True, model=IN_PLAN)
+        return hold(charlie, 1, owner=owner, free_window=True, model=IN_PLAN)
 
     charges = [send()[1] for _ in range(10)]
     assert send()[0] == "free_limit"
@@ -143,7 +144,9 @@ def test_a_plan_change_keeps_what_was_used_and_what_is_held() -> None:
     settle(spent, 1_900_000_000)
     _, running = hold(alice, 50_000_000, owner=owner, model=IN_PLAN)
 
-    balance.change_plan(account=alice, plan="starter")
+    with pytest.raises(UsageExceedsPlan):
+        balance.change_plan(account=alice, plan="starter")
+    balance.change_plan(account=alice, plan="starter", forced=True)
 
     assert hold(alice, 1, owner=owner, model=IN_PLAN)[0] == "insufficient_balance"
     settle(running, 50_000_000)

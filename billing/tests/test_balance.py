@@ -24,10 +24,10 @@ pytestmark = pytest.mark.usefixtures("committed")
 def test_a_topup_adds_to_the_balance_and_to_the_ledger() -> None:
     alice = new_account(balance=0)
 
-    assert balance.topup(operation_id=uuid7(), account=alice, amount=500) == 500
+    entry = balance.topup(operation_id=uuid7(), account=alice, amount=500)
 
     assert wallet_of(alice).balance == 500
-    entry = LedgerEntry.objects.get(account=alice)
+    assert LedgerEntry.objects.get(account=alice) == entry
     assert (entry.kind, entry.delta, entry.seq) == ("topup", 500, 1)
 
 
@@ -56,7 +56,8 @@ def test_an_adjustment_below_what_is_held_is_refused() -> None:
 
     with pytest.raises(BelowHeld):
         balance.adjust(operation_id=uuid7(), account=alice, delta=-500, reason="Chargeback")
-    assert balance.adjust(operation_id=uuid7(), account=alice, delta=-400, reason="Refund") == 600
+    entry = balance.adjust(operation_id=uuid7(), account=alice, delta=-400, reason="Refund")
+    assert entry.balance_after == 600
     release(charge)
 
 

@@ -54,6 +54,11 @@ class Catalog:
     aliases: Mapping[str, str]
     retired: frozenset[str]
 
+    @property
+    def free_models(self) -> list[str]:
+        """The ids of the models that the free plan has."""
+        return [model.id for model in self.models.values() if model.free]
+
     def find(self, name: str) -> Model | None:
         """The model of that id or legacy alias, or None where there is no such model (any more)."""
         return self.models.get(name) or self.models.get(self.aliases.get(name, ""))

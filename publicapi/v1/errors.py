@@ -135,7 +135,11 @@ def body(error: DomainError) -> bytes:
         type=error_type(error.status),
         code=error.code,
         param=None,
-        **{name: figure for name, figure in error.extra.items() if name in fields},
+        **{
+            name: figure
+            for name, figure in error.extra.items()
+            if name in fields and figure is not None
+        },
     )
     return msgspec.json.encode(ErrorAnswer(detail))
 

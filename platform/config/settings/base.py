@@ -6,6 +6,7 @@ from typing import Any
 import django_stubs_ext
 import environ
 
+from common.times import ISO_UTC
 from providers.config import from_environ
 
 django_stubs_ext.monkeypatch()
@@ -170,7 +171,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
-    "DATETIME_FORMAT": "%Y-%m-%dT%H:%M:%S.%fZ",
+    "DATETIME_FORMAT": ISO_UTC,
 }
 
 # The description of `/api`, a part of the document in config/openapi.py.

@@ -1,0 +1,63 @@
+"""From the verdict of a hold to the error that tells its caller what can be done."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from billing.errors import (
+    AccountDisabled,
+    ApiAccessRequired,
+    ChargeResolved,
+    FreeLimit,
+    FreeModelLocked,
+    IdempotencyInProgress,
+    IdempotencyMismatch,
+    InsufficientBalance,
+    InsufficientForRequest,
+    InvalidApiKey,
+    ModelNotAllowed,
+    SpendCapReached,
+)
+from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS, HoldRequest
+from catalog.selectors import aget_catalog
+from common.errors import DomainError
+from common.money import usd
+from common.times import iso_utc
+
+_PLAIN: dict[str, type[DomainError]] = {
+    "invalid_api_key": InvalidApiKey,
+    "account_disabled": AccountDisabled,
+    "api_access_required": ApiAccessRequired,
+    "model_not_allowed": ModelNotAllowed,
+    "spend_cap_reached": SpendCapReached,
+    "resolved": ChargeResolved,
+    "idempotency_mismatch": IdempotencyMismatch,
+}
+
+
+async def refusal_of(request: HoldRequest, row: Sequence[Any]) -> DomainError | None:
+    """The refusal that a row of `money_hold` stands for; None where the call is admitted."""
+    verdict, plan, needed, afford, balance, used, reset_at = row
+    payer: dict[str, Any] = {"model_key": request.model_id, "plan": plan, "balance": balance}
+    match verdict:
+        case "held":
+            return None
+        case "insufficient_balance":
+            return InsufficientBalance(**payer, needed=needed)
+        case "insufficient_for_request":
+            return InsufficientForRequest(**payer, needed=needed, afford_usd=usd(afford))
+        case "free_limit":
+            window: dict[str, Any] = {"limit": FREE_MESSAGES, "window_hours": FREE_WINDOW_HOURS}
+            return FreeLimit(**payer, **window, used=used, reset_at=iso_utc(reset_at))
+        case "free_model_locked":
+            catalog = await aget_catalog()
+            return FreeModelLocked(**payer, free_models=catalog.free_models)
+        case "spend_cap_in_flight":
+            return SpendCapReached(
+                "Requests in flight have committed this key's monthly spend cap. "
+                "Try again when they have ended, or raise the cap.",
+                retry_after=1,
+            )
+        case "idempotency_in_progress":
+            return IdempotencyInProgress(retry_after=1)
+        case _:
+            return _PLAIN[verdict]()

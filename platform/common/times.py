@@ -1,0 +1,10 @@
+"""Moments as the interfaces write them."""
+
+from datetime import UTC, datetime
+
+ISO_UTC = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
+def iso_utc(moment: datetime) -> str:
+    """ISO 8601 in UTC with microseconds: 2026-11-21T17:05:39.000000Z."""
+    return moment.astimezone(UTC).strftime(ISO_UTC)
