@@ -27,6 +27,8 @@ ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
 # A host on which there is `/v1` and nothing else.
 API_HOST: str = env.str("API_HOST", "").lower()
 PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", "http://127.0.0.1:8000")
+# How many proxies of ours append to X-Forwarded-For.
+TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
 INSTALLED_APPS = [
     "daphne",
