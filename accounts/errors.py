@@ -22,6 +22,11 @@ class AccountSuspended(Forbidden):
     message = "This account is suspended."
 
 
+class AccountDeactivated(Conflict):
+    code = "account_deactivated"
+    message = "This account is deactivated; it can only be reactivated."
+
+
 class EmailTaken(Conflict):
     code = "email_taken"
     message = "There is an account with this e-mail address already."

@@ -7,6 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Permis
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower, Now
+from django.utils.crypto import salted_hmac
 
 from common.ids import uuid7
 
@@ -69,6 +70,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_active(self) -> bool:  # type: ignore[override]
         """Django's own switch for sessions and the admin."""
         return self.status == self.Status.ACTIVE
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Raising `token_version` ends visits to the admin too, under fallback secrets as well."""
+        salt = "accounts.models.User.session"
+        value = f"{self.token_version}:{self.password}"
+        return salted_hmac(salt, value, secret=secret, algorithm="sha256").hexdigest()
 
 
 class RefreshFamily(models.Model):

@@ -23,6 +23,15 @@ class SignedIn:
     refresh_token: str
 
 
+class ProfileChanges(TypedDict, total=False):
+    """What users may change about themselves."""
+
+    name: str
+    avatar_url: str
+    locale: str
+    timezone: str
+
+
 class KeyChanges(TypedDict, total=False):
     """What may change on an API key. The cap is as sent: a JSON value yet to be judged."""
 

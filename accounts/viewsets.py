@@ -14,7 +14,7 @@ from accounts.serializers import (
     TokenPairSerializer,
     UserSerializer,
 )
-from accounts.services import sessions
+from accounts.services import sessions, users
 from accounts.types import AuthenticatedRequest
 
 
@@ -53,5 +53,5 @@ class SessionViewSet(ViewSet):
 
     @extend_schema(request=None, responses={204: None})
     def sign_out(self, request: AuthenticatedRequest) -> Response:
-        sessions.sign_out(user=request.user)
+        users.revoke_sessions(user=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

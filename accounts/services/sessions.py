@@ -1,18 +1,17 @@
-"""Signing up, in and out: everything that makes or ends tokens."""
+"""Signing up and in: everything that makes tokens."""
 
 import uuid
 from datetime import timedelta
 
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from accounts import tokens
 from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, InvalidToken
 from accounts.models import RefreshFamily, User
 from accounts.selectors import get_live_user
-from accounts.services.passwords import check_password_rules
+from accounts.services.password_rules import check_password_rules
 from accounts.types import SignedIn
 from common.errors import ValidationFailed
 
@@ -34,7 +33,7 @@ def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
     try:
         with transaction.atomic():
             user.save()
-            return _open_family(user)
+            return open_session(user)
     except IntegrityError:
         if User.objects.filter(email=email).exists():
             raise EmailTaken from None
@@ -46,7 +45,7 @@ def sign_in(*, email: str, password: str) -> SignedIn:
     password, or AccountSuspended.
     """
     user = User.objects.filter(email=email.strip().lower()).first()
-    _give_connection_back()
+    give_connection_back()
     if user is None:
         make_password(password)
         raise InvalidCredentials
@@ -55,7 +54,7 @@ def sign_in(*, email: str, password: str) -> SignedIn:
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     with transaction.atomic():
-        return _open_family(user)
+        return open_session(user)
 
 
 def refresh(*, refresh_token: str) -> SignedIn:
@@ -86,20 +85,14 @@ def refresh(*, refresh_token: str) -> SignedIn:
     raise InvalidToken
 
 
-def sign_out(*, user: User) -> None:
-    """Revoke every token issued to `user` so far."""
-    with transaction.atomic():
-        User.objects.filter(pk=user.pk).update(token_version=F("token_version") + 1)
-        RefreshFamily.objects.filter(user=user).delete()
-
-
-def _give_connection_back() -> None:
+def give_connection_back() -> None:
     """Hashing takes long, and the pool's connections are few: the next query takes another."""
     if not connection.in_atomic_block:
         connection.close()
 
 
-def _open_family(user: User) -> SignedIn:
+def open_session(user: User) -> SignedIn:
+    """A fresh pair of tokens for `user`, within the caller's transaction."""
     now = timezone.now()
     expired = RefreshFamily.objects.filter(user=user, rotated_at__lt=now - tokens.REFRESH_LIFETIME)
     expired.delete()

@@ -1,8 +1,13 @@
 """Accounts as a whole: made, changed and closed."""
 
-from django.db import transaction
+from typing import Unpack
 
-from accounts.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.errors import AccountDeactivated, AccountSuspended, InvalidToken
+from accounts.models import ApiKey, EmailedToken, OutgoingEmail, RefreshFamily, User
+from accounts.types import ProfileChanges
 
 
 @transaction.atomic
@@ -22,3 +27,67 @@ def ensure_user(*, email: str, password: str, name: str, operator: bool = False)
     user.is_staff = user.is_superuser = operator
     user.save()
     return user
+
+
+def update_profile(*, user: User, **changes: Unpack[ProfileChanges]) -> User:
+    """Change what is named in `changes`."""
+    for field, value in changes.items():
+        setattr(user, field, value)
+    user.save(update_fields=list(changes))
+    return user
+
+
+@transaction.atomic
+def revoke_sessions(*, user: User) -> None:
+    """Void every token issued to `user` so far, and end their visits to the admin."""
+    user.token_version = lock_user(user).token_version + 1
+    user.save(update_fields=["token_version"])
+    RefreshFamily.objects.filter(user=user).delete()
+
+
+@transaction.atomic
+def suspend(*, user: User) -> None:
+    """Refuse the account until it is reactivated. Its tokens stay, so that it is told why.
+
+    Raises AccountDeactivated.
+    """
+    if lock_user(user).status == User.Status.DEACTIVATED:
+        raise AccountDeactivated
+    _set_status(user, User.Status.SUSPENDED)
+
+
+@transaction.atomic
+def reactivate(*, user: User) -> None:
+    """Open a suspended or deactivated account again; its user signs in anew. Keys that were revoked
+    stay so."""
+    if lock_user(user).status != User.Status.ACTIVE:
+        revoke_sessions(user=user)
+        _set_status(user, User.Status.ACTIVE)
+
+
+@transaction.atomic
+def deactivate(*, user: User) -> None:
+    """Close the account for its user: tokens, keys and pending mails are void. What it was charged
+    stays, and so does its wallet. Raises AccountSuspended, or InvalidToken the second time.
+    """
+    match lock_user(user).status:
+        case User.Status.SUSPENDED:
+            raise AccountSuspended
+        case User.Status.DEACTIVATED:
+            raise InvalidToken
+    revoke_sessions(user=user)
+    _set_status(user, User.Status.DEACTIVATED)
+    now = timezone.now()
+    ApiKey.objects.owned_by(user).active().update(revoked_at=now)
+    EmailedToken.objects.filter(user=user).delete()
+    OutgoingEmail.objects.filter(address=user.email, ended_at=None).update(ended_at=now)
+
+
+def lock_user(user: User) -> User:
+    """The user as of now, locked against other changes. Comes before any lock on what is theirs."""
+    return User.objects.select_for_update(no_key=True).get(pk=user.pk)
+
+
+def _set_status(user: User, status: User.Status) -> None:
+    user.status = status
+    user.save(update_fields=["status"])

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from accounts.errors import InvalidToken
 from accounts.models import RefreshFamily, User
-from accounts.services import sessions
+from accounts.services import sessions, users
 from accounts.types import SignedIn
 from conftest import Persona, persona
 
@@ -162,7 +162,7 @@ def test_a_refresh_beside_a_logout_leaves_no_live_token(committed: None) -> None
             connection.close()
 
     def leave() -> None:
-        sessions.sign_out(user=alice.user)
+        users.revoke_sessions(user=alice.user)
         connection.close()
 
     with ThreadPoolExecutor(2) as pool:
