@@ -13,7 +13,7 @@ from accounts import selectors
 from accounts.models import ApiKey
 from accounts.services import api_keys
 from accounts.types import AuthenticatedRequest
-from billing.selectors import has_api_access, spent_this_month
+from billing.selectors.api_keys import has_api_access, spent_this_month
 from common.errors import Forbidden
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApiKeySerializer

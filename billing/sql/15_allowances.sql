@@ -1,14 +1,20 @@
--- What an account is granted of a model each month, at cost; NULL: balance only.
+-- What an account on a plan is granted each month, at cost; of other models nothing.
 --
 -- A plan whose price is agreed by contract takes the contract's allowances first.
+CREATE OR REPLACE FUNCTION granted_allowances(p_account uuid, p_plan text)
+RETURNS TABLE (model_id varchar, granted bigint) LANGUAGE sql STABLE AS $$
+    SELECT model_id, coalesce(agreed.granted, listed.granted)
+    FROM (SELECT a.model_id, a.granted FROM billing_planallowance a
+          WHERE a.plan_id = p_plan) listed
+    FULL JOIN (SELECT c.model_id, c.granted FROM billing_contractallowance c
+               JOIN billing_plan p ON p.key = p_plan AND p.price IS NULL
+               WHERE c.account_id = p_account) agreed USING (model_id)
+$$;
+
+-- The same of one model; NULL: balance only.
 CREATE OR REPLACE FUNCTION granted_allowance(p_account uuid, p_plan text, p_model text)
 RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT coalesce(
-        (SELECT c.granted FROM billing_contractallowance c
-         JOIN billing_plan p ON p.key = p_plan AND p.price IS NULL
-         WHERE c.account_id = p_account AND c.model_id = p_model),
-        (SELECT granted FROM billing_planallowance
-         WHERE plan_id = p_plan AND model_id = p_model))
+    SELECT granted FROM granted_allowances(p_account, p_plan) WHERE model_id = p_model
 $$;
 
 -- Give this month's allowances of an account the size that its plan and contract grant now. What was

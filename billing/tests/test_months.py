@@ -10,7 +10,8 @@ import pytest
 
 from accounts.models import ApiKey, User
 from billing.models import Allowance, Charge, KeyMonth, UsageDaily
-from billing.selectors import current_month, spent_this_month
+from billing.selectors.api_keys import spent_this_month
+from billing.selectors.months import current_month
 from billing.services import balance
 from billing.tests.bank import (
     BALANCE_ONLY,

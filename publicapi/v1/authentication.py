@@ -5,7 +5,7 @@ Nothing about a key is cached, so a revoked key fails from its next request on.
 
 from accounts import keys
 from billing.errors import AccountDisabled, ApiAccessRequired, InvalidApiKey
-from billing.selectors import KeyHolder, find_key_holder
+from billing.selectors.api_keys import KeyHolder, find_key_holder
 from common.ratelimit import Limit, get_rate_limiter
 from publicapi.v1.errors import MissingApiKey, RateLimitExceeded
 from publicapi.v1.exchange import Exchange

@@ -1,7 +1,7 @@
 """Which model a request names, and whether its key may call it."""
 
 from billing.errors import ModelNotAllowed
-from billing.selectors import KeyHolder
+from billing.selectors.api_keys import KeyHolder
 from catalog.selectors import aget_catalog
 from catalog.types import Modality, Model
 from publicapi.v1.errors import ModelNotFound

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from billing.selectors import KeyHolder, models_in_plan
+from billing.selectors.api_keys import KeyHolder
+from billing.selectors.plans import models_in_plan
 from catalog import pricing
 from catalog.selectors import aget_catalog
 from catalog.types import ImagePrice, Model, TokenPrice
@@ -50,7 +51,7 @@ async def _optional_holder(exchange: Exchange) -> KeyHolder | None:
 
 
 async def _included(holder: KeyHolder | None) -> frozenset[str]:
-    return await models_in_plan(holder.plan) if holder else frozenset()
+    return await models_in_plan(holder.account_id, holder.plan) if holder else frozenset()
 
 
 def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> ModelRow:

@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 
 from accounts.selectors import has_key
-from billing import selectors
+from billing.selectors import usage as selectors
 from common.money import usd
 from publicapi.v1 import usage_schema
 from publicapi.v1.authentication import KeyAuthentication

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable
 from decimal import Decimal
 
-from billing.selectors import DayUsage
+from billing.selectors.usage import DayUsage
 
 HEADER = (
     "date",

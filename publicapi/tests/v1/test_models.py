@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from billing.services.balance import change_plan, set_contract
 from catalog import seeds
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
@@ -113,6 +114,23 @@ def test_another_plan_includes_other_models(customer: NewCustomer) -> None:
     }
     assert IN_PLAN in included["max"]
     assert included["enterprise"] == set()
+
+
+def test_a_contract_includes_what_it_grants_until_the_plan_is_another(
+    customer: NewCustomer,
+) -> None:
+    bob = customer(plan="enterprise")
+    set_contract(account=bob.user, model_id=BALANCE_ONLY, granted=1)
+    set_contract(account=bob.user, model_id=IN_PLAN, granted=0)
+
+    def included() -> set[str]:
+        listed = rows(bob.get("/v1/models"))
+        return {name for name, row in listed.items() if row["included_in_plan"]}
+
+    assert included() == {BALANCE_ONLY}
+    change_plan(account=bob.user, plan="max")
+    assert IN_PLAN in included()
+    assert BALANCE_ONLY not in included()
 
 
 def test_one_model_is_the_row_of_the_list(alice: Customer) -> None:

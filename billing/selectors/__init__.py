@@ -1,0 +1,1 @@
+"""What billing tells others. Money is read from the primary database only."""

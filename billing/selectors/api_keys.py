@@ -1,0 +1,78 @@
+"""Who calls `/v1`, may they, and what has each of their keys spent?"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from msgspec import Struct
+
+from accounts.models import User
+from billing.models import KeyMonth, Subscription
+from billing.selectors.months import current_month
+from common.batching import Batcher
+from common.database import get_database
+from common.perloop import PerLoop
+
+
+def spent_this_month(key_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Nano-USD billed through each key in this UTC month; keys without any are left out."""
+    rows = KeyMonth.objects.filter(api_key_id__in=list(key_ids), month=current_month())
+    return dict(rows.values_list("api_key_id", "billed"))
+
+
+def has_api_access(user: User) -> bool:
+    """Does the user's plan include `/v1`?"""
+    return Subscription.objects.filter(account=user, plan__api_access=True).exists()
+
+
+class KeyHolder(Struct, frozen=True):
+    """An API key that is not revoked, and the account behind it, as of now."""
+
+    key_id: UUID
+    account_id: UUID
+    allowed_models: frozenset[str]
+    active: bool
+    plan: str
+    api_access: bool
+
+    def may_call(self, model_id: str) -> bool:
+        """Is the model on the key's list? An empty list allows every model."""
+        return not self.allowed_models or model_id in self.allowed_models
+
+
+async def find_key_holder(digest: bytes) -> KeyHolder | None:
+    """The holder of the key with that digest; None where it is unknown or revoked."""
+    return await _key_holders.get().batcher.run(digest)
+
+
+class _KeyHolders:
+    """The key lookups of one event loop: those at the same time share a round trip."""
+
+    def __init__(self) -> None:
+        self.batcher = Batcher(self._find)
+        self._lane = get_database().lane()
+
+    async def _find(self, digests: list[bytes]) -> list[KeyHolder | None]:
+        rows = await self._lane.rows(
+            "SELECT k.digest, k.id, k.account_id, k.allowed_models, u.status, s.plan_id,"
+            " p.api_access"
+            " FROM accounts_apikey k"
+            " JOIN accounts_user u ON u.id = k.account_id"
+            " JOIN billing_subscription s ON s.account_id = u.id"
+            " JOIN billing_plan p ON p.key = s.plan_id"
+            " WHERE k.revoked_at IS NULL"
+            " AND k.digest IN (SELECT decode(d, 'hex') FROM unnest(string_to_array(%s, ',')) d)",
+            # One string: psycopg takes longer to write an array than PostgreSQL to look it up.
+            (",".join(digest.hex() for digest in digests),),
+        )
+        holders = {digest: _holder(*values) for digest, *values in rows}
+        return [holders.get(digest) for digest in digests]
+
+
+def _holder(
+    key_id: UUID, account_id: UUID, models: list[str], status: str, plan: str, api_access: bool
+) -> KeyHolder:
+    active = status == User.Status.ACTIVE
+    return KeyHolder(key_id, account_id, frozenset(models), active, plan, api_access)
+
+
+_key_holders = PerLoop(_KeyHolders)
