@@ -1,4 +1,4 @@
-"""What the simulator remembers: its journal, and what its answers named by an address."""
+"""What the simulator remembers: its journal, what its answers named by an address, its keys."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from simulator.journal import Call, Journal
 from simulator.pictures import Picture
+from simulator.signing_keys import KeyRing
 from simulator.steering import Steering
 
 _KEPT = 1_000
@@ -56,3 +57,4 @@ class Memory:
     journal: Journal
     pictures: Recent[Hung] = field(default_factory=Recent)
     tasks: Recent[Task] = field(default_factory=Recent)
+    keys: KeyRing = field(default_factory=KeyRing)

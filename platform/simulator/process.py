@@ -18,7 +18,7 @@ _PATIENCE = 10  # seconds for the simulator's own routes
 
 @dataclass(frozen=True, slots=True)
 class RunningSimulator:
-    """Where it answers, and its journal. `url` has no trailing slash."""
+    """Where it answers, its journal and its keys. `url` has no trailing slash."""
 
     url: str
 
@@ -40,11 +40,25 @@ class RunningSimulator:
         """Forget all calls."""
         self._ask("DELETE", "/_journal")
 
-    def _ask(self, method: str, path: str) -> bytes:
-        request = Request(self.url + path, method=method)  # noqa: S310 - our own http address
+    @property
+    def jwks_url(self) -> str:
+        """Where the identity provider tells its keys."""
+        return f"{self.url}/identity/jwks"
+
+    def id_token(self, **wish: object) -> str:
+        """A token of the identity provider; `wish` is the body of `POST /identity/token`."""
+        answer = json.loads(self._ask("POST", "/identity/token", json.dumps(wish).encode()))
+        return str(answer["id_token"])
+
+    def rotate_keys(self) -> None:
+        """Let the identity provider sign with a new key."""
+        self._ask("POST", "/identity/rotate")
+
+    def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        request = Request(self.url + path, body, method=method)  # noqa: S310 - our own http address
         with urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310
-            body: bytes = answer.read()
-        return body
+            read: bytes = answer.read()
+        return read
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from simulator import vendors
 from simulator.anthropic_provider import Anthropic
 from simulator.bfl_provider import BlackForestLabs
 from simulator.google_provider import Google
+from simulator.identity_provider import IdentityProvider
 from simulator.provider import Provider
 
 # These have wires of their own; whoever else there is speaks OpenAI's.
@@ -11,6 +12,7 @@ _OTHERS: dict[str, Provider] = {
     "anthropic": Anthropic(),
     "bfl": BlackForestLabs(),
     "google": Google(),
+    "identity": IdentityProvider(),
 }
 
 

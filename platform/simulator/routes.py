@@ -10,6 +10,7 @@ from simulator import (
     embeddings,
     flux,
     gemini_chat,
+    identity,
     images,
     openai_chat,
     openai_images,
@@ -62,6 +63,11 @@ ROUTES = (
     Route("POST", "/xai/v1/images/generations", xai_images.respond, "images"),
     Route("GET", "/bfl/v1/get_result", flux.tell, keyless=True),
     Route("POST", "/bfl/v1/{model}", flux.submit, "images"),
+    Route("GET", "/identity/jwks", identity.jwks, keyless=True),
+    Route("POST", "/identity/token", identity.token, keyless=True),
+    Route("POST", "/identity/rotate", identity.rotate, keyless=True),
+    Route("GET", "/identity/authorize", identity.show_form, keyless=True),
+    Route("POST", "/identity/authorize", identity.sign_in, keyless=True),
 )
 
 
