@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from accounts.viewsets import SessionViewSet, SignInViewSet
+from accounts.viewsets.sessions import SessionViewSet, SignInViewSet
 
 urlpatterns = [
     path("signup", SignInViewSet.as_view({"post": "sign_up"})),

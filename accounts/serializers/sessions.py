@@ -1,26 +1,20 @@
-"""Bodies of `/api/auth`."""
+"""What every way of signing in takes and answers."""
 
 from typing import Any
 
 from rest_framework import serializers
 
 from accounts import tokens
-from accounts.models import User
+from accounts.serializers.fields import NameField, PasswordField
+from accounts.serializers.users import UserSerializer
 from accounts.types import SignedIn
 from common.fields import TextField
-
-
-class PasswordField(TextField):
-    """A password as typed. The bound keeps the work of hashing it small."""
-
-    def __init__(self) -> None:
-        super().__init__(max_length=1024, trim_whitespace=False)
 
 
 class SignUpSerializer(serializers.Serializer[Any]):
     email = serializers.EmailField(max_length=254)
     password = PasswordField()
-    name = TextField(max_length=200, required=False, allow_blank=True)
+    name = NameField(required=False)
 
 
 class SignInSerializer(serializers.Serializer[Any]):
@@ -30,26 +24,6 @@ class SignInSerializer(serializers.Serializer[Any]):
 
 class RefreshSerializer(serializers.Serializer[Any]):
     refresh_token = TextField()
-
-
-class UserSerializer(serializers.ModelSerializer[User]):
-    """A user as they see themselves. The subscription is opened by the database with the row."""
-
-    plan = serializers.CharField(source="subscription.plan_id", read_only=True)
-
-    class Meta:
-        model = User
-        fields = [
-            "id",
-            "email",
-            "name",
-            "avatar_url",
-            "plan",
-            "email_verified",
-            "is_staff",
-            "created_at",
-        ]
-        read_only_fields = fields
 
 
 class TokenPairSerializer(serializers.Serializer[SignedIn]):

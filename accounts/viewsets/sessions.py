@@ -7,13 +7,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.serializers import (
+from accounts.serializers.sessions import (
     RefreshSerializer,
     SignInSerializer,
     SignUpSerializer,
     TokenPairSerializer,
-    UserSerializer,
 )
+from accounts.serializers.users import UserSerializer
 from accounts.services import sessions, users
 from accounts.types import AuthenticatedRequest
 

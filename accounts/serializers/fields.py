@@ -1,0 +1,67 @@
+"""Fields of people: passwords, names and what they choose about themselves."""
+
+import unicodedata
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from django.core.validators import RegexValidator, URLValidator
+from rest_framework.serializers import ValidationError
+
+from common.fields import TextField
+
+# Control characters, and the separators of lines and paragraphs: a name is one line.
+_NOT_IN_A_NAME = ("Cc", "Zl", "Zp")
+# The shape of a language tag (RFC 5646, section 2.1), without the registry behind it.
+_LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z"
+
+
+class PasswordField(TextField):
+    """A password as typed. The bound keeps the work of hashing it small."""
+
+    def __init__(self) -> None:
+        super().__init__(max_length=1024, trim_whitespace=False)
+
+
+class NameField(TextField):
+    """What a person is called, in one line; may be empty."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=200, allow_blank=True, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        if any(unicodedata.category(character) in _NOT_IN_A_NAME for character in name):
+            raise ValidationError("A name has no control characters.")
+        return name
+
+
+class AvatarUrlField(TextField):
+    """Where a picture lies, by https; empty for none."""
+
+    def __init__(self, **options: Any) -> None:
+        only_https = URLValidator(schemes=["https"], message="Write an https:// URL.")
+        super().__init__(max_length=500, allow_blank=True, validators=[only_https], **options)
+
+
+class LocaleField(TextField):
+    """A BCP 47 language tag like `en` or `pt-BR`; empty for none."""
+
+    def __init__(self, **options: Any) -> None:
+        shape = RegexValidator(_LANGUAGE_TAG, "Write a language tag like en or pt-BR.")
+        super().__init__(max_length=35, allow_blank=True, validators=[shape], **options)
+
+
+class TimezoneField(TextField):
+    """A name of the IANA database, like `Europe/Lisbon`."""
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        if name not in _timezones():
+            raise ValidationError("Write a time zone of the IANA database, like Europe/Lisbon.")
+        return name
+
+
+@cache
+def _timezones() -> frozenset[str]:
+    return frozenset(available_timezones())

@@ -1,0 +1,30 @@
+"""`/api/users/me`: the profile, and closing the account."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.serializers.users import ProfileChangesSerializer, ProfileSerializer
+from accounts.services import users
+from accounts.types import AuthenticatedRequest
+
+
+class ProfileViewSet(ViewSet):
+    """The signed-in user's own account."""
+
+    @extend_schema(responses=ProfileSerializer)
+    def retrieve(self, request: AuthenticatedRequest) -> Response:
+        return Response(ProfileSerializer(request.user).data)
+
+    @extend_schema(request=ProfileChangesSerializer, responses=ProfileSerializer)
+    def partial_update(self, request: AuthenticatedRequest) -> Response:
+        body = ProfileChangesSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        user = users.update_profile(user=request.user, **body.validated_data)
+        return Response(ProfileSerializer(user).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest) -> Response:
+        users.deactivate(user=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
