@@ -42,7 +42,8 @@ def uvicorn(application: str, environment: Mapping[str, str]) -> AbstractContext
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
     command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
-    command += ["--no-access-log", "--log-level", "warning", "--backlog", "4096"]
+    command += ["--no-access-log", "--no-proxy-headers"]
+    command += ["--log-level", "warning", "--backlog", "4096"]
     whole = {**os.environ, "PYTHONPATH": PYTHONPATH, **environment}
     return _process(application, command, port, whole)
 

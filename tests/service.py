@@ -43,7 +43,7 @@ def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", LOOPBACK]
     command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
-    command += ["--no-access-log", "--timeout-graceful-shutdown", "35"]
+    command += ["--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "35"]
     service = Service(
         name="web",
         command=tuple(command),

@@ -12,14 +12,17 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from psycopg_pool import PoolTimeout
-from rest_framework import exceptions, status
+from rest_framework import exceptions
 from rest_framework.parsers import BaseParser
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
+from common import envelope
 from common.errors import (
     DomainError,
     Forbidden,
+    InternalError,
+    MalformedRequest,
     NotFound,
     PayloadTooLarge,
     ServiceUnavailable,
@@ -141,22 +144,11 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
             return _domain_response(ServiceUnavailable())
         case _:
             log.error("unhandled_exception", exc_info=error)
-            return Response({"detail": SERVER_ERROR}, status=500)
+            return _domain_response(InternalError())
 
 
 def _domain_response(error: DomainError) -> Response:
-    headers = {}
-    if error.retry_after is not None:
-        headers["Retry-After"] = str(error.retry_after)
-    if error.status == status.HTTP_401_UNAUTHORIZED:
-        headers["WWW-Authenticate"] = 'Bearer realm="api"'
-    if error.status == status.HTTP_402_PAYMENT_REQUIRED:
-        body: dict[str, Any] = {
-            "detail": {"code": error.code, "message": error.text, **error.extra}
-        }
-    else:
-        body = {"detail": error.text, **error.extra}
-    return Response(body, status=error.status, headers=headers)
+    return Response(envelope.body(error), status=error.status, headers=envelope.headers(error))
 
 
 def _validation_failed(error: exceptions.ValidationError) -> ValidationFailed:
@@ -181,30 +173,27 @@ def _flat(detail: Any, loc: list[str | int]) -> Iterator[tuple[list[str | int], 
 
 # --- Answers given outside of any view ----------------------------------------------------------
 
-BAD_REQUEST = "The request is malformed."
-SERVER_ERROR = "Something went wrong on our side. Please try again."
-
 
 @csrf_exempt
 def unknown_path(request: HttpRequest, **path: str) -> JsonResponse:
     """The last route under `/api`: 404 for any method, with `DEBUG` too."""
-    return JsonResponse({"detail": NotFound.message}, status=404)
+    return envelope.answer(NotFound())
 
 
 def _json_under_api(
-    status_code: int, detail: str, elsewhere: Callable[..., HttpResponse]
+    error: type[DomainError], elsewhere: Callable[..., HttpResponse]
 ) -> Callable[..., HttpResponse]:
     """Django's error view `elsewhere`, but JSON for paths under `/api`."""
 
     def handler(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
         if request.path == "/api" or request.path.startswith("/api/"):
-            return JsonResponse({"detail": detail}, status=status_code)
+            return envelope.answer(error())
         return elsewhere(request) if exception is None else elsewhere(request, exception)
 
     return handler
 
 
-bad_request = _json_under_api(400, BAD_REQUEST, defaults.bad_request)
-permission_denied = _json_under_api(403, Forbidden.message, defaults.permission_denied)
-page_not_found = _json_under_api(404, NotFound.message, defaults.page_not_found)
-server_error = _json_under_api(500, SERVER_ERROR, defaults.server_error)
+bad_request = _json_under_api(MalformedRequest, defaults.bad_request)
+permission_denied = _json_under_api(Forbidden, defaults.permission_denied)
+page_not_found = _json_under_api(NotFound, defaults.page_not_found)
+server_error = _json_under_api(InternalError, defaults.server_error)

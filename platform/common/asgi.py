@@ -13,6 +13,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # A body that is refused for its size is still read up to here, because most clients only look at
 # the answer when they have sent everything.

@@ -4,20 +4,14 @@ Django's ASGI handler reads the whole body before any middleware or view can ref
 what does not fit into memory to disk.
 """
 
-import json
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from common.asgi import Headers, Message, Receive, Scope, Send, discard_body
+from common.asgi import Application, Headers, Message, Receive, Scope, Send, discard_body
 from common.errors import PayloadTooLarge
-from common.middleware import request_id
+from common.refuse import refuse
 
 # Less than FILE_UPLOAD_MAX_MEMORY_SIZE, so that nothing is ever written to disk.
 MAX_REQUEST_BYTES = 2_000_000
-
-_REFUSAL = json.dumps({"detail": "The body is larger than 2 MB."}).encode()
-
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class _TooLong(Exception):
@@ -47,22 +41,10 @@ class BodyLimit:
                 await self._application(scope, limited, send)
                 return
         await discard_body(receive, message, size)
-        await _refuse(scope["headers"], send)
+        # The rest of the body, if any, is not read.
+        await refuse(scope, send, PayloadTooLarge("The body is larger than 2 MB."), close=True)
 
 
 def _announced(headers: Headers) -> int:
     """The Content-Length; 0 where there is none. A server passes no other than a number on."""
     return int(dict(headers).get(b"content-length", b"0"))
-
-
-async def _refuse(headers: Headers, send: Send) -> None:
-    sent_id = dict(headers).get(b"x-request-id", b"").decode("latin-1")
-    answer: Headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(_REFUSAL)).encode()),
-        (b"x-request-id", request_id(sent_id).encode()),
-        (b"connection", b"close"),  # the rest of the body, if any, is not read
-    ]
-    status = PayloadTooLarge.status
-    await send({"type": "http.response.start", "status": status, "headers": answer})
-    await send({"type": "http.response.body", "body": _REFUSAL})

@@ -35,6 +35,23 @@ class ValidationFailed(DomainError):
         return cls(f"{field}: {problem}", errors=[{"loc": [field], "msg": problem}])
 
 
+class MalformedRequest(DomainError):
+    code, status = "malformed_request", 400
+    message = "The request is malformed."
+
+
+class UnknownHost(DomainError):
+    code, status = "invalid_host", 400
+    message = "This host is not served here."
+
+
+class LengthRequired(DomainError):
+    """The parsers would take a body of unknown length for an empty one."""
+
+    code, status = "length_required", 411
+    message = "Send the body with a Content-Length."
+
+
 class PayloadTooLarge(DomainError):
     code, status = "payload_too_large", 413
     message = "The body is too large."
@@ -58,6 +75,16 @@ class Conflict(DomainError):
 class Unauthenticated(DomainError):
     code, status = "not_authenticated", 401
     message = "Sign in and send the access token as `Authorization: Bearer <token>`."
+
+
+class TooManyRequests(DomainError):
+    code, status = "rate_limit_exceeded", 429
+    message = "Too many requests came from your address. Wait for Retry-After seconds."
+
+
+class InternalError(DomainError):
+    code, status = "internal_error", 500
+    message = "Something went wrong on our side. Please try again."
 
 
 class ServiceUnavailable(DomainError):

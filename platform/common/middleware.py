@@ -8,10 +8,13 @@ from inspect import iscoroutinefunction
 from typing import cast
 
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from structlog.contextvars import bound_contextvars
+
+from common import envelope
+from common.errors import DomainError, LengthRequired, UnknownHost
 
 SyncHandler = Callable[[HttpRequest], HttpResponseBase]
 AsyncHandler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -57,23 +60,24 @@ def request_guard_middleware(
     """Refuse, in JSON, what Django would answer in HTML or misread."""
 
     async def amiddleware(request: HttpRequest) -> HttpResponseBase:
-        return refusal(request) or await cast(AsyncHandler, get_response)(request)
+        if error := refusal(request):
+            return envelope.answer(error)
+        return await cast(AsyncHandler, get_response)(request)
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        return refusal(request) or cast(SyncHandler, get_response)(request)
+        if error := refusal(request):
+            return envelope.answer(error)
+        return cast(SyncHandler, get_response)(request)
 
     return amiddleware if iscoroutinefunction(get_response) else middleware
 
 
-def refusal(request: HttpRequest) -> JsonResponse | None:
-    """The answer to an unknown host (400) or a body of unknown length (411), else None.
-
-    Without a Content-Length the parsers see an empty body, which would be a silent mistake.
-    """
+def refusal(request: HttpRequest) -> DomainError | None:
+    """What is wrong with an unknown host or a body of unknown length; else None."""
     try:
         request.get_host()
     except DisallowedHost:
-        return JsonResponse({"detail": "This host is not served here."}, status=400)
+        return UnknownHost()
     if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
-        return JsonResponse({"detail": "Send the body with a Content-Length."}, status=411)
+        return LengthRequired()
     return None

@@ -1,13 +1,15 @@
 """Exact sliding-window rate limits, counted in Redis; requests at the same time share a call.
 
 A window is the ring of the last accepted times, so "120 per minute" holds in any 60 seconds. A
-refused request takes nothing. Redis only counts: while it is away nobody is limited, and nobody
-waits for it longer than a tenth of a second.
+refused request takes nothing. Redis only counts: while it is away each process counts for itself,
+which refuses nobody but where a limit says so, and nobody waits for it longer than a tenth of a
+second.
 """
 
 import asyncio
 import math
 import time
+from collections import deque
 from dataclasses import dataclass
 
 import structlog
@@ -26,6 +28,8 @@ log = structlog.get_logger(__name__)
 REDIS_TIMEOUT = 0.1
 # After a failure Redis is left alone this long, so that an outage costs one request the timeout.
 REDIS_PAUSE = 1.0
+# How many names a process counts for itself; those that asked last.
+LOCAL_NAMES = 1_000
 
 # KEYS: the windows; ARGV: limit and window in microseconds for each.
 # Returns for each {accepted, remaining, microseconds until one more is accepted}.
@@ -59,10 +63,11 @@ return verdicts
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `requests` in any `window` seconds."""
+    """At most `requests` in any `window` seconds; `without_redis` too, by each process alone."""
 
     requests: int
     window: int
+    without_redis: bool = False
 
 
 class Verdict(Struct, frozen=True):
@@ -88,15 +93,19 @@ class RateLimiter:
         self._script = self._redis.register_script(SLIDING_WINDOW)
         self._batcher = Batcher(self._count)
         self._paused_until = 0.0
-        self._local = LocalCounter()
+        self._local = LocalWindows()
 
     async def check(self, name: str, limit: Limit) -> Verdict:
-        """Count a request of `name`. While Redis is away everything is allowed, and `remaining` is
-        what this process alone has seen."""
+        """Count a request of `name`. While Redis is away `remaining` is what this process alone has
+        seen, and everything is allowed unless the limit holds without Redis."""
         verdict = None
         if time.monotonic() >= self._paused_until:
             verdict = await self._batcher.run((name, limit))
-        return verdict or Verdict(True, self._local.remaining(name, limit))
+        if verdict is None:
+            verdict = self._local.count(name, limit)
+            if not limit.without_redis:
+                return Verdict(True, verdict.remaining)
+        return verdict
 
     async def _count(self, requests: list[tuple[str, Limit]]) -> list[Verdict | None]:
         """A verdict for each request; None while Redis is away."""
@@ -122,19 +131,25 @@ class RateLimiter:
         await self._redis.aclose(close_connection_pool=True)
 
 
-class LocalCounter:
-    """What one process has seen in the current window; forgotten as a whole, so it stays small."""
+class LocalWindows:
+    """The windows of one process, exact as those in Redis."""
 
     def __init__(self) -> None:
-        self._window = -1
-        self._counts: dict[str, int] = {}
+        # The times that were accepted, oldest first; the names in the order in which they asked.
+        self._windows: dict[str, deque[float]] = {}
 
-    def remaining(self, name: str, limit: Limit) -> int:
-        window = int(time.monotonic() // limit.window)
-        if window != self._window:
-            self._window, self._counts = window, {}
-        count = self._counts[name] = self._counts.get(name, 0) + 1
-        return max(0, limit.requests - count)
+    def count(self, name: str, limit: Limit) -> Verdict:
+        times = self._windows.pop(name, None) or deque()
+        self._windows[name] = times
+        if len(self._windows) > LOCAL_NAMES:
+            del self._windows[next(iter(self._windows))]
+        now = time.monotonic()
+        while times and now - times[0] >= limit.window:
+            times.popleft()
+        if len(times) >= limit.requests:
+            return Verdict(False, 0, math.ceil(times[0] + limit.window - now))
+        times.append(now)
+        return Verdict(True, limit.requests - len(times))
 
 
 _limiters = PerLoop(RateLimiter)

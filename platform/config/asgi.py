@@ -17,6 +17,7 @@ django_application = get_asgi_application()
 
 from common.asgi import Scope, domain_of
 from common.bodylimit import BodyLimit
+from common.clientlimit import ClientLimit
 from common.database import get_database
 from common.ratelimit import get_rate_limiter
 from config.checks import refuse_unsafe_production
@@ -27,7 +28,8 @@ from publicapi.v1.app import is_public
 
 refuse_unsafe_production()
 
-limited_django_application = BodyLimit(django_application)  # type: ignore[arg-type]
+# Who asks too often is refused before anything of the request is read.
+limited_django_application = ClientLimit(BodyLimit(django_application))  # type: ignore[arg-type]
 
 
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http.request import validate_host
 
 from common.asgi import Headers, Receive, Scope, Send, domain_of
-from common.errors import DomainError
+from common.errors import DomainError, UnknownHost
 from publicapi.v1 import errors
 from publicapi.v1.chat import create_completion
 from publicapi.v1.embeddings import create_embeddings
@@ -93,7 +93,7 @@ def _methods(path: str) -> Methods:
 
 def _check_host(scope: Scope) -> None:
     if not _is_served(domain_of(scope["headers"])):
-        raise errors.UnknownHost
+        raise UnknownHost
 
 
 @lru_cache(maxsize=256)

@@ -101,11 +101,6 @@ class MethodNotAllowed(DomainError):
     message = "This endpoint does not take that method."
 
 
-class UnknownHost(DomainError):
-    code, status = "invalid_host", 400
-    message = "This host is not served here."
-
-
 class InternalError(DomainError):
     code, status = "internal_error", 500
     message = "Something went wrong on our side. Quote the x-request-id to support."

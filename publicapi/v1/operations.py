@@ -18,7 +18,7 @@ from billing.errors import (
     ModelNotAllowed,
     SpendCapReached,
 )
-from common.errors import DomainError, ServiceUnavailable
+from common.errors import DomainError, ServiceUnavailable, UnknownHost
 from inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
 from publicapi.v1 import errors, usage_schema
 from publicapi.v1.chat_schema import ChatBody, Completion, CompletionChunk
@@ -32,7 +32,7 @@ Refusals = tuple[type[DomainError], ...]
 
 # What may go wrong before the key is known, with any request.
 BEFORE_THE_KEY: Refusals = (
-    errors.UnknownHost,
+    UnknownHost,
     errors.MissingApiKey,
     InvalidApiKey,
     ServiceUnavailable,

@@ -144,7 +144,8 @@ def _web(configuration: Configuration) -> Service:
         "config.asgi:application",
         *("--host", LOOPBACK, "--port", str(configuration.port)),
         *("--loop", "uvloop", "--http", "httptools", "--ws", "websockets-sansio"),
-        *("--no-access-log", "--timeout-graceful-shutdown", str(DRAIN_SECONDS)),
+        *("--no-access-log", "--no-proxy-headers"),
+        *("--timeout-graceful-shutdown", str(DRAIN_SECONDS)),
     )
     return Service(
         name="web",

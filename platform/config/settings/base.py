@@ -60,7 +60,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # Outermost: a web app shall be able to read refusals too.
+    # Outermost: a web app shall be able to read refusals too. What is refused in front of Django
+    # passes through these two as well (common/refuse.py).
     "corsheaders.middleware.CorsMiddleware",
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",

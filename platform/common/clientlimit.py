@@ -1,0 +1,37 @@
+"""How often one address may ask Django for something, and how often it may try to sign in."""
+
+from common.asgi import Application, Receive, Scope, Send
+from common.client_ip import client_ip
+from common.errors import TooManyRequests
+from common.ratelimit import Limit, get_rate_limiter
+from common.refuse import refuse
+
+# Who may guess passwords and tokens must not be able to do so faster while Redis is away.
+AUTHENTICATION_LIMIT = Limit(requests=100, window=60, without_redis=True)
+GENERAL_LIMIT = Limit(requests=1_000, window=60)
+
+
+class ClientLimit:
+    """Answers 429 for `application` where a client has asked too often in the last minute."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = client_ip(scope)
+        if _is_for_authentication(scope["method"].upper(), scope["path"]):
+            name, limit = f"authentication:{client}", AUTHENTICATION_LIMIT
+        else:
+            name, limit = f"general:{client}", GENERAL_LIMIT
+        verdict = await get_rate_limiter().check(name, limit)
+        if verdict.allowed:
+            await self._application(scope, receive, send)
+        else:
+            await refuse(scope, send, TooManyRequests(retry_after=verdict.retry_after))
+
+
+def _is_for_authentication(method: str, path: str) -> bool:
+    """A preflight carries nothing to guess with, nor does asking for the admin's form."""
+    if path.startswith("/api/auth/"):
+        return method != "OPTIONS"
+    return path == "/admin/login/" and method not in ("GET", "HEAD", "OPTIONS")

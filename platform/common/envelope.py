@@ -1,0 +1,30 @@
+"""The envelope of `/api`: how an error is written, whoever refuses."""
+
+from typing import Any
+
+from django.http import JsonResponse
+from rest_framework import status
+
+from common.errors import DomainError
+
+
+def body(error: DomainError) -> dict[str, Any]:
+    """`{detail}` with a sentence; that of a 402 is an object with a `code` to branch on."""
+    if error.status == status.HTTP_402_PAYMENT_REQUIRED:
+        return {"detail": {"code": error.code, "message": error.text, **error.extra}}
+    return {"detail": error.text, **error.extra}
+
+
+def headers(error: DomainError) -> dict[str, str]:
+    """When to come back, and how to authenticate."""
+    fields = {}
+    if error.retry_after is not None:
+        fields["Retry-After"] = str(error.retry_after)
+    if error.status == status.HTTP_401_UNAUTHORIZED:
+        fields["WWW-Authenticate"] = 'Bearer realm="api"'
+    return fields
+
+
+def answer(error: DomainError) -> JsonResponse:
+    """The response, for those who refuse outside of a view of REST framework."""
+    return JsonResponse(body(error), status=error.status, headers=headers(error))
