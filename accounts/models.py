@@ -71,6 +71,10 @@ class User(AbstractBaseUser, PermissionsMixin):
         """Django's own switch for sessions and the admin."""
         return self.status == self.Status.ACTIVE
 
+    def get_session_auth_hash(self) -> str:
+        """What a visit to the admin depends on: it ends with the password, and with the tokens."""
+        return f"{super().get_session_auth_hash()}.{self.token_version}"
+
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Raising `token_version` ends visits to the admin too, under fallback secrets as well."""
         salt = "accounts.models.User.session"
@@ -161,7 +165,7 @@ class SignInFailures(models.Model):
 
     name = models.CharField(primary_key=True, max_length=400)
     count = models.PositiveIntegerField(default=0)
-    since = models.DateTimeField()
+    since = models.DateTimeField(db_index=True)
 
     class Meta:
         verbose_name_plural = "sign-in failures"

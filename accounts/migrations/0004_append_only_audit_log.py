@@ -1,0 +1,31 @@
+"""What operators did is written down for good: the database itself refuses to alter the audit log.
+
+TRUNCATE stays possible; it is how a test database is emptied.
+"""
+
+from django.db import migrations
+
+FORBID = """
+CREATE FUNCTION accounts_refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the audit log is append-only' USING ERRCODE = 'restrict_violation';
+END
+$$;
+CREATE TRIGGER audit_log_append_only
+    BEFORE UPDATE OR DELETE ON django_admin_log
+    FOR EACH ROW EXECUTE FUNCTION accounts_refuse_audit_change();
+"""
+
+ALLOW = """
+DROP TRIGGER audit_log_append_only ON django_admin_log;
+DROP FUNCTION accounts_refuse_audit_change();
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("accounts", "0003_sign_in_failures_by_age"),
+        ("admin", "0003_logentry_add_action_flag_choices"),
+    ]
+
+    operations = [migrations.RunSQL(FORBID, ALLOW)]
