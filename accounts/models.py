@@ -71,10 +71,6 @@ class User(AbstractBaseUser, PermissionsMixin):
         """Django's own switch for sessions and the admin."""
         return self.status == self.Status.ACTIVE
 
-    def get_session_auth_hash(self) -> str:
-        """What a visit to the admin depends on: it ends with the password, and with the tokens."""
-        return f"{super().get_session_auth_hash()}.{self.token_version}"
-
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Raising `token_version` ends visits to the admin too, under fallback secrets as well."""
         salt = "accounts.models.User.session"

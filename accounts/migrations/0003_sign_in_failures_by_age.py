@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0002_web_accounts'),
+        ("accounts", "0002_web_accounts"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='signinfailures',
-            name='since',
+            model_name="signinfailures",
+            name="since",
             field=models.DateTimeField(db_index=True),
         ),
     ]
