@@ -1,6 +1,12 @@
 """Refusals of the accounts app."""
 
-from common.errors import Conflict, Forbidden, Unauthenticated
+from common.errors import (
+    Conflict,
+    Forbidden,
+    ServiceUnavailable,
+    Unauthenticated,
+    ValidationFailed,
+)
 
 
 class InvalidToken(Unauthenticated):
@@ -10,11 +16,28 @@ class InvalidToken(Unauthenticated):
     message = "The token is invalid, expired or revoked. Sign in again."
 
 
+class InvalidIdToken(InvalidToken):
+    """Again one text for every cause."""
+
+    code = "invalid_id_token"
+    message = "The ID token is invalid or expired. Sign in with Google again."
+
+
 class InvalidCredentials(Unauthenticated):
     """Wrong password and unknown address alike."""
 
     code = "invalid_credentials"
     message = "The e-mail address or the password is wrong."
+
+
+class InvalidEmailedToken(ValidationFailed):
+    """One text for every cause here too."""
+
+    code = "invalid_emailed_token"
+    problem = "This link was used already, has expired or is not for you. Ask for a new one."
+
+    def __init__(self) -> None:
+        super().__init__(f"token: {self.problem}", errors=[{"loc": ["token"], "msg": self.problem}])
 
 
 class AccountSuspended(Forbidden):
@@ -25,6 +48,23 @@ class AccountSuspended(Forbidden):
 class AccountDeactivated(Conflict):
     code = "account_deactivated"
     message = "This account is deactivated; it can only be reactivated."
+
+
+class IdentityUnverified(Forbidden):
+    """Without it, whoever writes down an address would get the account of that address."""
+
+    code = "identity_unverified"
+    message = "Google does not vouch for an e-mail address of yours. Sign up with a password."
+
+
+class IdentityProviderOff(ServiceUnavailable):
+    code = "identity_provider_off"
+    message = "Sign-in with Google is not set up here. Sign in with a password."
+
+
+class IdentityProviderUnavailable(ServiceUnavailable):
+    code = "identity_provider_unavailable"
+    message = "Google cannot be asked whether your sign-in is genuine. Try again in a moment."
 
 
 class EmailTaken(Conflict):

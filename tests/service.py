@@ -14,10 +14,13 @@ from common.local.paths import PYTHONPATH
 from common.local.ports import LOOPBACK, answers, free_port
 from common.local.processes import Process
 from common.local.service import Service
+from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 
 # Without Mistral, which shows what a provider without a key looks like.
 SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl"
+# A web app on an origin of its own, which may call /api.
+WEB_APP = "https://web.example.com"
 
 
 @dataclass
@@ -54,8 +57,12 @@ def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web
             "DATABASE_URL": database_url(),
             "REDIS_URL": settings.REDIS_URL,
             "PUBLIC_BASE_URL": f"http://{LOOPBACK}:{port}",
+            "CORS_ALLOWED_ORIGINS": WEB_APP,
             "SIMULATOR_URL": simulator.url,
             "SIMULATED_PROVIDERS": SIMULATED,
+            "GOOGLE_CLIENT_IDS": CLIENT_ID,
+            "GOOGLE_ISSUERS": ISSUER,
+            "GOOGLE_JWKS_URL": simulator.jwks_url,
             **environment,
         },
         grace=45,

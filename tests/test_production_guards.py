@@ -22,6 +22,8 @@ SAFE = {
     "SELF_SERVICE_TOPUP": "",
     "SIMULATED_PROVIDERS": "",
     "SIMULATOR_URL": "",
+    # As the service has it, whatever a developer's own .env says.
+    "GOOGLE_JWKS_URL": "https://www.googleapis.com/oauth2/v3/certs",
 }
 GUARD = "import config; config.checks.refuse_unsafe_production()"
 UNSAFE = [
@@ -32,6 +34,8 @@ UNSAFE = [
     ({"SECRET_KEY": "short"}, "SECRET_KEY"),
     ({"SECRET_KEY": "development-only-secret-key-of-more-than-32-bytes"}, "SECRET_KEY"),
     ({"API_KEY_PEPPER": ""}, "API_KEY_PEPPER"),
+    ({"GOOGLE_JWKS_URL": "http://127.0.0.1:1/identity/jwks"}, "GOOGLE_JWKS_URL"),
+    ({"GOOGLE_JWKS_URL": ""}, "GOOGLE_JWKS_URL"),
     ({"API_HOST": "https://api.example.com"}, "API_HOST"),
     ({"API_HOST": "api.example.com:443"}, "API_HOST"),
     ({"API_HOST": "*.example.com"}, "API_HOST"),

@@ -75,8 +75,14 @@ def deactivate(*, user: User) -> None:
             raise AccountSuspended
         case User.Status.DEACTIVATED:
             raise InvalidToken
-    revoke_sessions(user=user)
+    close_every_way_in(user=user)
     _set_status(user, User.Status.DEACTIVATED)
+
+
+@transaction.atomic
+def close_every_way_in(*, user: User) -> None:
+    """Void tokens, keys and pending mails of `user`. The password and linked identities stay."""
+    revoke_sessions(user=user)
     now = timezone.now()
     ApiKey.objects.owned_by(user).active().update(revoked_at=now)
     EmailedToken.objects.filter(user=user).delete()

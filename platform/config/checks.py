@@ -18,6 +18,7 @@ from django.http.request import split_domain_port
 MINIMUM_SECRET_LENGTH = 32
 # Labels of letters, digits and hyphens, at least two of them: no scheme, port, path or wildcard.
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
+_SMTP = "django.core.mail.backends.smtp.EmailBackend"
 # What `dev` and `test` use for secrets begins like this, and is known to everyone.
 _PUBLIC_SECRETS = ("development-only", "test-only")
 
@@ -29,8 +30,8 @@ def refuse_unsafe_production() -> None:
 
 
 def production_dangers() -> Iterator[str]:
-    """A sentence for each setting that invents answers, gives away money, opens a lock or loses
-    files."""
+    """A sentence for each setting that invents answers, gives away money, opens a lock, or loses
+    files or mails."""
     if not settings.PRODUCTION:
         return
     if settings.DEBUG:
@@ -45,12 +46,22 @@ def production_dangers() -> Iterator[str]:
         value: str = getattr(settings, name)
         if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
+    if not settings.GOOGLE_JWKS_URL.startswith("https://"):
+        yield "GOOGLE_JWKS_URL must begin with https: keys from there open accounts."
     if settings.API_HOST and not _HOST_NAME.fullmatch(settings.API_HOST):
         yield "API_HOST must be a host name and nothing else, like api.example.com."
     elif settings.API_HOST and _public_host() == settings.API_HOST:
         yield "API_HOST must not be the host of PUBLIC_BASE_URL: links to files lie there."
+    yield from _mail_dangers()
     if not Path(settings.OUTPUTS_DIR).is_absolute():
         yield "OUTPUTS_DIR must be an absolute path, the same for web and worker."
+
+
+def _mail_dangers() -> Iterator[str]:
+    if settings.EMAIL_BACKEND != _SMTP or not settings.EMAIL_HOST:
+        yield "EMAIL_URL must name an SMTP server: there are tokens in mails, and logs are no place."
+    if "@" not in settings.DEFAULT_FROM_EMAIL:
+        yield "DEFAULT_FROM_EMAIL must be the address that mails come from."
 
 
 def _public_host() -> str:

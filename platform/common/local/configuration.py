@@ -32,7 +32,8 @@ SIMULATED_BY_DEFAULT = (
 
 @dataclass(frozen=True)
 class Configuration:
-    """The local default, resolved. An own store, or an own model, is one that we do not start.
+    """The local default, resolved. An own store, or an own model, is one that we do not start; with
+    client ids of one's own, the simulator does not stand in for Google's sign-in.
 
     `ports` are the internal ones, by name of the part.
     """
@@ -42,6 +43,7 @@ class Configuration:
     own_database: str
     own_redis: str
     own_model: str
+    own_client_ids: str | None
     simulated: tuple[str, ...]
     demo: bool
     ports: Mapping[str, int]
@@ -69,6 +71,18 @@ class Configuration:
             "SIMULATOR_URL": self.simulator_url,
             "SIMULATED_PROVIDERS": ",".join(self.simulated),
             "DEMO": "1" if self.demo else "0",
+            **self._identity_provider,
+        }
+
+    @property
+    def _identity_provider(self) -> dict[str, str]:
+        """Whose sign-ins are taken, where the environment does not say."""
+        if self.own_client_ids is not None or not self.simulated:
+            return {}
+        return {
+            "GOOGLE_CLIENT_IDS": "simulator",
+            "GOOGLE_ISSUERS": "https://identity.simulator.test",
+            "GOOGLE_JWKS_URL": f"{self.simulator_url}/identity/jwks",
         }
 
 
@@ -106,6 +120,7 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
         own_database=own_database,
         own_redis=environ.get("REDIS_URL", ""),
         own_model=environ.get("LOCAL_MODEL_URL", ""),
+        own_client_ids=environ.get("GOOGLE_CLIENT_IDS"),
         simulated=_simulated(environ),
         # Demo accounts are for our own database; in somebody else's only on request.
         demo=not own_database or environ.get("DEMO") == "1",

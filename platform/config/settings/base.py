@@ -27,6 +27,9 @@ ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
 # A host on which there is `/v1` and nothing else.
 API_HOST: str = env.str("API_HOST", "").lower()
 PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", "http://127.0.0.1:8000")
+# Where the web app is: links in mails lead there.
+WEB_APP_URL: str = env.str("WEB_APP_URL", PUBLIC_BASE_URL)
+PRODUCT_NAME = "Multi-model AI platform"
 # How many proxies of ours append to X-Forwarded-For.
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
@@ -164,6 +167,17 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # API keys are stored as HMAC-SHA256 under this pepper: a database dump alone is useless.
 API_KEY_PEPPER: str = env.str("API_KEY_PEPPER", "")
+# Sign-in with Google: whose ID tokens are taken, and where their keys are. Without a client id: off.
+GOOGLE_CLIENT_IDS: list[str] = env.list("GOOGLE_CLIENT_IDS", default=[])
+GOOGLE_ISSUERS: list[str] = env.list(
+    "GOOGLE_ISSUERS", default=["https://accounts.google.com", "accounts.google.com"]
+)
+GOOGLE_JWKS_URL: str = env.str("GOOGLE_JWKS_URL", "https://www.googleapis.com/oauth2/v3/certs")
+
+# A URL that names the server; by default mails are written to the worker's output.
+globals().update(env.email_url("EMAIL_URL", "consolemail://"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "noreply@localhost")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.AccessTokenAuthentication"],
@@ -179,7 +193,7 @@ REST_FRAMEWORK = {
 
 # The description of `/api`, a part of the document in config/openapi.py.
 SPECTACULAR_SETTINGS = {
-    "TITLE": "Multi-model AI platform",
+    "TITLE": PRODUCT_NAME,
     "DESCRIPTION": "Many third-party AI models behind one account. `/v1` is the public interface, "
     "which speaks the OpenAI wire; `/api` is that of the web application.",
     "VERSION": "1",
@@ -225,6 +239,16 @@ CELERY_BEAT_SCHEDULE = {
     },
     "forget-idempotency-keys": {
         "task": "billing.tasks.forget_idempotency_keys",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
+    "send-emails": {
+        "task": "accounts.tasks.send_emails",
+        "schedule": 3.0,
+        "options": {"expires": 3.0},
+    },
+    "purge-emails": {
+        "task": "accounts.tasks.purge_emails",
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },

@@ -1,0 +1,132 @@
+"""ID tokens of Google (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725 for what can go wrong)."""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import jwt
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator, validate_email
+from django.utils import timezone
+
+from accounts.errors import IdentityProviderOff, InvalidIdToken
+from accounts.jwks import ALGORITHM, signing_keys
+
+# Google's have some 1,200 characters.
+MAX_LENGTH = 8192
+# A token is used at once; an older one has been lying around.
+MAX_AGE = timedelta(hours=1)
+_LEEWAY = timedelta(seconds=30)
+# Google writes its own name in two ways.
+_SAME_ISSUER = {"accounts.google.com": "https://accounts.google.com"}
+# Neither PostgreSQL nor a page takes them all.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_is_https_url = URLValidator(schemes=["https"])
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityClaims:
+    """Who signed in: `subject` names them at the `issuer`, for good. `email`, in lower case, `name`
+    and `picture` (https) are "" where Google tells none that we can keep."""
+
+    issuer: str
+    subject: str
+    email: str
+    email_verified: bool
+    name: str
+    picture: str
+
+
+def read_id_token(text: str) -> IdentityClaims:
+    """The claims of a genuine token that was issued for one of our apps just now.
+
+    Raises InvalidIdToken, IdentityProviderOff or IdentityProviderUnavailable.
+    """
+    if not settings.GOOGLE_CLIENT_IDS:
+        raise IdentityProviderOff
+    if len(text) > MAX_LENGTH or not text.isascii():
+        raise InvalidIdToken
+    try:
+        claims = _decode(text)
+        _check_age(claims)
+        _check_party(claims)
+        return _identity(claims)
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        raise InvalidIdToken from None
+
+
+def _decode(text: str) -> dict[str, Any]:
+    """The signed claims. No key but those of GOOGLE_JWKS_URL counts, whatever the header offers."""
+    header = jwt.get_unverified_header(text)
+    if header.get("alg") != ALGORITHM or not isinstance(header.get("kid"), str):
+        raise InvalidIdToken
+    key = signing_keys(settings.GOOGLE_JWKS_URL).find(header["kid"])
+    if key is None:
+        raise InvalidIdToken
+    return jwt.decode(
+        text,
+        key,
+        algorithms=[ALGORITHM],
+        audience=settings.GOOGLE_CLIENT_IDS,
+        issuer=settings.GOOGLE_ISSUERS,
+        leeway=_LEEWAY,
+        options={
+            "require": ["iss", "sub", "aud", "exp", "iat"],
+            "enforce_minimum_key_length": True,
+        },
+    )
+
+
+def _check_age(claims: dict[str, Any]) -> None:
+    age = timezone.now().timestamp() - int(claims["iat"])
+    if age > (MAX_AGE + _LEEWAY).total_seconds():
+        raise InvalidIdToken
+
+
+def _check_party(claims: dict[str, Any]) -> None:
+    """A token for several parties has to be issued to one of ours."""
+    is_for_several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+    if is_for_several and claims.get("azp") not in settings.GOOGLE_CLIENT_IDS:
+        raise InvalidIdToken
+
+
+def _identity(claims: dict[str, Any]) -> IdentityClaims:
+    subject: str = claims["sub"]
+    if not 0 < len(subject) <= 255 or not subject.isascii() or not subject.isprintable():
+        raise InvalidIdToken
+    return IdentityClaims(
+        issuer=_SAME_ISSUER.get(claims["iss"], claims["iss"]),
+        subject=subject,
+        email=_email(claims.get("email")),
+        email_verified=claims.get("email_verified") is True,
+        name=_name(claims.get("name")),
+        picture=_picture(claims.get("picture")),
+    )
+
+
+def _email(value: object) -> str:
+    """The address as we keep addresses: ASCII, in lower case."""
+    if not isinstance(value, str) or len(value) > 254 or not value.isascii():
+        return ""
+    try:
+        validate_email(value)
+    except ValidationError:
+        return ""
+    return value.lower()
+
+
+def _name(value: object) -> str:
+    return _CONTROLS.sub("", value).strip()[:200] if isinstance(value, str) else ""
+
+
+def _picture(value: object) -> str:
+    if not isinstance(value, str) or len(value) > 500:
+        return ""
+    try:
+        _is_https_url(value)
+    except ValidationError:
+        return ""
+    return value

@@ -1,0 +1,144 @@
+"""The public keys of an identity provider (JSON Web Key Set, RFC 7517), fetched and kept."""
+
+import asyncio
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import jwt
+import structlog
+from asgiref.sync import async_to_sync
+
+from accounts.errors import IdentityProviderUnavailable
+from common.http import TransportError, UpstreamClient
+
+# Keys older than this are fetched again; until that works, older ones serve up to the limit.
+REFRESH_AFTER = 3600.0
+USABLE_FOR = 6 * 3600.0
+# Between two attempts: while there are keys, and while there are none.
+PAUSE = 30.0
+PAUSE_WITHOUT_KEYS = 5.0
+
+_PATIENCE = 3.0  # seconds for a whole answer
+_MAX_BYTES = 64 * 1024
+ALGORITHM = "RS256"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeySet:
+    """The keys by their names, as fetched at `since`; `tried` is the last attempt."""
+
+    keys: Mapping[str, jwt.PyJWK]
+    since: float
+    tried: float
+
+
+class SigningKeys:
+    """The keys that a provider signs with, for all threads of the process.
+
+    One thread at a time fetches, and not before the pause since the last attempt is over: names
+    that nobody knows do not make us ask the provider at will. `clock` gives seconds.
+    """
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._url = url
+        self._clock = clock
+        self._set = _KeySet({}, since=-math.inf, tried=-math.inf)
+        self._fetching = threading.Lock()
+
+    def find(self, name: str) -> jwt.PyJWK | None:
+        """The key of that name, None if the provider has no such key. Raises
+        IdentityProviderUnavailable if there are no keys to look among.
+        """
+        if self._is_due(name):
+            self._refresh(name)
+        if not self._is_usable():
+            raise IdentityProviderUnavailable(retry_after=int(PAUSE_WITHOUT_KEYS))
+        return self._set.keys.get(name)
+
+    def _refresh(self, name: str) -> None:
+        """Fetch, or let another thread do so; who has keys to look among does not wait for it."""
+        if not self._fetching.acquire(timeout=0 if self._is_usable() else _PATIENCE):
+            return
+        try:
+            if self._is_due(name):
+                self._set = self._fetched()
+        finally:
+            self._fetching.release()
+
+    def _is_due(self, name: str) -> bool:
+        age = self._clock() - self._set.since
+        if name in self._set.keys and age <= REFRESH_AFTER:
+            return False
+        pause = PAUSE if self._is_usable() else PAUSE_WITHOUT_KEYS
+        return self._clock() - self._set.tried >= pause
+
+    def _is_usable(self) -> bool:
+        return self._clock() - self._set.since <= USABLE_FOR
+
+    def _fetched(self) -> _KeySet:
+        """The provider's keys, or those we had if it does not tell."""
+        try:
+            keys = _read_keys(async_to_sync(_download)(self._url))
+        except (TransportError, TimeoutError, ValueError) as error:
+            log.warning("identity_provider_unavailable", url=self._url, reason=repr(error))
+            return replace(self._set, tried=self._clock())
+        return _KeySet(keys, since=self._clock(), tried=self._clock())
+
+
+@cache
+def signing_keys(url: str) -> SigningKeys:
+    """The keys told at `url`, kept for the life of the process."""
+    return SigningKeys(url)
+
+
+async def _download(url: str) -> bytes:
+    """Raises TransportError, TimeoutError, or ValueError for another status than 200."""
+    client = UpstreamClient()
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            response = await client.get(url, {}, connect_timeout=_PATIENCE)
+            try:
+                if response.status != 200:
+                    raise ValueError(f"status {response.status}")
+                return await response.read(_MAX_BYTES)
+            finally:
+                response.close()
+    finally:
+        await client.aclose()
+
+
+def _read_keys(body: bytes) -> dict[str, jwt.PyJWK]:
+    """The RSA keys of a set that are for signatures. Raises ValueError if there is none."""
+    try:
+        document = json.loads(body)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    listed = document.get("keys") if isinstance(document, dict) else None
+    keys = {}
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict) and (key := _read_key(entry)) is not None:
+            keys[key.key_id or ""] = key
+    if not keys:
+        raise ValueError("no keys")
+    return keys
+
+
+def _read_key(entry: Mapping[str, Any]) -> jwt.PyJWK | None:
+    """Only what the public half is made of is looked at."""
+    name = entry.get("kid")
+    is_ours = entry.get("use", "sig") == "sig" and entry.get("alg", ALGORITHM) == ALGORITHM
+    if not is_ours or not isinstance(name, str):
+        return None
+    try:
+        public = {field: entry.get(field) for field in ("kty", "n", "e")}
+        return jwt.PyJWK({**public, "kid": name}, ALGORITHM)
+    except jwt.PyJWTError:
+        return None

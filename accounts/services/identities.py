@@ -1,0 +1,78 @@
+"""Signing in by an identity provider: which account an identity opens."""
+
+import contextlib
+
+from django.db import IntegrityError, transaction
+
+from accounts.errors import AccountSuspended, IdentityUnverified, InvalidCredentials
+from accounts.google import IdentityClaims, read_id_token
+from accounts.models import LinkedIdentity, User
+from accounts.services.sessions import open_session
+from accounts.services.users import close_every_way_in
+from accounts.types import SignedIn
+
+
+def sign_in_with_google(*, id_token: str) -> SignedIn:
+    """Sign in as whom Google says; the first time this makes an account, or links the one of the
+    same address.
+
+    Raises InvalidIdToken, IdentityProviderOff, IdentityProviderUnavailable, IdentityUnverified,
+    AccountSuspended, or InvalidCredentials for a deactivated account.
+    """
+    claims = read_id_token(id_token)
+    # Somebody else may take the address or the identity meanwhile: the second time it is found.
+    with contextlib.suppress(IntegrityError):
+        return _sign_in(claims)
+    return _sign_in(claims)
+
+
+@transaction.atomic
+def _sign_in(claims: IdentityClaims) -> SignedIn:
+    user = _known_user(claims)
+    if user is None:
+        user = _new_user(claims)
+    _require_open(user)
+    return open_session(user)
+
+
+def _known_user(claims: IdentityClaims) -> User | None:
+    """By what Google calls them alone: addresses change hands."""
+    return User.objects.filter(
+        identities__issuer=claims.issuer, identities__subject=claims.subject
+    ).first()
+
+
+def _new_user(claims: IdentityClaims) -> User:
+    """The account of the address, made if there is none, linked to the identity from now on."""
+    if not claims.email or not claims.email_verified:
+        raise IdentityUnverified
+    user = User.objects.select_for_update(no_key=True).filter(email=claims.email).first()
+    if user is None:
+        user = User.objects.create_user(
+            claims.email, name=claims.name, avatar_url=claims.picture, email_verified=True
+        )
+    elif (known := _known_user(claims)) is not None:  # linked while we waited for the lock
+        return known
+    _require_open(user)
+    if not user.email_verified:
+        _take_over(user)
+    LinkedIdentity.objects.create(user=user, issuer=claims.issuer, subject=claims.subject)
+    return user
+
+
+def _take_over(user: User) -> None:
+    """Give the account to the owner of its address. Whoever made it never showed that they are, and
+    may wait for the owner to come (pre-hijacking, arXiv 2205.10174): no way of theirs stays open.
+    """
+    close_every_way_in(user=user)
+    LinkedIdentity.objects.filter(user=user).delete()
+    user.set_unusable_password()
+    user.email_verified = True
+    user.save(update_fields=["password", "email_verified"])
+
+
+def _require_open(user: User) -> None:
+    if user.status == User.Status.SUSPENDED:
+        raise AccountSuspended
+    if user.status == User.Status.DEACTIVATED:
+        raise InvalidCredentials("The account of this identity is closed.")
