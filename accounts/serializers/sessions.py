@@ -22,6 +22,10 @@ class SignInSerializer(serializers.Serializer[Any]):
     password = PasswordField()
 
 
+class IdTokenSerializer(serializers.Serializer[Any]):
+    id_token = TextField()
+
+
 class RefreshSerializer(serializers.Serializer[Any]):
     refresh_token = TextField()
 

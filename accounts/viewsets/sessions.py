@@ -8,13 +8,14 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.serializers.sessions import (
+    IdTokenSerializer,
     RefreshSerializer,
     SignInSerializer,
     SignUpSerializer,
     TokenPairSerializer,
 )
 from accounts.serializers.users import UserSerializer
-from accounts.services import sessions, users
+from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
 
 
@@ -36,6 +37,13 @@ class SignInViewSet(ViewSet):
         body = SignInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return Response(TokenPairSerializer(sessions.sign_in(**body.validated_data)).data)
+
+    @extend_schema(request=IdTokenSerializer, responses=TokenPairSerializer)
+    def sign_in_with_google(self, request: Request) -> Response:
+        body = IdTokenSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        signed_in = identities.sign_in_with_google(**body.validated_data)
+        return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(request=RefreshSerializer, responses=TokenPairSerializer)
     def refresh(self, request: Request) -> Response:
