@@ -9,7 +9,7 @@ from django.conf import settings
 
 from common.asgi import Message, discard_body
 from common.bodylimit import MAX_REQUEST_BYTES
-from tests.service import Web
+from tests.service import WEB_APP, Web
 
 PATHS = ["/api/auth/login", "/api/nothing", "/admin/login/", "/"]
 
@@ -56,6 +56,13 @@ def test_the_callers_request_id_is_kept(http: httpx.Client) -> None:
     body = b" " * (MAX_REQUEST_BYTES + 1)
     response = http.post("/api/nothing", content=body, headers={"X-Request-ID": "mine"})
     assert response.headers["x-request-id"] == "mine"
+
+
+def test_a_web_app_can_read_the_refusal(http: httpx.Client) -> None:
+    body = b" " * (MAX_REQUEST_BYTES + 1)
+    response = http.post("/api/auth/login", content=body, headers={"origin": WEB_APP})
+    assert_refused(response)
+    assert response.headers["access-control-allow-origin"] == WEB_APP
 
 
 async def test_what_follows_a_body_that_has_ended_is_not_waited_for() -> None:

@@ -1,0 +1,158 @@
+"""What is left of the limits while Redis is away: those on signing in, by each process alone."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from pytest_django import DjangoDbBlocker
+from redis import Redis
+
+from common.clientlimit import GENERAL_LIMIT
+from common.local import redis
+from common.local.ports import free_port
+from common.local.processes import Process
+from common.ratelimit import LOCAL_NAMES, REDIS_PAUSE, Limit, LocalWindows
+from common.tests.client import Client, assert_refused
+from simulator.process import RunningSimulator
+from tests.service import Web, running_web
+
+PATIENCE = 0.3  # seconds that a request may wait for Redis, and then some for its answer
+ANSWERING = 0.2
+
+Away = Callable[[], AbstractContextManager[None]]
+
+
+class OwnRedis:
+    """A Redis that may be stopped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._port = free_port()
+        self._service = redis.service(folder, self._port, durable=False)
+        self.url = redis.url(self._port)
+        self.start()
+
+    def start(self) -> None:
+        self._process = Process(self._service)
+        self._process.wait_until_ready(timeout=10)
+
+    @contextmanager
+    def dead(self) -> Iterator[None]:
+        self._process.stop()
+        yield
+        self.start()
+        _until_looked_for_again()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        os.kill(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self._process.pid, signal.SIGCONT)
+        _until_looked_for_again()
+
+    def stop(self) -> None:
+        self._process.stop()
+
+    def counted(self, client: Client) -> int:
+        with Redis.from_url(self.url) as connection:
+            return int(connection.llen(f"limit:{client.sign_ins}"))
+
+
+def _until_looked_for_again() -> None:
+    time.sleep(REDIS_PAUSE + 0.1)
+
+
+@pytest.fixture(scope="module")
+def own_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
+    own = OwnRedis(tmp_path_factory.mktemp("redis"))
+    yield own
+    own.stop()
+
+
+@pytest.fixture(scope="module")
+def web_of_its_own(
+    own_redis: OwnRedis,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+) -> Iterator[Web]:
+    with (
+        django_db_blocker.unblock(),
+        running_web(simulator, REDIS_URL=own_redis.url) as web,
+    ):
+        yield web
+
+
+@pytest.fixture
+def alice(web_of_its_own: Web) -> Iterator[Client]:
+    with Client(web_of_its_own.url) as alice:
+        yield alice
+
+
+@pytest.fixture(params=[OwnRedis.dead, OwnRedis.frozen], ids=["dead", "frozen"])
+def away(request: pytest.FixtureRequest, own_redis: OwnRedis) -> Away:
+    return lambda: request.param(own_redis)
+
+
+def test_signing_in_is_limited_all_the_same_and_in_redis_when_it_is_back(
+    alice: Client, own_redis: OwnRedis, away: Away
+) -> None:
+    assert alice.try_to_sign_in().status_code == 422
+    assert own_redis.counted(alice) == 1
+    with away():
+        answers = [alice.try_to_sign_in() for _ in range(101)]
+        assert [answer.status_code for answer in answers[:100]] == [422] * 100
+        assert_refused(answers[100])
+        assert_refused(alice.try_to_sign_in())
+        slowest = max(answer.elapsed.total_seconds() for answer in answers)
+        assert slowest < PATIENCE + ANSWERING
+    counted = own_redis.counted(alice)
+    assert alice.try_to_sign_in().status_code == 422
+    assert own_redis.counted(alice) == counted + 1
+
+
+def test_nothing_else_is_limited(alice: Client, away: Away) -> None:
+    with away(), ThreadPoolExecutor(8) as threads:
+        statuses = threads.map(
+            lambda _: alice.get("/api/nothing").status_code, range(GENERAL_LIMIT.requests + 10)
+        )
+        assert set(statuses) == {404}
+
+
+def test_many_at_once_do_not_wait_for_each_other(alice: Client, away: Away) -> None:
+    alice.get("/api/nothing")
+    with away(), ThreadPoolExecutor(16) as threads:
+        _until_looked_for_again()
+        answers = list(threads.map(lambda _: alice.get("/api/nothing"), range(48)))
+    assert {answer.status_code for answer in answers} == {404}
+    assert max(answer.elapsed.total_seconds() for answer in answers) < PATIENCE + ANSWERING
+
+
+# --- The windows of a process ---------------------------------------------------------------------
+
+
+def test_a_process_counts_exactly() -> None:
+    windows, limit = LocalWindows(), Limit(requests=2, window=1)
+    verdicts = [windows.count("alice", limit) for _ in range(3)]
+    assert [verdict.allowed for verdict in verdicts] == [True, True, False]
+    assert [verdict.remaining for verdict in verdicts] == [1, 0, 0]
+    assert verdicts[2].retry_after == 1
+    assert windows.count("bob", limit).allowed
+    time.sleep(verdicts[2].retry_after)
+    assert windows.count("alice", limit).remaining == 1
+
+
+def test_a_process_remembers_those_who_asked_last() -> None:
+    windows, limit = LocalWindows(), Limit(requests=2 * LOCAL_NAMES, window=60)
+    windows.count("alice", limit)
+    for stranger in range(LOCAL_NAMES):
+        windows.count("bob", limit)
+        windows.count(str(stranger), limit)
+    assert windows.count("bob", limit).remaining == limit.requests - LOCAL_NAMES - 1
+    assert windows.count("alice", limit).remaining == limit.requests - 1
