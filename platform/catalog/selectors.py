@@ -87,6 +87,14 @@ async def aget_catalog() -> Catalog:
     return _loaded()
 
 
+def price_history() -> dict[str, list[tuple[datetime, TokenPrice | ImagePrice]]]:
+    """All prices of each model, the first of them first, with the moment from which each counts."""
+    history: dict[str, list[tuple[datetime, TokenPrice | ImagePrice]]] = {}
+    for row in PriceVersion.objects.filter(OF_THE_RIGHT_KIND).order_by("valid_from"):
+        history.setdefault(row.model_id, []).append((row.valid_from, _price(row)))
+    return history
+
+
 def reset() -> None:
     """Forget the snapshot. For tests, whose database changes under it."""
     _cache.catalog = None

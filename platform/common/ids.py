@@ -3,11 +3,15 @@
 import os
 import time
 import uuid
+from datetime import datetime
 
 
-def uuid7() -> uuid.UUID:
-    """A new UUIDv7: 48 bits of Unix milliseconds, then version, variant and 74 random bits."""
-    milliseconds = time.time_ns() // 1_000_000
+def uuid7(at: datetime | None = None) -> uuid.UUID:
+    """A new UUIDv7, of now or of that moment.
+
+    48 bits of Unix milliseconds, then version, variant and 74 random bits.
+    """
+    milliseconds = time.time_ns() // 1_000_000 if at is None else int(at.timestamp() * 1000)
     value = (milliseconds << 80) | int.from_bytes(os.urandom(10), "big")
     value = (value & ~(0xF << 76)) | (0x7 << 76)
     value = (value & ~(0x3 << 62)) | (0x2 << 62)
@@ -17,3 +21,9 @@ def uuid7() -> uuid.UUID:
 def unix_seconds(value: uuid.UUID) -> int:
     """When that UUIDv7 was made."""
     return (value.int >> 80) // 1000
+
+
+def least_of_day(days: int) -> uuid.UUID:
+    """Not above any UUIDv7 of that UTC day or a later one, and above all earlier ones. Days are
+    counted from 1970-01-01."""
+    return uuid.UUID(int=max(0, days) * 86_400_000 << 80)

@@ -16,7 +16,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from catalog import selectors
 from catalog.models import AIModel, Alias, PriceVersion
-from catalog.selectors import aget_catalog, get_catalog
+from catalog.selectors import aget_catalog, get_catalog, price_history
 from catalog.types import Catalog, ImagePrice, TokenPrice
 from common.errors import ServiceUnavailable
 
@@ -140,6 +140,16 @@ class TestContents:
         price = get_catalog().models[LUNA].price
         assert isinstance(price, TokenPrice)
         assert price.input == TOKENS["input"]
+
+    def test_the_history_of_a_price_has_all_versions_in_order(self) -> None:
+        listed = get_catalog().models[LUNA].price
+        earlier, later = (timezone.now() + timedelta(days=days) for days in (-900, 900))
+        for moment in (later, earlier):
+            PriceVersion.objects.create(model_id=LUNA, valid_from=moment, **TOKENS)
+        history = price_history()[LUNA]
+        assert [since for since, _ in history][::2] == [earlier, later]
+        assert history[1][1] == listed
+        assert all(isinstance(price, TokenPrice) for _, price in history)
 
     def test_a_snapshot_cannot_be_changed(self) -> None:
         catalog = get_catalog()
