@@ -28,7 +28,8 @@ def demo_seeds(settings: Settings) -> None:
 
 
 def create_demo(path: Path) -> dict[str, Any]:
-    call_command("create_demo", write=path, stdout=StringIO())
+    """Without the history, which `test_demo_history.py` is about."""
+    call_command("create_demo", "--no-history", write=path, stdout=StringIO())
     written: dict[str, Any] = json.loads(path.read_text())
     return written
 
@@ -141,7 +142,7 @@ def test_five_keys_of_the_users_own_do_not_stand_in_its_way(tmp_path: Path) -> N
 
 def test_without_a_path_the_credentials_are_printed() -> None:
     printed = StringIO()
-    call_command("create_demo", stdout=printed)
+    call_command("create_demo", "--no-history", stdout=printed)
     demo = json.loads(printed.getvalue())
     sign_in(email=demo["email"], password=demo["password"])
 

@@ -8,12 +8,17 @@ from typing import Any
 import msgspec
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
-from publicapi.demo import Demo, ensure_demo
+from publicapi.demo.accounts import Demo, ensure_demo
+from publicapi.demo.history import newcomers, write_history
 
 
 class Command(BaseCommand):
-    help = "Make a demo account with an API key and money, and an operator. Run seed_plans first."
+    help = (
+        "Make a demo account with an API key and money, an operator, and a dozen accounts with 30 "
+        "days of usage. Run seed_catalog and seed_plans first."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -23,10 +28,18 @@ class Command(BaseCommand):
             help="keep the credentials in this file, readable by its owner alone; "
             "without it they are new each time, and printed",
         )
+        parser.add_argument(
+            "--no-history",
+            dest="history",
+            action="store_false",
+            help="leave out the other accounts, and the 30 days of usage",
+        )
 
-    def handle(self, *args: Any, write: Path | None, **options: Any) -> None:
+    def handle(self, *args: Any, write: Path | None, history: bool, **options: Any) -> None:
         if not settings.DEMO_SEEDS:
             raise CommandError("Demo accounts are off here. DEMO=1 allows them, in development.")
+        if history:
+            self._write_history(told=write is not None)
         if write is None:
             self.stdout.write(_encode(ensure_demo(None)).decode())
             return
@@ -36,6 +49,12 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{write} cannot be used: {error.strerror}.") from None
         self.stdout.write(f"Demo account {demo.email}: the credentials are in {write}.")
+
+    def _write_history(self, *, told: bool) -> None:
+        people = newcomers()
+        if people and told:
+            self.stdout.write(f"Writing 30 days of usage by {len(people)} demo accounts.")
+        write_history(people=people, now=timezone.now())
 
 
 def _read(path: Path) -> Demo | None:

@@ -1,4 +1,4 @@
-"""The demo accounts of the local default: a customer with a key and money, and an operator."""
+"""The accounts whose credentials the local default tells: a customer with money, an operator."""
 
 import secrets
 from uuid import uuid5
@@ -13,8 +13,9 @@ from accounts.services.api_keys import create_key, revoke_key
 from accounts.services.users import ensure_user
 from billing.services import balance
 from common.money import NUSD_PER_USD
+from publicapi.demo.cast import EMAIL
 
-EMAIL, ADMIN_EMAIL = "demo@example.com", "admin@example.com"
+ADMIN_EMAIL = "admin@example.com"
 PLAN = "max"
 BALANCE_USD = 50
 # Of the five that an account may have, so that there is room to try out making more.

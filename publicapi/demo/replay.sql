@@ -1,0 +1,40 @@
+-- Carry out what happened to one account, in order, each thing at its own time and by the verb that
+-- it goes through in earnest. What a verb refuses has not happened: a call without funds leaves no
+-- trace. An amount that is missing means all that is left.
+--
+-- p_events: JSON array of publicapi.demo.events.Event. The clock is put back when the function ends.
+CREATE OR REPLACE FUNCTION pg_temp.replay(p_account uuid, p_owner uuid, p_events json)
+RETURNS void LANGUAGE plpgsql SET "platform.clock" = '' AS $$
+DECLARE e record;
+BEGIN
+    FOR e IN
+        SELECT * FROM json_to_recordset(p_events) AS i(
+            at text, verb text, id uuid, plan text, amount bigint, description text, api_key uuid,
+            model text, price_version bigint, source text, kind text, worst bigint,
+            request_id text, cost bigint, tokens_in int, tokens_out int, cached int, reasoning int,
+            images int)
+    LOOP
+        PERFORM set_config('platform.clock', e.at, true);
+        CASE
+            WHEN e.verb = 'plan' THEN
+                PERFORM money_change_plan(p_account, e.plan, true);
+            WHEN e.verb IN ('topup', 'adjust') THEN
+                PERFORM money_move(
+                    e.id, p_account, e.verb,
+                    coalesce(e.amount, -(SELECT balance FROM billing_wallet
+                                         WHERE account_id = p_account)),
+                    e.description);
+            WHEN e.verb = 'hold' THEN
+                PERFORM money_hold(
+                    e.id, p_account, e.api_key, e.model, e.price_version, e.source, e.kind,
+                    'customer', e.source = 'web' AND e.kind = 'chat', e.worst, p_owner, 600,
+                    e.request_id);
+            WHEN e.verb = 'checkpoint' THEN
+                PERFORM money_checkpoint(p_owner, ARRAY[e.id], ARRAY[e.tokens_in],
+                                         ARRAY[e.tokens_out], ARRAY[e.cost]);
+            ELSE
+                PERFORM money_resolve(e.id, e.verb, e.cost, e.tokens_in, e.tokens_out, e.cached,
+                                      e.reasoning, e.images);
+        END CASE;
+    END LOOP;
+END $$;
