@@ -7,6 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Permis
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower, Now
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from common.ids import uuid7
@@ -114,6 +115,17 @@ class LinkedIdentity(models.Model):
         return f"{self.subject} at {self.issuer}"
 
 
+class EmailedTokenQuerySet(models.QuerySet["EmailedToken"]):
+    def usable(self) -> "EmailedTokenQuerySet":
+        """Neither used nor expired, of an account that is active and still has the address."""
+        return self.filter(
+            used_at=None,
+            expires_at__gt=timezone.now(),
+            user__status=User.Status.ACTIVE,
+            user__email=models.F("email"),
+        )
+
+
 class EmailedToken(models.Model):
     """A secret that was sent to an address, to be used once. Only a digest of it is stored."""
 
@@ -128,6 +140,8 @@ class EmailedToken(models.Model):
     digest = models.BinaryField(max_length=32, unique=True)
     expires_at = models.DateTimeField(db_index=True)
     used_at = models.DateTimeField(null=True)
+
+    objects = EmailedTokenQuerySet.as_manager()
 
 
 class OutgoingEmail(models.Model):

@@ -1,10 +1,10 @@
-"""Reading users and API keys."""
+"""Reading users, their tokens and API keys."""
 
 import uuid
 
-from accounts import tokens
-from accounts.errors import AccountSuspended, InvalidToken
-from accounts.models import ApiKey, ApiKeyQuerySet, User
+from accounts import emailed_tokens, tokens
+from accounts.errors import AccountSuspended, InvalidEmailedToken, InvalidToken
+from accounts.models import ApiKey, ApiKeyQuerySet, EmailedToken, User
 from common.database import get_database
 
 
@@ -26,6 +26,28 @@ def get_live_user(user_id: uuid.UUID, version: int) -> User:
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     return user
+
+
+def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken:
+    """The token of that text, with its user. Raises InvalidEmailedToken if it cannot be used."""
+    found = (
+        EmailedToken.objects.usable()
+        .filter(purpose=purpose, digest=emailed_tokens.digest(purpose, token))
+        .select_related("user")
+        .first()
+    )
+    if found is None:
+        raise InvalidEmailedToken
+    return found
+
+
+def is_reset_token(token: str) -> bool:
+    """Can a password be reset with it?"""
+    try:
+        get_emailed_token(EmailedToken.Purpose.RESET_PASSWORD, token)
+    except InvalidEmailedToken:
+        return False
+    return True
 
 
 def list_keys(user: User) -> ApiKeyQuerySet:

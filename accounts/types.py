@@ -14,6 +14,12 @@ class AuthenticatedRequest(Request):
     user: User
 
 
+class AnybodysRequest(Request):
+    """The request of a view that people reach signed in or not."""
+
+    user: User | None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True)
 class SignedIn:
     """A user with a fresh pair of tokens."""

@@ -2,12 +2,21 @@
 
 from django.urls import path
 
+from accounts.viewsets.emails import VerificationMailViewSet, VerifyEmailViewSet
+from accounts.viewsets.passwords import ForgottenPasswordViewSet, PasswordViewSet
 from accounts.viewsets.sessions import SessionViewSet, SignInViewSet
 
 urlpatterns = [
     path("signup", SignInViewSet.as_view({"post": "sign_up"})),
     path("login", SignInViewSet.as_view({"post": "sign_in"})),
+    path("google", SignInViewSet.as_view({"post": "sign_in_with_google"})),
     path("refresh", SignInViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "sign_out"})),
     path("me", SessionViewSet.as_view({"get": "me"})),
+    path("verify-email", VerifyEmailViewSet.as_view({"post": "verify"})),
+    path("verify-email/resend", VerificationMailViewSet.as_view({"post": "send"})),
+    path("forgot-password", ForgottenPasswordViewSet.as_view({"post": "forgot"})),
+    path("reset-password", ForgottenPasswordViewSet.as_view({"post": "reset"})),
+    path("reset-password/verify", ForgottenPasswordViewSet.as_view({"post": "verify"})),
+    path("change-password", PasswordViewSet.as_view({"post": "change"})),
 ]

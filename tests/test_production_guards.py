@@ -16,6 +16,8 @@ SAFE = {
     "ALLOWED_HOSTS": "app.example.com",
     "PUBLIC_BASE_URL": "https://app.example.com",
     "OUTPUTS_DIR": "/outputs",
+    "EMAIL_URL": "smtp+tls://user:password@mail.example.com:587",
+    "DEFAULT_FROM_EMAIL": "noreply@example.com",
     "API_HOST": "api.example.com",
     # Empty, so that a developer's own .env plays no part.
     "DEMO": "",
@@ -45,6 +47,10 @@ UNSAFE = [
     ({"API_HOST": "app.example.com"}, "API_HOST"),
     ({"API_HOST": "App.example.com"}, "API_HOST"),
     ({"PUBLIC_BASE_URL": "https://API.example.com.:443/"}, "API_HOST"),
+    ({"EMAIL_URL": "consolemail://"}, "EMAIL_URL"),
+    ({"EMAIL_URL": "filemail:///tmp"}, "EMAIL_URL"),
+    ({"EMAIL_URL": "smtp://"}, "EMAIL_URL"),
+    ({"DEFAULT_FROM_EMAIL": ""}, "DEFAULT_FROM_EMAIL"),
     ({"OUTPUTS_DIR": ""}, "OUTPUTS_DIR"),
     ({"OUTPUTS_DIR": "outputs"}, "OUTPUTS_DIR"),
 ]

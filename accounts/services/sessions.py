@@ -12,6 +12,7 @@ from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, In
 from accounts.models import RefreshFamily, User
 from accounts.selectors import get_live_user
 from accounts.services.password_rules import check_password_rules
+from accounts.services.verification import request_verification
 from accounts.types import SignedIn
 from common.errors import ValidationFailed
 
@@ -20,7 +21,7 @@ REFRESH_GRACE = timedelta(seconds=30)
 
 
 def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
-    """Create an account and sign it in.
+    """Create an account, sign it in, and have a mail sent that verifies the address.
 
     Raises EmailTaken, or ValidationFailed for a weak password or an address outside ASCII.
     """
@@ -33,6 +34,7 @@ def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
     try:
         with transaction.atomic():
             user.save()
+            request_verification(user=user)
             return open_session(user)
     except IntegrityError:
         if User.objects.filter(email=email).exists():

@@ -59,7 +59,7 @@ def production_dangers() -> Iterator[str]:
 
 def _mail_dangers() -> Iterator[str]:
     if settings.EMAIL_BACKEND != _SMTP or not settings.EMAIL_HOST:
-        yield "EMAIL_URL must name an SMTP server: there are tokens in mails, and logs are no place."
+        yield "EMAIL_URL must name an SMTP server: mails carry tokens, which do not belong in logs."
     if "@" not in settings.DEFAULT_FROM_EMAIL:
         yield "DEFAULT_FROM_EMAIL must be the address that mails come from."
 

@@ -8,6 +8,8 @@ API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL")
 OUTPUTS_DIR = env.str("OUTPUTS_DIR")
+globals().update(env.email_url("EMAIL_URL"))
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL")
 LOG_JSON = env.bool("LOG_JSON", True)
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # Only behind a proxy that sets this header itself: anybody could send it.

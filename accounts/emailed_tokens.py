@@ -1,0 +1,24 @@
+"""The secrets in mails: 256 random bits each, for one purpose."""
+
+import secrets
+from datetime import timedelta
+
+from django.utils.crypto import salted_hmac
+
+from accounts.models import EmailedToken
+
+LIFETIMES = {
+    EmailedToken.Purpose.VERIFY_EMAIL: timedelta(days=3),
+    EmailedToken.Purpose.RESET_PASSWORD: timedelta(hours=1),
+}
+
+
+def generate() -> str:
+    """A new token. It exists only in its mail."""
+    return secrets.token_urlsafe(32)
+
+
+def digest(purpose: EmailedToken.Purpose, token: str) -> bytes:
+    """HMAC-SHA256, 32 bytes: what is stored and looked up. Another purpose, another digest."""
+    salt = f"accounts.emailed_tokens.{purpose}"
+    return salted_hmac(salt, token, algorithm="sha256").digest()

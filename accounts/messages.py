@@ -1,0 +1,60 @@
+"""What the mails say: text and HTML, from the templates in templates/accounts/emails/.
+
+Nothing in them was typed by anybody but us: who signs up with a stranger's address cannot make the
+service send that stranger a text of theirs.
+"""
+
+from datetime import timedelta
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.template.loader import render_to_string
+
+from accounts.emailed_tokens import LIFETIMES
+from accounts.models import EmailedToken, OutgoingEmail
+
+SUBJECTS = {
+    OutgoingEmail.Kind.VERIFY_EMAIL: "Confirm your e-mail address",
+    OutgoingEmail.Kind.RESET_PASSWORD: "Choose a new password",
+    OutgoingEmail.Kind.PASSWORD_CHANGED: "Your password was changed",
+}
+# Pages of the web app.
+PATHS = {
+    OutgoingEmail.Kind.VERIFY_EMAIL: "/verify-email",
+    OutgoingEmail.Kind.RESET_PASSWORD: "/reset-password",
+    OutgoingEmail.Kind.PASSWORD_CHANGED: "/forgot-password",
+}
+
+
+def with_token(
+    kind: OutgoingEmail.Kind, address: str, purpose: EmailedToken.Purpose, token: str
+) -> EmailMultiAlternatives:
+    """The mail whose link carries `token`."""
+    link = f"{_page(kind)}?{urlencode({'token': token})}"
+    return _message(kind, address, link=link, hours=LIFETIMES[purpose] // timedelta(hours=1))
+
+
+def without_token(kind: OutgoingEmail.Kind, address: str) -> EmailMultiAlternatives:
+    """A mail that only tells something; its link leads to a page of the web app."""
+    return _message(kind, address, link=_page(kind))
+
+
+def _page(kind: OutgoingEmail.Kind) -> str:
+    base: str = settings.WEB_APP_URL
+    return base.rstrip("/") + PATHS[kind]
+
+
+def _message(kind: OutgoingEmail.Kind, address: str, **context: object) -> EmailMultiAlternatives:
+    context |= {"address": address, "product": settings.PRODUCT_NAME, "subject": SUBJECTS[kind]}
+    message = EmailMultiAlternatives(
+        subject=f"{SUBJECTS[kind]} - {settings.PRODUCT_NAME}",
+        body=render_to_string(f"accounts/emails/{kind}.txt", context),
+        to=[address],
+        # So that nobody's "out of office" answers it (RFC 3834).
+        headers={"Auto-Submitted": "auto-generated"},
+    )
+    message.attach_alternative(
+        render_to_string(f"accounts/emails/{kind}.html", context), "text/html"
+    )
+    return message

@@ -1,0 +1,130 @@
+"""The outbox: mails are asked for in the transaction that causes them, and sent by a worker."""
+
+import time
+from datetime import timedelta
+
+import structlog
+from django.core.mail import EmailMultiAlternatives
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts import emailed_tokens, messages
+from accounts.models import EmailedToken, OutgoingEmail, User
+from common.ids import uuid7
+
+log = structlog.get_logger(__name__)
+
+# Mails of one kind to one address in an hour; more are dropped.
+MAX_PER_HOUR = 3
+# Mails that wait to be sent, to anybody. Only a flood, or a worker that is down, gets there.
+MAX_WAITING = 10_000
+# Rows that are kept at all, waiting ones aside.
+MAX_KEPT = 100_000
+MAX_ATTEMPTS = 5
+FIRST_RETRY = timedelta(minutes=1)
+# One run of the sender takes no longer than this and one mail.
+RUN_SECONDS = 20.0
+KEPT = timedelta(days=1)
+
+_PURPOSES = {
+    OutgoingEmail.Kind.VERIFY_EMAIL: EmailedToken.Purpose.VERIFY_EMAIL,
+    OutgoingEmail.Kind.RESET_PASSWORD: EmailedToken.Purpose.RESET_PASSWORD,
+}
+
+
+def request_email(*, kind: OutgoingEmail.Kind, address: str) -> None:
+    """Have a mail sent, within the caller's transaction. The work is the same for addresses that
+    are known here and others; what is too much is dropped.
+    """
+    with connection.cursor() as cursor:
+        # Requests for one address queue up here, so that none can pass the limit beside another.
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtext('accounts.request_email'), hashtext(%s))",
+            (address,),
+        )
+    hour_ago = timezone.now() - timedelta(hours=1)
+    recent = OutgoingEmail.objects.filter(kind=kind, address=address, created_at__gt=hour_ago)
+    waiting = OutgoingEmail.objects.filter(ended_at=None)
+    if recent.count() >= MAX_PER_HOUR:
+        return
+    if waiting[:MAX_WAITING].count() >= MAX_WAITING:
+        log.error("email.outbox_full", kind=kind)
+        return
+    OutgoingEmail.objects.create(kind=kind, address=address)
+
+
+def send_due_emails() -> None:
+    """Send what is due, one after the other, for at most RUN_SECONDS."""
+    stop = time.monotonic() + RUN_SECONDS
+    while time.monotonic() < stop and _send_next():
+        pass
+
+
+def purge_emails() -> None:
+    """Delete mails and expired tokens after a day, and mails that are too many before."""
+    now = timezone.now()
+    OutgoingEmail.objects.filter(pk__lt=uuid7(now - KEPT)).delete()
+    ended = OutgoingEmail.objects.exclude(ended_at=None)
+    for newest_surplus in ended.order_by("-pk").values_list("pk", flat=True)[MAX_KEPT:][:1]:
+        ended.filter(pk__lte=newest_surplus).delete()
+    EmailedToken.objects.filter(expires_at__lt=now - KEPT).delete()
+
+
+def _send_next() -> bool:
+    """Send the mail that is due for longest. Was there one?
+
+    The next attempt is noted before this one is made: should the process die here, the mail is sent
+    again, with another token. No transaction is open while the mail server is spoken to.
+    """
+    with transaction.atomic():
+        email = _take_due()
+        if email is None:
+            return False
+        message = _compose(email)
+        email.attempts += 1
+        email.due_at = timezone.now() + FIRST_RETRY * 4 ** (email.attempts - 1)
+        email.save(update_fields=["attempts", "due_at"])
+    if message is None or _is_settled(email, message):
+        email.ended_at = timezone.now()
+        email.save(update_fields=["ended_at"])
+    return True
+
+
+def _take_due() -> OutgoingEmail | None:
+    due = OutgoingEmail.objects.filter(
+        ended_at=None, due_at__lte=timezone.now(), attempts__lt=MAX_ATTEMPTS
+    )
+    return due.select_for_update(skip_locked=True).order_by("due_at").first()
+
+
+def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
+    """The message, with a token of its own if need be; None where there is nobody to send it to."""
+    kind = OutgoingEmail.Kind(email.kind)
+    user = User.objects.filter(email=email.address, status=User.Status.ACTIVE).first()
+    if user is None or (kind == OutgoingEmail.Kind.VERIFY_EMAIL and user.email_verified):
+        return None
+    purpose = _PURPOSES.get(kind)
+    if purpose is None:
+        return messages.without_token(kind, user.email)
+    token = emailed_tokens.generate()
+    EmailedToken.objects.create(
+        user=user,
+        purpose=purpose,
+        email=user.email,
+        digest=emailed_tokens.digest(purpose, token),
+        expires_at=timezone.now() + emailed_tokens.LIFETIMES[purpose],
+    )
+    return messages.with_token(kind, user.email, purpose, token)
+
+
+def _is_settled(email: OutgoingEmail, message: EmailMultiAlternatives) -> bool:
+    """Is it sent, or was this the last attempt?"""
+    try:
+        message.send()
+    except OSError as error:  # which smtplib's own errors are, too
+        failure = log.bind(id=str(email.pk), kind=email.kind, error=str(error))
+        if email.attempts < MAX_ATTEMPTS:
+            failure.warning("email.not_sent", attempt=email.attempts)
+            return False
+        failure.error("email.given_up")
+    return True

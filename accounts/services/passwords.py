@@ -1,0 +1,75 @@
+"""Changing passwords: by knowing the old one, or by a token that was mailed."""
+
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.errors import InvalidToken
+from accounts.models import EmailedToken, OutgoingEmail, User
+from accounts.selectors import get_emailed_token
+from accounts.services.emails import request_email
+from accounts.services.password_rules import check_password_rules
+from accounts.services.sessions import give_connection_back, open_session
+from accounts.services.users import lock_user, revoke_sessions
+from accounts.services.verification import redeem
+from accounts.types import SignedIn
+from common.errors import ValidationFailed
+
+_RESET = EmailedToken.Purpose.RESET_PASSWORD
+
+
+@transaction.atomic
+def request_reset(*, email: str) -> None:
+    """Have a mail with a token sent to `email`, if there is an account; nobody can tell."""
+    request_email(kind=OutgoingEmail.Kind.RESET_PASSWORD, address=email.strip().lower())
+
+
+def reset_password(*, token: str, password: str) -> None:
+    """Redeem `token` for a new password, and end all sessions. Whoever has the token has the
+    address, which counts as verified from now on.
+
+    Raises InvalidEmailedToken, or ValidationFailed for a weak password, and then keeps the token.
+    """
+    found = get_emailed_token(_RESET, token)
+    check_password_rules(password, found.user)
+    give_connection_back()
+    encoded = make_password(password)
+    with transaction.atomic():
+        user = redeem(found)
+        user.email_verified = True
+        _set_password(user, encoded)
+
+
+def change_password(*, user: User, current_password: str, new_password: str) -> SignedIn:
+    """Set a new password, end all sessions and open one.
+
+    Raises ValidationFailed for a wrong or weak password, or where there is none to change;
+    InvalidToken if the session that asks was ended meanwhile.
+    """
+    if not user.has_usable_password():
+        raise ValidationFailed.of(
+            "current_password", "This account has no password. Ask for a reset mail to set one."
+        )
+    check_password_rules(new_password, user, field="new_password")
+    give_connection_back()
+    if not user.check_password(current_password):
+        raise ValidationFailed.of("current_password", "This is not your password.")
+    give_connection_back()
+    encoded = make_password(new_password)
+    with transaction.atomic():
+        locked = lock_user(user)
+        if locked.token_version != user.token_version or not locked.is_active:
+            raise InvalidToken
+        EmailedToken.objects.filter(user=user, purpose=_RESET, used_at=None).update(
+            used_at=timezone.now()
+        )
+        _set_password(locked, encoded)
+        return open_session(locked)
+
+
+def _set_password(user: User, encoded: str) -> None:
+    """Save the locked user with that password, end all sessions and tell the user by mail."""
+    user.password = encoded
+    user.save(update_fields=["password", "email_verified"])
+    revoke_sessions(user=user)
+    request_email(kind=OutgoingEmail.Kind.PASSWORD_CHANGED, address=user.email)

@@ -1,0 +1,46 @@
+"""Showing that an address is one's own: by a token that was mailed to it."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.errors import InvalidEmailedToken
+from accounts.models import EmailedToken, OutgoingEmail, User
+from accounts.selectors import get_emailed_token
+from accounts.services.emails import request_email
+from accounts.services.users import lock_user
+
+_VERIFY = EmailedToken.Purpose.VERIFY_EMAIL
+
+
+@transaction.atomic
+def request_verification(*, user: User) -> None:
+    """Have a mail with a new token sent, unless there were several already."""
+    request_email(kind=OutgoingEmail.Kind.VERIFY_EMAIL, address=user.email)
+
+
+def verify_email(*, token: str, signed_in: User | None) -> User:
+    """Redeem `token`: the address of its user is verified. Raises InvalidEmailedToken, also where
+    somebody else is signed in; then the token stays usable.
+    """
+    found = get_emailed_token(_VERIFY, token)
+    if signed_in is not None and signed_in.pk != found.user_id:
+        raise InvalidEmailedToken
+    with transaction.atomic():
+        user = redeem(found)
+        user.email_verified = True
+        user.save(update_fields=["email_verified"])
+    return user
+
+
+def redeem(token: EmailedToken) -> User:
+    """Use up `token` and all others of its user and purpose; returns the user, locked.
+
+    Of several at once, one wins. Within the caller's transaction. Raises InvalidEmailedToken.
+    """
+    user = lock_user(token.user)
+    tokens = EmailedToken.objects.filter(user=user, purpose=token.purpose, used_at=None)
+    # Judged again, now that nobody else can use it or change its user.
+    if not tokens.usable().filter(pk=token.pk).exists():
+        raise InvalidEmailedToken
+    tokens.update(used_at=timezone.now())
+    return user

@@ -1,0 +1,49 @@
+"""`/api/auth/verify-email`: showing that an address is one's own."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.errors import AccountSuspended, InvalidToken
+from accounts.serializers.emails import (
+    AcceptedSerializer,
+    VerifiedEmailSerializer,
+    VerifyEmailSerializer,
+)
+from accounts.services import verification
+from accounts.types import AnybodysRequest, AuthenticatedRequest
+
+_SENT = "If your address is not verified yet, a mail is on its way to it."
+
+
+class VerifyEmailViewSet(ViewSet):
+    """Opened from a mail, maybe in a browser that nobody is signed in to."""
+
+    permission_classes = (AllowAny,)
+
+    def perform_authentication(self, request: Request) -> None:
+        """A stale or broken Authorization header counts as none."""
+        try:
+            super().perform_authentication(request)
+        except (InvalidToken, AccountSuspended):
+            request.user = None  # type: ignore[assignment]
+
+    @extend_schema(request=VerifyEmailSerializer, responses=VerifiedEmailSerializer)
+    def verify(self, request: AnybodysRequest) -> Response:
+        body = VerifyEmailSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        user = verification.verify_email(**body.validated_data, signed_in=request.user)
+        return Response(VerifiedEmailSerializer(user).data)
+
+
+class VerificationMailViewSet(ViewSet):
+    """The signed-in user's own address."""
+
+    @extend_schema(request=None, responses={202: AcceptedSerializer})
+    def send(self, request: AuthenticatedRequest) -> Response:
+        verification.request_verification(user=request.user)
+        answer = AcceptedSerializer({"detail": _SENT})
+        return Response(answer.data, status=status.HTTP_202_ACCEPTED)

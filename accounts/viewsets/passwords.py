@@ -1,0 +1,63 @@
+"""`/api/auth`: passwords, forgotten and changed."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import selectors
+from accounts.serializers.emails import AcceptedSerializer
+from accounts.serializers.passwords import (
+    ChangePasswordSerializer,
+    ForgotPasswordSerializer,
+    ResetPasswordSerializer,
+    ResetTokenSerializer,
+    ResetTokenStateSerializer,
+)
+from accounts.serializers.sessions import TokenPairSerializer
+from accounts.services import passwords
+from accounts.types import AuthenticatedRequest
+
+_SENT = "If there is an account with this address, a mail is on its way to it."
+
+
+class ForgottenPasswordViewSet(ViewSet):
+    """The way back in by mail. No answer tells whether there is an account."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(request=ForgotPasswordSerializer, responses={202: AcceptedSerializer})
+    def forgot(self, request: Request) -> Response:
+        body = ForgotPasswordSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        passwords.request_reset(**body.validated_data)
+        answer = AcceptedSerializer({"detail": _SENT})
+        return Response(answer.data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(request=ResetPasswordSerializer, responses={204: None})
+    def reset(self, request: Request) -> Response:
+        body = ResetPasswordSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        passwords.reset_password(**body.validated_data)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=ResetTokenSerializer, responses=ResetTokenStateSerializer)
+    def verify(self, request: Request) -> Response:
+        body = ResetTokenSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        valid = selectors.is_reset_token(**body.validated_data)
+        return Response(ResetTokenStateSerializer({"valid": valid}).data)
+
+
+class PasswordViewSet(ViewSet):
+    """The signed-in user's password."""
+
+    @extend_schema(request=ChangePasswordSerializer, responses=TokenPairSerializer)
+    def change(self, request: AuthenticatedRequest) -> Response:
+        body = ChangePasswordSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        signed_in = passwords.change_password(user=request.user, **body.validated_data)
+        return Response(TokenPairSerializer(signed_in).data)
