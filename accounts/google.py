@@ -21,8 +21,8 @@ MAX_AGE = timedelta(hours=1)
 _LEEWAY = timedelta(seconds=30)
 # Google writes its own name in two ways.
 _SAME_ISSUER = {"accounts.google.com": "https://accounts.google.com"}
-# Neither PostgreSQL nor a page takes them all.
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# Control characters, separators of lines and paragraphs, halves of surrogate pairs.
+_NOT_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 _is_https_url = URLValidator(schemes=["https"])
 
@@ -119,7 +119,8 @@ def _email(value: object) -> str:
 
 
 def _name(value: object) -> str:
-    return _CONTROLS.sub("", value).strip()[:200] if isinstance(value, str) else ""
+    """One line, cut where it is too long."""
+    return _NOT_IN_A_NAME.sub("", value).strip()[:200] if isinstance(value, str) else ""
 
 
 def _picture(value: object) -> str:

@@ -17,6 +17,9 @@ from asgiref.sync import async_to_sync
 from accounts.errors import IdentityProviderUnavailable
 from common.http import TransportError, UpstreamClient
 
+# Nothing else is taken: what a token says about its own algorithm is not to be believed.
+ALGORITHM = "RS256"
+
 # Keys older than this are fetched again; until that works, older ones serve up to the limit.
 REFRESH_AFTER = 3600.0
 USABLE_FOR = 6 * 3600.0
@@ -24,9 +27,7 @@ USABLE_FOR = 6 * 3600.0
 PAUSE = 30.0
 PAUSE_WITHOUT_KEYS = 5.0
 
-_PATIENCE = 3.0  # seconds for a whole answer
 _MAX_BYTES = 64 * 1024
-ALGORITHM = "RS256"
 
 log = structlog.get_logger(__name__)
 
@@ -44,12 +45,16 @@ class SigningKeys:
     """The keys that a provider signs with, for all threads of the process.
 
     One thread at a time fetches, and not before the pause since the last attempt is over: names
-    that nobody knows do not make us ask the provider at will. `clock` gives seconds.
+    that nobody knows do not make us ask the provider at will. `clock` gives seconds; `patience` is
+    how many the whole answer may take.
     """
 
-    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, url: str, *, clock: Callable[[], float] = time.monotonic, patience: float = 3.0
+    ) -> None:
         self._url = url
         self._clock = clock
+        self._patience = patience
         self._set = _KeySet({}, since=-math.inf, tried=-math.inf)
         self._fetching = threading.Lock()
 
@@ -65,7 +70,7 @@ class SigningKeys:
 
     def _refresh(self, name: str) -> None:
         """Fetch, or let another thread do so; who has keys to look among does not wait for it."""
-        if not self._fetching.acquire(timeout=0 if self._is_usable() else _PATIENCE):
+        if not self._fetching.acquire(timeout=0 if self._is_usable() else self._patience):
             return
         try:
             if self._is_due(name):
@@ -86,7 +91,7 @@ class SigningKeys:
     def _fetched(self) -> _KeySet:
         """The provider's keys, or those we had if it does not tell."""
         try:
-            keys = _read_keys(async_to_sync(_download)(self._url))
+            keys = _read_keys(async_to_sync(_download)(self._url, self._patience))
         except (TransportError, TimeoutError, ValueError) as error:
             log.warning("identity_provider_unavailable", url=self._url, reason=repr(error))
             return replace(self._set, tried=self._clock())
@@ -99,12 +104,12 @@ def signing_keys(url: str) -> SigningKeys:
     return SigningKeys(url)
 
 
-async def _download(url: str) -> bytes:
+async def _download(url: str, patience: float) -> bytes:
     """Raises TransportError, TimeoutError, or ValueError for another status than 200."""
     client = UpstreamClient()
     try:
-        async with asyncio.timeout(_PATIENCE):
-            response = await client.get(url, {}, connect_timeout=_PATIENCE)
+        async with asyncio.timeout(patience):
+            response = await client.get(url, {}, connect_timeout=patience)
             try:
                 if response.status != 200:
                     raise ValueError(f"status {response.status}")

@@ -1,0 +1,294 @@
+"""POST /api/auth/google"""
+
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from accounts.models import ApiKey, EmailedToken, LinkedIdentity, OutgoingEmail, User
+from accounts.services import api_keys, identities, sessions
+from accounts.tests.test_refresh import wait_until_blocked
+from accounts.types import SignedIn
+from common.local.ports import free_port
+from conftest import PASSWORD, Persona
+from simulator.process import RunningSimulator
+from tests.service import Web
+
+URL = "/api/auth/google"
+NEW = {"sub": "1", "email": "new@example.com", "name": "New", "picture": "https://p.example.com/n"}
+
+
+def send(token: Any) -> Any:
+    return APIClient().post(URL, {"id_token": token}, format="json")
+
+
+def sign_in(google: RunningSimulator, **claims: Any) -> Any:
+    return send(google.id_token(claims=NEW | claims))
+
+
+def verify(persona: Persona) -> None:
+    User.objects.filter(pk=persona.user.pk).update(email_verified=True)
+
+
+def is_live(access_token: str) -> bool:
+    client = APIClient(HTTP_AUTHORIZATION=f"Bearer {access_token}")
+    return bool(client.get("/api/auth/me").status_code == 200)
+
+
+def can_refresh(refresh_token: str) -> bool:
+    body = {"refresh_token": refresh_token}
+    response = APIClient().post("/api/auth/refresh", body, format="json")
+    return bool(response.status_code == 200)
+
+
+def can_log_in(email: str) -> bool:
+    body = {"email": email, "password": PASSWORD}
+    return bool(APIClient().post("/api/auth/login", body, format="json").status_code == 200)
+
+
+# --- Who nobody knew -----------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_first_time_makes_an_account(google: RunningSimulator) -> None:
+    response = sign_in(google)
+    assert response.status_code == 200
+    body = response.json()
+    assert body.keys() == {"access_token", "refresh_token", "token_type", "expires_in", "user"}
+    told = body["user"]
+    assert (told["email"], told["name"]) == ("new@example.com", "New")
+    assert (told["avatar_url"], told["plan"]) == ("https://p.example.com/n", "free")
+    assert told["email_verified"] is True
+    assert is_live(body["access_token"])
+    assert can_refresh(body["refresh_token"])
+    assert not User.objects.get(email="new@example.com").has_usable_password()
+
+
+@pytest.mark.django_db
+def test_the_next_time_is_the_same_account(google: RunningSimulator) -> None:
+    first, second = sign_in(google).json(), sign_in(google).json()
+    assert first["user"] == second["user"]
+    assert LinkedIdentity.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_an_address_that_changes_at_google_changes_nothing_here(google: RunningSimulator) -> None:
+    first = sign_in(google).json()
+    moved = sign_in(google, email="moved@example.com", name="Other").json()
+    assert moved["user"] == first["user"]
+    unverified = sign_in(google, email_verified=False).json()
+    assert unverified["user"] == first["user"]
+
+
+@pytest.mark.django_db
+def test_the_two_names_of_google_are_one_identity(google: RunningSimulator) -> None:
+    names = ("accounts.google.com", "https://accounts.google.com")
+    users = [sign_in(google, iss=name).json()["user"]["id"] for name in names]
+    assert users[0] == users[1]
+    assert LinkedIdentity.objects.get().issuer == "https://accounts.google.com"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("claims", [{"email_verified": False}, {"email": None}, {"email": "alice"}])
+def test_without_a_verified_address_nobody_new_comes_in(
+    google: RunningSimulator, claims: dict[str, Any]
+) -> None:
+    response = sign_in(google, **claims)
+    assert response.status_code == 403
+    assert "vouch" in response.json()["detail"]
+    assert not User.objects.exists()
+
+
+# --- Whose address has an account ----------------------------------------------------------------
+
+
+def test_an_account_with_a_verified_address_is_linked(
+    google: RunningSimulator, alice: Persona
+) -> None:
+    verify(alice)
+    response = sign_in(google, email="Alice@example.com", name="Somebody")
+    assert response.status_code == 200
+    assert response.json()["user"]["id"] == str(alice.user.pk)
+    assert response.json()["user"]["name"] == "Alice"
+    assert is_live(alice.signed_in.access_token)
+    assert can_log_in("alice@example.com")
+
+
+def test_nobody_lies_in_wait_in_an_account_that_was_never_verified(
+    google: RunningSimulator, alice: Persona
+) -> None:
+    key, _ = api_keys.create_key(user=alice.user, name="mine")
+    EmailedToken.objects.create(
+        user=alice.user, purpose="verify_email", digest=b"d" * 32, expires_at=timezone.now()
+    )
+    LinkedIdentity.objects.create(user=alice.user, issuer="https://other.example.com", subject="1")
+    response = sign_in(google, email="alice@example.com")
+    assert response.status_code == 200
+    assert response.json()["user"]["id"] == str(alice.user.pk)
+    assert response.json()["user"]["email_verified"] is True
+    assert is_live(response.json()["access_token"])
+    assert can_refresh(response.json()["refresh_token"])
+
+    assert not is_live(alice.signed_in.access_token)
+    assert not can_refresh(alice.signed_in.refresh_token)
+    assert not can_log_in("alice@example.com")
+    assert ApiKey.objects.get(pk=key.pk).revoked_at is not None
+    assert not EmailedToken.objects.exists()
+    assert not OutgoingEmail.objects.filter(address="alice@example.com", ended_at=None).exists()
+    assert LinkedIdentity.objects.get().issuer != "https://other.example.com"
+
+
+def test_it_is_taken_over_once(google: RunningSimulator, alice: Persona) -> None:
+    first = sign_in(google, email="alice@example.com").json()
+    assert sign_in(google, email="alice@example.com").status_code == 200
+    assert sign_in(google, email="alice@example.com", sub="2").status_code == 200
+    assert is_live(first["access_token"])
+
+
+@pytest.mark.parametrize("verified", [True, False])
+@pytest.mark.parametrize(("status", "expected"), [("suspended", 403), ("deactivated", 401)])
+def test_an_account_that_is_not_open_is_not_linked(
+    google: RunningSimulator, alice: Persona, status: str, expected: int, verified: bool
+) -> None:
+    User.objects.filter(pk=alice.user.pk).update(status=status, email_verified=verified)
+    assert sign_in(google, email="alice@example.com").status_code == expected
+    assert not LinkedIdentity.objects.exists()
+    user = User.objects.get(pk=alice.user.pk)
+    assert (user.email_verified, user.check_password(PASSWORD)) == (verified, True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("status", "expected"), [("suspended", 403), ("deactivated", 401)])
+def test_a_known_identity_does_not_open_a_closed_account(
+    google: RunningSimulator, status: str, expected: int
+) -> None:
+    sign_in(google)
+    User.objects.update(status=status)
+    response = sign_in(google)
+    assert response.status_code == expected
+    assert response.json().keys() == {"detail"}
+
+
+# --- What is sent --------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_every_bad_token_is_refused_with_one_text(google: RunningSimulator) -> None:
+    bad = [
+        "x",
+        "x" * 100_000,
+        google.id_token(key="foreign"),
+        google.id_token(header={"alg": "none"}),
+        google.id_token(claims={"exp": int(time.time()) - 60}),
+        google.id_token(claims={"aud": "somebody-else"}),
+    ]
+    answers = [send(token) for token in bad]
+    assert {answer.status_code for answer in answers} == {401}
+    assert {answer.json()["detail"] for answer in answers} == {
+        "The ID token is invalid or expired. Sign in with Google again."
+    }
+
+
+@pytest.mark.parametrize("token", [None, 5, "", [], {}])
+def test_the_token_is_text(db: None, token: Any) -> None:
+    assert send(token).status_code == 422
+
+
+@pytest.mark.django_db
+def test_our_own_tokens_are_none_of_google(google: RunningSimulator, alice: Persona) -> None:
+    assert send(alice.signed_in.access_token).status_code == 401
+
+
+@pytest.mark.django_db
+def test_a_stale_token_in_the_header_does_not_stand_in_the_way(google: RunningSimulator) -> None:
+    client = APIClient(HTTP_AUTHORIZATION="Bearer stale")
+    response = client.post(URL, {"id_token": google.id_token()}, format="json")
+    assert response.status_code == 200
+
+
+@pytest.mark.django_db
+def test_where_google_is_not_set_up_that_is_said(
+    google: RunningSimulator, settings: Settings
+) -> None:
+    settings.GOOGLE_CLIENT_IDS = []
+    response = sign_in(google)
+    assert response.status_code == 503
+    assert "not set up" in response.json()["detail"]
+
+
+@pytest.mark.django_db
+def test_where_google_cannot_be_asked_one_may_come_again(
+    google: RunningSimulator, settings: Settings
+) -> None:
+    settings.GOOGLE_JWKS_URL = f"http://127.0.0.1:{free_port()}/"
+    response = sign_in(google)
+    assert response.status_code == 503
+    assert response.headers["Retry-After"] == "5"
+    assert "Try again" in response.json()["detail"]
+
+
+# --- At once -------------------------------------------------------------------------------------
+
+
+def at_once(
+    google: RunningSimulator, email: str, *, held_up_by: Callable[[], Any]
+) -> list[SignedIn]:
+    """Three sign-ins of one new identity that all wait for what `held_up_by` has locked."""
+    subject = uuid.uuid4().hex
+
+    def once() -> SignedIn:
+        token = google.id_token(claims={"sub": subject, "email": email})
+        try:
+            return identities.sign_in_with_google(id_token=token)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(3) as pool:
+        with transaction.atomic():
+            held_up_by()
+            answers = [pool.submit(once) for _ in range(3)]
+            wait_until_blocked(3)
+            transaction.set_rollback(True)
+        signed_in = [answer.result() for answer in answers]
+    assert LinkedIdentity.objects.filter(subject=subject).count() == 1
+    return signed_in
+
+
+def test_three_at_once_make_one_account(google: RunningSimulator, committed: None) -> None:
+    email = f"new-{uuid.uuid4()}@example.com"
+    signed_in = at_once(google, email, held_up_by=lambda: User.objects.create_user(email))
+    assert len({one.user.pk for one in signed_in}) == 1
+    assert all(is_live(one.access_token) for one in signed_in)
+
+
+def test_three_at_once_take_an_account_over_once(google: RunningSimulator, committed: None) -> None:
+    email = f"alice-{uuid.uuid4()}@example.com"
+    squatter = sessions.sign_up(email=email, password=PASSWORD)
+
+    def lock() -> None:
+        User.objects.select_for_update(no_key=True).get(email=email)
+
+    signed_in = at_once(google, email, held_up_by=lock)
+    assert {one.user.pk for one in signed_in} == {squatter.user.pk}
+    assert all(is_live(one.access_token) for one in signed_in)
+    assert not is_live(squatter.access_token)
+
+
+def test_the_service_signs_in_with_google(
+    web: Web, simulator: RunningSimulator, committed: None
+) -> None:
+    email = f"new-{uuid.uuid4()}@example.com"
+    token = simulator.id_token(claims={"email": email})
+    answer = httpx.post(f"{web.url}{URL}", json={"id_token": token})
+    assert answer.status_code == 200
+    assert answer.json()["user"]["email"] == email
+    token = simulator.id_token(claims={"email": email, "aud": "somebody-else"})
+    assert httpx.post(f"{web.url}{URL}", json={"id_token": token}).status_code == 401
