@@ -157,7 +157,10 @@ class UsageExceedsPlan(Conflict):
     """`model_key`: the model that was used most beyond it."""
 
     code = "usage_exceeds_plan"
-    message = (
-        "More was used this month than the smaller plan includes. "
-        "Change the plan on the first of next month (UTC)."
-    )
+
+    def __init__(self, model_key: str) -> None:
+        super().__init__(
+            f"More of {model_key} was used this month than that plan includes. "
+            "Change the plan on the first of next month (UTC).",
+            model_key=model_key,
+        )

@@ -7,6 +7,8 @@ from msgspec import Struct
 
 Source = Literal["api", "web", "job"]
 Funding = Literal["customer", "platform"]
+# What every account begins on.
+FREE_PLAN = "free"
 # The free plan's chat in the web app: so many messages per model in a window of so many hours. The
 # money functions say so too.
 FREE_MESSAGES = 10

@@ -8,11 +8,13 @@ from accounts.models import User
 from billing.errors import (
     BelowHeld,
     IdempotencyMismatch,
+    PlanByContract,
     SamePlan,
     UnknownPlan,
     UsageExceedsPlan,
 )
-from billing.models import LedgerEntry
+from billing.models import LedgerEntry, Subscription
+from billing.selectors.subscriptions import CurrentSubscription
 from billing.types import Once
 from common.errors import Conflict, NotFound
 
@@ -57,12 +59,25 @@ def change_plan(*, account: User, plan: str, forced: bool = False) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM money_change_plan(%s, %s, %s)", (account.pk, plan, forced))
         outcome, model = cursor.fetchone()
-    if outcome == "same" and not forced:
-        raise SamePlan
-    if outcome == "unknown":
-        raise UnknownPlan.of("plan", f"There is no plan named {plan!r}.")
-    if outcome == "exceeded":
-        raise UsageExceedsPlan(model_key=model)
+    if not (outcome == "same" and forced):
+        _check_plan(outcome, plan, model)
+
+
+def upgrade(*, account: User, plan: str, once: Once | None = None) -> CurrentSubscription:
+    """Change the plan by the customer's own hand, and `once` where the client names it.
+
+    Returns the subscription as it then was, be it now or before. Raises what `change_plan` does,
+    PlanByContract, and IdempotencyMismatch.
+    """
+    route, key, digest = (once.route, once.key, once.digest) if once else ("", None, b"")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT * FROM money_upgrade(%s, %s, %s, %s, %s)",
+            (route, key, digest, account.pk, plan),
+        )
+        outcome, model, month = cursor.fetchone()
+    _check_plan(outcome, plan, model)
+    return CurrentSubscription(plan, Subscription.Status.ACTIVE, month)
 
 
 def set_contract(*, account: User, model_id: str, granted: int | None) -> None:
@@ -72,6 +87,20 @@ def set_contract(*, account: User, model_id: str, granted: int | None) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT money_set_contract(%s, %s, %s)", (account.pk, model_id, granted))
+
+
+def _check_plan(outcome: str, plan: str, model: str) -> None:
+    match outcome:
+        case "same":
+            raise SamePlan
+        case "unknown":
+            raise UnknownPlan.of("plan", f"There is no plan named {plan!r}.")
+        case "exceeded":
+            raise UsageExceedsPlan(model)
+        case "by_contract":
+            raise PlanByContract
+        case "idempotency_mismatch":
+            raise IdempotencyMismatch
 
 
 def _move(

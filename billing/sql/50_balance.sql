@@ -88,6 +88,44 @@ BEGIN
     outcome := 'done';
 END $$;
 
+-- The same by the customer's own hand: never to or from a plan that is agreed by contract. Where the
+-- client called it by a name (p_once, else NULL), whoever comes second within 24 hours changes nothing,
+-- whatever the plan is by now.
+-- outcome: money_change_plan's, 'by_contract', 'already', or 'idempotency_mismatch'; month: the one in
+-- which the plan was changed, be it now or before.
+CREATE OR REPLACE FUNCTION money_upgrade(
+    p_route text, p_once text, p_digest bytea, p_account uuid, p_plan text,
+    OUT outcome text, OUT model text, OUT month date)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+DECLARE o billing_idempotencykey;
+BEGIN
+    PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
+    SELECT * INTO o FROM billing_idempotencykey
+    WHERE account_id = p_account AND route = p_route AND key = p_once
+      AND created_at > money_now() - interval '24 hours';
+    IF FOUND THEN
+        outcome := CASE o.digest WHEN p_digest THEN 'already' ELSE 'idempotency_mismatch' END;
+        month := date_trunc('month', o.created_at AT TIME ZONE 'UTC')::date;
+        RETURN;
+    END IF;
+    IF EXISTS (SELECT FROM billing_subscription s
+               JOIN billing_plan mine ON mine.key = s.plan_id
+               JOIN billing_plan wanted ON wanted.key = p_plan AND wanted.key <> mine.key
+               WHERE s.account_id = p_account AND (mine.price IS NULL OR wanted.price IS NULL)) THEN
+        outcome := 'by_contract'; RETURN;
+    END IF;
+    SELECT c.outcome, c.model INTO outcome, model
+    FROM money_change_plan(p_account, p_plan, false) c;
+    month := money_month();
+    IF outcome = 'done' AND p_once IS NOT NULL THEN
+        INSERT INTO billing_idempotencykey (account_id, route, key, digest, charge_id, created_at)
+        VALUES (p_account, p_route, p_once, p_digest, gen_random_uuid(), money_now())
+        ON CONFLICT (account_id, route, key) DO UPDATE
+        SET digest = excluded.digest, charge_id = excluded.charge_id,
+            created_at = excluded.created_at, answer = NULL;
+    END IF;
+END $$;
+
 -- Agree with an account on what it is granted of a model each month, or on nothing (NULL). It counts
 -- on a plan whose price is agreed by contract, from now on.
 CREATE OR REPLACE FUNCTION money_set_contract(p_account uuid, p_model text, p_granted bigint)

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from common.money import usd
+from common.money import NUSD_PER_USD, usd, whole_cents
 
 
 class TextField(serializers.CharField):
@@ -26,3 +26,26 @@ class UsdField(serializers.Field[int, int, float, Any]):
 
     def to_representation(self, value: int) -> float:
         return usd(value)
+
+
+@extend_schema_field({"type": "number", "description": "US dollars, in whole cents."})
+class CentsField(serializers.Field[int, Any, float, Any]):
+    """An amount sent as a number of USD in whole cents, from `least` to `most` USD; nano-USD
+    inside."""
+
+    def __init__(self, *, least: int, most: int, **options: Any) -> None:
+        super().__init__(**options)
+        self._least, self._most = least, most
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, str):
+            raise serializers.ValidationError("An amount is a number of US dollars.")
+        try:
+            amount = whole_cents(data)
+        except ValueError as error:
+            raise serializers.ValidationError(str(error)) from None
+        if not self._least * NUSD_PER_USD <= amount <= self._most * NUSD_PER_USD:
+            raise serializers.ValidationError(
+                f"An amount is from {self._least:,} to {self._most:,} US dollars."
+            )
+        return amount

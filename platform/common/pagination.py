@@ -26,25 +26,38 @@ PAGE_PARAMETERS = [
 
 
 class NewestFirst(BasePagination):
-    """Pages of rows whose primary key is a UUIDv7: `limit` (1 to 100) rows older than `before`.
+    """Pages of rows: `limit` (1 to 100) of those older than the one whose id is `before`.
 
+    `order` is a field that grows with time; a primary key does if it is a UUIDv7.
     Raises ValidationFailed for a `limit` or `before` that is not one; a larger limit is 100.
     """
 
     next_url: str | None = None
+
+    def __init__(self, order: str = "pk") -> None:
+        self._order = order
 
     def paginate_queryset(
         self, queryset: QuerySet[Any], request: Request, view: Any = None
     ) -> list[Any]:
         limit = _limit(request.query_params.get("limit"))
         if (before := request.query_params.get("before")) is not None:
-            queryset = queryset.filter(pk__lt=_id(before))
-        rows = list(queryset.order_by("-pk")[: limit + 1])
+            queryset = queryset.filter(**{f"{self._order}__lt": self._place(queryset, _id(before))})
+        rows = list(queryset.order_by(f"-{self._order}")[: limit + 1])
         if len(rows) > limit:
             rows.pop()
             here = request.build_absolute_uri()
             self.next_url = replace_query_param(here, "before", str(rows[-1].pk))
         return rows
+
+    def _place(self, queryset: QuerySet[Any], row_id: uuid.UUID) -> Any:
+        """Where that row stands in the order."""
+        if self._order == "pk":
+            return row_id
+        place = queryset.filter(pk=row_id).values_list(self._order, flat=True).first()
+        if place is None:
+            raise ValidationFailed.of("before", "There is no such row in this list.")
+        return place
 
     def get_paginated_response(self, data: Any) -> Response:
         headers = {"Link": f'<{self.next_url}>; rel="next"'} if self.next_url else {}

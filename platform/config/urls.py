@@ -10,6 +10,8 @@ from config.openapi import openapi_json
 urlpatterns = [
     path("api/auth/", include("accounts.urls")),
     path("api/users/", include("accounts.user_urls")),
+    path("api/users/", include("billing.user_urls")),
+    path("api/billing/", include("billing.urls")),
     path("api/keys", include("publicapi.urls")),
     re_path(r"^api(?:/.*)?$", unknown_path),
     path("files/", include("files.urls")),

@@ -1,19 +1,17 @@
 """The `Idempotency-Key` header: a POST that is sent again is carried out once.
 
-The semantics are those of the IETF draft "The Idempotency-Key HTTP Header Field": the same key and
-body bring the stored answer, another body is a mistake, and a request that still runs a conflict.
+The same key and body bring the stored answer, another body is a mistake, and a request that still
+runs a conflict.
 """
 
 import hashlib
-import re
 from typing import Any
 
 from billing.types import Once
+from common.idempotency import KEY, MALFORMED
 from inference.pump import Pump
 from publicapi.v1.errors import InvalidBody
 from publicapi.v1.exchange import Exchange
-
-KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 
 def once(exchange: Exchange, body: bytes) -> Once | None:
@@ -22,7 +20,7 @@ def once(exchange: Exchange, body: bytes) -> Once | None:
     if key is None:
         return None
     if not KEY.fullmatch(key):
-        raise InvalidBody("`Idempotency-Key` must be 1 to 255 printable ASCII characters.")
+        raise InvalidBody(MALFORMED)
     return Once(exchange.path, key, hashlib.sha256(body).digest())
 
 

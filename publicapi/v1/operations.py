@@ -19,11 +19,11 @@ from billing.errors import (
     SpendCapReached,
 )
 from common.errors import DomainError, ServiceUnavailable, UnknownHost
+from common.idempotency import KEY
 from inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
 from publicapi.v1 import errors, usage_schema
 from publicapi.v1.chat_schema import ChatBody, Completion, CompletionChunk
 from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingsBody
-from publicapi.v1.idempotency import KEY
 from publicapi.v1.images_schema import ImageList, ImagesBody
 from publicapi.v1.models_schema import ModelList, ModelRow
 from publicapi.v1.usage_schema import UsageAnswer

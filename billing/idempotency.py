@@ -1,0 +1,18 @@
+"""How a client calls a POST to `/api` that moves money or begins something."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.request import Request
+
+from billing.types import Once
+from common.idempotency import digest, read_key
+
+
+def once(request: Request, values: Mapping[str, Any]) -> Once | None:
+    """The request as one that happens once, where its client named it; `values` are what it asks.
+
+    Raises ValidationFailed for a malformed name.
+    """
+    key = read_key(request)
+    return None if key is None else Once(request.path, key, digest(values))

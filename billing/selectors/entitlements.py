@@ -1,0 +1,104 @@
+"""What a user may use, said at once: all that a web app must know before it offers a model."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.months import end_of
+from billing.selectors.standing import (
+    Funds,
+    ModelAllowance,
+    OpenWindow,
+    Standing,
+    get_free_windows,
+    get_standing,
+)
+from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
+from catalog.selectors import get_catalog
+from catalog.types import Modality, Model
+from providers.registry import get_chat_wire, get_image_wire
+
+
+class FreeMessages(Struct, frozen=True):
+    """The free plan's messages of one model: `limit` of them in `window_hours`. `reset_at` is None
+    while none is used."""
+
+    used: int
+    reset_at: datetime | None
+    limit: int = FREE_MESSAGES
+    window_hours: int = FREE_WINDOW_HOURS
+
+
+class ModelEntitlement(Struct, frozen=True):
+    """What a user may use of one model. `callable`: could a message or a picture be begun now?"""
+
+    model: str
+    display_name: str
+    modality: Modality
+    allowance: ModelAllowance
+    resets_at: datetime | None
+    free: FreeMessages | None
+    callable: bool
+
+    @property
+    def included_in_plan(self) -> bool:
+        return self.allowance.granted > 0
+
+
+class Entitlements(Struct, frozen=True):
+    """A user's plan, balance and features, and the chat and image models on offer."""
+
+    plan: str
+    funds: Funds
+    features: dict[str, bool]
+    models: list[ModelEntitlement]
+
+
+def get_entitlements(user: User) -> Entitlements:
+    """What the user may use now. Two queries at most."""
+    standing = get_standing(user)
+    windows = get_free_windows(user) if standing.plan == FREE_PLAN else {}
+    allowances = {allowance.model: allowance for allowance in standing.allowances}
+    models = [
+        _entitlement(
+            model,
+            standing,
+            allowances.get(model.id) or ModelAllowance(model.id),
+            windows.get(model.id),
+        )
+        for model in get_catalog().models.values()
+        if model.modality != "embedding"
+    ]
+    return Entitlements(standing.plan, standing.funds, standing.features, models)
+
+
+def _entitlement(
+    model: Model, standing: Standing, allowance: ModelAllowance, window: OpenWindow | None
+) -> ModelEntitlement:
+    by_message = standing.plan == FREE_PLAN and model.modality == "chat"
+    free = _free_messages(window) if by_message and model.free else None
+    if by_message:
+        # There the window is the only thing that pays, whatever the balance.
+        is_funded = free is not None and free.used < free.limit
+    else:
+        is_funded = allowance.remaining > 0 or standing.funds.available > 0
+    return ModelEntitlement(
+        model=model.id,
+        display_name=model.display_name,
+        modality=model.modality,
+        allowance=allowance,
+        resets_at=end_of(standing.month) if allowance.granted else None,
+        free=free,
+        callable=is_funded and _is_configured(model),
+    )
+
+
+def _free_messages(window: OpenWindow | None) -> FreeMessages:
+    return FreeMessages(window.used, window.reset_at) if window else FreeMessages(0, None)
+
+
+def _is_configured(model: Model) -> bool:
+    """Can its provider be called here?"""
+    find = get_chat_wire if model.modality == "chat" else get_image_wire
+    return find(model.provider) is not None

@@ -1,0 +1,25 @@
+"""What a plan lets its account do."""
+
+from typing import Any
+
+from accounts.models import User
+from billing.errors import FeatureRequired, PlanRequired
+from billing.models import Plan, Subscription
+
+
+def require_feature(user: User, feature: str) -> None:
+    """Nothing, where the user's plan has the feature; one query.
+
+    Raises PlanRequired where every paid plan has it, else FeatureRequired, which names the smallest
+    that does.
+    """
+    mine = Subscription.objects.select_related("plan", "account__wallet").get(account=user)
+    if mine.plan.features.get(feature):
+        return
+    wallet = mine.account.wallet
+    payer: dict[str, Any] = {"plan": mine.plan_id, "balance": wallet.balance - wallet.held}
+    plans = list(Plan.objects.all())
+    if all(plan.features.get(feature) for plan in plans if plan.price != 0):
+        raise PlanRequired(feature=feature, **payer)
+    smallest = next((plan.key for plan in plans if plan.features.get(feature)), None)
+    raise FeatureRequired(feature=feature, required_plan=smallest, **payer)

@@ -1,0 +1,35 @@
+"""What happened on an account: the movements of its balance, and its calls."""
+
+from datetime import date
+
+from django.db.models import Q, QuerySet
+
+from accounts.models import User
+from billing.models import Charge, LedgerEntry
+from common.ids import least_of_day
+
+_EPOCH = date(1970, 1, 1)
+# Calls that the platform makes for itself, such as finding a title. A message of the free plan is
+# paid by the platform too, but it is the user's.
+_OURS = Q(funding=Charge.Funding.PLATFORM, free_window_start=None)
+
+
+def list_entries(user: User, *, kind: str | None = None) -> QuerySet[LedgerEntry]:
+    """The user's ledger, or its entries of one kind; for paging by `seq`."""
+    entries = LedgerEntry.objects.filter(account=user)
+    return entries.filter(kind=kind) if kind else entries
+
+
+def list_charges(
+    user: User, *, first: date | None = None, last: date | None = None, **values: str
+) -> QuerySet[Charge]:
+    """The user's calls, those that run included; for paging by id.
+
+    `first` and `last` are UTC days; `values` are what fields of the charge shall be.
+    """
+    charges = Charge.objects.filter(account=user, **values).exclude(_OURS)
+    if first:
+        charges = charges.filter(pk__gte=least_of_day((first - _EPOCH).days))
+    if last:
+        charges = charges.filter(pk__lt=least_of_day((last - _EPOCH).days + 1))
+    return charges

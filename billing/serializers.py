@@ -1,0 +1,196 @@
+"""Bodies of `/api/billing`, and of usage and entitlements under `/api/users/me`."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+
+from billing.models import Charge, LedgerEntry
+from billing.selectors.entitlements import Entitlements, FreeMessages, ModelEntitlement
+from billing.selectors.plans import FreeTier, Grant, PlanOffer
+from billing.selectors.standing import Funds, ModelAllowance, Standing
+from billing.selectors.subscriptions import CurrentSubscription
+from catalog.models import AIModel
+from common.fields import CentsField, TextField, UsdField
+
+MIN_TOPUP_USD, MAX_TOPUP_USD = 1, 10_000
+
+
+class FeaturesField(serializers.DictField):
+    """Which features a plan has, by name."""
+
+    child = serializers.BooleanField()
+
+
+class GrantSerializer(serializers.Serializer[Grant]):
+    model = serializers.CharField(read_only=True)
+    granted_usd = UsdField(source="granted")
+
+
+class FreeTierSerializer(serializers.Serializer[FreeTier]):
+    models = serializers.ListField(child=serializers.CharField(), read_only=True)
+    limit = serializers.IntegerField(read_only=True)
+    window_hours = serializers.IntegerField(read_only=True)
+
+
+class PlanSerializer(serializers.Serializer[PlanOffer]):
+    """A plan on offer. A price of null is agreed by contract."""
+
+    key = serializers.CharField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    price_usd = UsdField(source="price", allow_null=True)
+    api_access = serializers.BooleanField(read_only=True)
+    features = FeaturesField(read_only=True)
+    allowances = GrantSerializer(many=True, read_only=True)
+    free_messages = FreeTierSerializer(read_only=True, allow_null=True)
+
+
+class SubscriptionSerializer(serializers.Serializer[CurrentSubscription]):
+    """The period is the UTC month, by which allowances are granted; its end is the next one's
+    start."""
+
+    plan = serializers.CharField(read_only=True)
+    status = serializers.CharField(read_only=True)
+    current_period_start = serializers.DateTimeField(read_only=True)
+    current_period_end = serializers.DateTimeField(read_only=True)
+
+
+class BalanceSerializer(serializers.Serializer[Funds]):
+    balance_usd = UsdField(source="balance")
+    held_usd = UsdField(source="held")
+    available_usd = UsdField(source="available")
+    currency = serializers.CharField(default="USD", read_only=True)
+
+
+class AllowanceSerializer(serializers.Serializer[ModelAllowance]):
+    """What the plan pays of one model this month, at cost."""
+
+    model = serializers.CharField(read_only=True)
+    granted_usd = UsdField(source="granted")
+    used_usd = UsdField(source="used")
+    held_usd = UsdField(source="held")
+    remaining_usd = UsdField(source="remaining")
+
+
+class WalletSerializer(serializers.Serializer[Standing]):
+    balance_usd = UsdField(source="funds.balance")
+    held_usd = UsdField(source="funds.held")
+    available_usd = UsdField(source="funds.available")
+    month = serializers.DateField(format="%Y-%m", read_only=True)
+    allowances = AllowanceSerializer(many=True, read_only=True)
+
+
+class TransactionSerializer(serializers.ModelSerializer[LedgerEntry]):
+    """A movement of the balance, and the balance after it."""
+
+    amount_usd = UsdField(source="delta")
+    balance_after_usd = UsdField(source="balance_after")
+    charge_id = serializers.SerializerMethodField()
+
+    class Meta:
+        model = LedgerEntry
+        fields = [
+            "id",
+            "kind",
+            "amount_usd",
+            "balance_after_usd",
+            "description",
+            "charge_id",
+            "created_at",
+        ]
+        read_only_fields = fields
+
+    def get_charge_id(self, entry: LedgerEntry) -> UUID | None:
+        return entry.pk if entry.kind == LedgerEntry.Kind.CHARGE else None
+
+
+class TransactionFilterSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(LedgerEntry.Kind.choices, required=False)
+
+
+class TopupSerializer(serializers.Serializer[Any]):
+    amount_usd = CentsField(least=MIN_TOPUP_USD, most=MAX_TOPUP_USD)
+
+
+class UpgradeSerializer(serializers.Serializer[Any]):
+    plan = TextField()
+
+
+class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
+    """A call. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are what was
+    paid for it. A call that is held still runs, and shows how far it has come."""
+
+    model = serializers.CharField(source="model_id", read_only=True)
+    input_tokens = serializers.IntegerField(source="tokens_in", read_only=True)
+    output_tokens = serializers.IntegerField(source="tokens_out", read_only=True)
+    cost_usd = UsdField(source="cost")
+    plan_usd = UsdField(source="charge_plan")
+    balance_usd = UsdField(source="charge_balance")
+    created_at = serializers.DateTimeField(source="admitted_at", read_only=True)
+
+    class Meta:
+        model = Charge
+        fields = [
+            "id",
+            "source",
+            "model",
+            "status",
+            "input_tokens",
+            "output_tokens",
+            "images",
+            "cost_usd",
+            "plan_usd",
+            "balance_usd",
+            "created_at",
+        ]
+        read_only_fields = fields
+
+
+class UsageFilterSerializer(serializers.Serializer[Any]):
+    """Also `source`, and `from` and `to`: UTC days, both included."""
+
+    model = TextField(required=False)
+    status = serializers.ChoiceField(Charge.Status.choices, required=False)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # Words that mean something else as attributes.
+        return super().get_fields() | {
+            "source": serializers.ChoiceField(Charge.Source.choices, required=False),
+            "from": serializers.DateField(required=False),
+            "to": serializers.DateField(required=False),
+        }
+
+    def validate_model(self, model: str) -> str:
+        if not AIModel.objects.filter(pk=model).exists():
+            raise serializers.ValidationError("There is no such model.")
+        return model
+
+
+class FreeMessagesSerializer(serializers.Serializer[FreeMessages]):
+    limit = serializers.IntegerField(read_only=True)
+    window_hours = serializers.IntegerField(read_only=True)
+    used = serializers.IntegerField(read_only=True)
+    reset_at = serializers.DateTimeField(read_only=True, allow_null=True)
+
+
+class ModelEntitlementSerializer(serializers.Serializer[ModelEntitlement]):
+    """`free`: the messages that cost nothing, on the free plan. `callable`: could one be sent, or
+    a picture be made, now?"""
+
+    model = serializers.CharField(read_only=True)
+    display_name = serializers.CharField(read_only=True)
+    modality = serializers.ChoiceField(["chat", "image"], read_only=True)
+    included_in_plan = serializers.BooleanField(read_only=True)
+    allowance_usd = UsdField(source="allowance.granted")
+    used_usd = UsdField(source="allowance.used")
+    remaining_usd = UsdField(source="allowance.remaining")
+    resets_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    free = FreeMessagesSerializer(read_only=True, allow_null=True)
+    callable = serializers.BooleanField(read_only=True)
+
+
+class EntitlementsSerializer(serializers.Serializer[Entitlements]):
+    plan = serializers.CharField(read_only=True)
+    balance_usd = UsdField(source="funds.balance")
+    features = FeaturesField(read_only=True)
+    models = ModelEntitlementSerializer(many=True, read_only=True)

@@ -1,0 +1,133 @@
+"""`/api/billing`, and under `/api/users/me` what was used and what may be."""
+
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from billing.errors import SelfServiceOff
+from billing.idempotency import once
+from billing.selectors.entitlements import get_entitlements
+from billing.selectors.history import list_charges, list_entries
+from billing.selectors.plans import list_plans
+from billing.selectors.standing import get_funds, get_standing
+from billing.selectors.subscriptions import get_subscription
+from billing.serializers import (
+    BalanceSerializer,
+    EntitlementsSerializer,
+    PlanSerializer,
+    SubscriptionSerializer,
+    TopupSerializer,
+    TransactionFilterSerializer,
+    TransactionSerializer,
+    UpgradeSerializer,
+    UsageFilterSerializer,
+    UsageRecordSerializer,
+    WalletSerializer,
+)
+from billing.services import balance
+from common.idempotency import IDEMPOTENCY_KEY
+from common.ids import uuid7
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+
+
+class BillingViewSet(ViewSet):
+    """Plans and money. No payment is taken here: where accounts cannot serve themselves, an
+    operator credits them."""
+
+    @extend_schema(responses=PlanSerializer(many=True))
+    def plans(self, request: AuthenticatedRequest) -> Response:
+        return Response([PlanSerializer(plan).data for plan in list_plans()])
+
+    @extend_schema(responses=SubscriptionSerializer)
+    def subscription(self, request: AuthenticatedRequest) -> Response:
+        return Response(SubscriptionSerializer(get_subscription(request.user)).data)
+
+    @extend_schema(responses=BalanceSerializer)
+    def balance(self, request: AuthenticatedRequest) -> Response:
+        return Response(BalanceSerializer(get_funds(request.user)).data)
+
+    @extend_schema(responses=WalletSerializer)
+    def wallet(self, request: AuthenticatedRequest) -> Response:
+        return Response(WalletSerializer(get_standing(request.user)).data)
+
+    @extend_schema(
+        parameters=[TransactionFilterSerializer, *PAGE_PARAMETERS],
+        responses=TransactionSerializer(many=True),
+    )
+    def transactions(self, request: AuthenticatedRequest) -> Response:
+        wishes = _filters(TransactionFilterSerializer, request)
+        pages = NewestFirst("seq")
+        entries = pages.paginate_queryset(list_entries(request.user, **wishes), request)
+        return pages.get_paginated_response(TransactionSerializer(entries, many=True).data)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=TopupSerializer,
+        responses={201: TransactionSerializer},
+    )
+    def topup(self, request: AuthenticatedRequest) -> Response:
+        _check_self_service()
+        body = TopupSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        entry = balance.topup(
+            operation_id=uuid7(),
+            account=request.user,
+            amount=body.validated_data["amount_usd"],
+            once=once(request, body.validated_data),
+        )
+        return Response(TransactionSerializer(entry).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY], request=UpgradeSerializer, responses=SubscriptionSerializer
+    )
+    def upgrade(self, request: AuthenticatedRequest) -> Response:
+        _check_self_service()
+        body = UpgradeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        subscription = balance.upgrade(
+            account=request.user,
+            plan=body.validated_data["plan"],
+            once=once(request, body.validated_data),
+        )
+        return Response(SubscriptionSerializer(subscription).data)
+
+
+class UsageViewSet(ViewSet):
+    """The signed-in user's calls, and what they may call."""
+
+    @extend_schema(
+        parameters=[UsageFilterSerializer, *PAGE_PARAMETERS],
+        responses=UsageRecordSerializer(many=True),
+    )
+    def usage(self, request: AuthenticatedRequest) -> Response:
+        wishes = _filters(UsageFilterSerializer, request)
+        first, last = wishes.pop("from", None), wishes.pop("to", None)
+        charges = list_charges(request.user, first=first, last=last, **wishes)
+        pages = NewestFirst()
+        page = pages.paginate_queryset(charges, request)
+        return pages.get_paginated_response(UsageRecordSerializer(page, many=True).data)
+
+    @extend_schema(responses=EntitlementsSerializer)
+    def entitlements(self, request: AuthenticatedRequest) -> Response:
+        return Response(EntitlementsSerializer(get_entitlements(request.user)).data)
+
+
+def _filters(
+    serializer: type[TransactionFilterSerializer | UsageFilterSerializer],
+    request: AuthenticatedRequest,
+) -> dict[str, Any]:
+    """The filters in a query, checked."""
+    query = serializer(data=request.query_params.dict())
+    query.is_valid(raise_exception=True)
+    filters: dict[str, Any] = query.validated_data
+    return filters
+
+
+def _check_self_service() -> None:
+    if not settings.SELF_SERVICE_TOPUP:
+        raise SelfServiceOff
