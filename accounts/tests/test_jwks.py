@@ -191,7 +191,8 @@ async def test_a_broken_answer_is_none(provider: Provider, answer: dict[str, Any
 
 
 async def test_an_answer_that_drips_is_given_up(provider: Provider) -> None:
-    provider.answer(*[b" ", 0.1] * 50, json.dumps({"keys": [KEY]}).encode())
+    drops: list[bytes | float] = [b" ", 0.1]
+    provider.answer(*drops * 50, json.dumps({"keys": [KEY]}).encode())
     began = time.monotonic()
     with pytest.raises(IdentityProviderUnavailable):
         await provider.has("first")
