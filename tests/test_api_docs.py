@@ -35,6 +35,7 @@ from publicapi.v1 import (
 from publicapi.v1.authentication import KEY_LIMIT
 from publicapi.v1.operations import OPERATIONS
 from simulator.process import RunningSimulator
+from tests import documents
 from tests.clients.environments import (
     PROGRAMS,
     environment,
@@ -42,6 +43,7 @@ from tests.clients.environments import (
     node_client,
     python_client,
 )
+from tests.documents import examples, rows
 from tests.service import Web
 
 PAGE = ROOT / "docs" / "api" / "v1.md"
@@ -56,22 +58,7 @@ def alice(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Cu
 
 
 def section(title: str) -> str:
-    """What stands under a heading, without its subsections."""
-    _, _, rest = PAGE.read_text().partition(f"# {title}\n")
-    assert rest, title
-    return re.split(r"^#+ ", rest, maxsplit=1, flags=re.MULTILINE)[0]
-
-
-def rows(text: str) -> list[list[str]]:
-    """The cells of its tables, without code marks and headings."""
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    cells = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines]
-    heads = [index - 1 for index, row in enumerate(cells) if set(row[0]) <= set("-:")]
-    return [row for index, row in enumerate(cells) if index not in heads and index - 1 not in heads]
-
-
-def examples(text: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    return documents.section(PAGE, title)
 
 
 def run(customer: Customer, folder: Path, *command: str | Path) -> str:

@@ -11,3 +11,5 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 PROVIDERS = from_environ({}, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL)
 # Static files are served from where they stand, as in development; nothing is collected.
 SERVESTATIC_USE_FINDERS = True
+# Off as in production, but a test may start a process that has it on.
+SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
