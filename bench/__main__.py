@@ -1,5 +1,5 @@
 """`python -m bench`: the service beside the yardstick and beside LiteLLM's proxy, the usage report
-over a million charges, and the money functions under pgbench.
+over a million charges, what a web app asks, and the money functions under pgbench.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the limiter,
 one process for the service and one for each that it is compared with, and an upstream without

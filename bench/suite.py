@@ -1,6 +1,7 @@
 """All measurements in order, what they are held against, and what is printed about them."""
 
 from statistics import median
+from uuid import UUID
 
 import uvloop
 from django.db import connection
@@ -15,9 +16,11 @@ from bench import (
     servers,
     throughput,
     usage,
+    web_app,
 )
 from bench.load import Result
 from bench.report import Target, milliseconds
+from bench.servers import Server
 from bench.throughput import CONNECTIONS, Series, Subject
 from billing.models import Charge
 from billing.services.sweeps import find_violations
@@ -44,7 +47,7 @@ def run(*, rounds: int, seconds: int) -> None:
     targets.append(_accounting(answered + streamed + called + embedded))
     with noise.told("pgbench"):
         targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
-    targets.append(_usage_report())
+    targets += _with_a_long_past()
     print("\n" + report.verdicts(targets))
 
 
@@ -165,24 +168,59 @@ def _money_functions(accounts: list[seed.Account], seconds: int) -> list[Target]
     return targets
 
 
-def _usage_report() -> Target:
+def _with_a_long_past() -> list[Target]:
+    """What the owner of a million charges waits for."""
     reporter = usage.seed_past()
-    with (
-        process.running("--bench") as simulator,
-        servers.service(simulator) as service,
-        noise.told("the usage report"),
-    ):
+    rows = web_app.seed_ledger(reporter.account_id)
+    with process.running("--bench") as simulator, servers.service(simulator) as service:
+        return [_usage_report(service, reporter), *_web_app(service, reporter.account_id, rows)]
+
+
+def _usage_report(service: Server, reporter: usage.Reporter) -> Target:
+    with noise.told("the usage report"):
         outcome = usage.measure(service, reporter)
     seconds = median(outcome.reports)
     print(
         f"The usage report over {usage.CHARGES:,} charges, {outcome.rows:,} rows of the rollup: "
         f"{milliseconds(seconds)}, p99 {milliseconds(outcome.p99)}; the list of models "
         f"{milliseconds(median(outcome.lists))}; read from the charges themselves "
-        f"{milliseconds(median(outcome.direct))}",
+        f"{milliseconds(median(outcome.direct))}\n",
         flush=True,
     )
     name = f"usage report over {usage.CHARGES:,} charges"
     return Target(name, milliseconds(seconds), "< 50 ms", seconds < 0.05)
+
+
+def _web_app(service: Server, account_id: UUID, ledger: int) -> list[Target]:
+    with noise.told("the web app's questions"):
+        times = web_app.measure(service, account_id)
+    middle = {name: median(seconds) for name, seconds in times.items()}
+    rows = [
+        (
+            name,
+            milliseconds(middle[name]),
+            milliseconds(web_app.p99(seconds)),
+            f"{middle[name] / middle[web_app.ME]:.2f}",
+        )
+        for name, seconds in times.items()
+        if name not in (web_app.LOGIN, web_app.ARGON2)
+    ]
+    print(
+        f"Signing in: {milliseconds(middle[web_app.LOGIN])}, of which the hash of the password is "
+        f"{milliseconds(middle[web_app.ARGON2])}"
+    )
+    print(f"The web app's questions, one at a time, of an account with {ledger:,} ledger rows")
+    header = ("", "median", "p99", "of /api/auth/me")
+    print(report.table(header, rows), end="\n\n", flush=True)
+    targets = [
+        Target(name, milliseconds(middle[name]), f"< {promised} ms", middle[name] < promised / 1000)
+        for name, promised in web_app.PROMISED.items()
+    ]
+    ratio = middle[web_app.LOGIN] / middle[web_app.ARGON2]
+    return [
+        *targets,
+        Target("signing in, of Argon2 alone", f"{ratio:.2f}", "<= 1.25", ratio <= 1.25),
+    ]
 
 
 def _none_failed(name: str, results: list[Result]) -> Target:
