@@ -60,12 +60,12 @@ def send_due_emails() -> None:
         pass
 
 
-def purge_emails() -> None:
-    """Delete mails and expired tokens after a day, and mails that are too many before."""
+def purge_emails(*, keep: int = MAX_KEPT) -> None:
+    """Delete mails and expired tokens after a day, and mails over the newest `keep` before."""
     now = timezone.now()
     OutgoingEmail.objects.filter(pk__lt=uuid7(now - KEPT)).delete()
     ended = OutgoingEmail.objects.exclude(ended_at=None)
-    for newest_surplus in ended.order_by("-pk").values_list("pk", flat=True)[MAX_KEPT:][:1]:
+    for newest_surplus in ended.order_by("-pk").values_list("pk", flat=True)[keep:][:1]:
         ended.filter(pk__lte=newest_surplus).delete()
     EmailedToken.objects.filter(expires_at__lt=now - KEPT).delete()
 
