@@ -165,6 +165,11 @@ class UsageFilterSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError("There is no such model.")
         return model
 
+    def validate(self, filters: dict[str, Any]) -> dict[str, Any]:
+        if "from" in filters and "to" in filters and filters["from"] > filters["to"]:
+            raise serializers.ValidationError({"to": "The last day is before the first."})
+        return filters
+
 
 class FreeMessagesSerializer(serializers.Serializer[FreeMessages]):
     limit = serializers.IntegerField(read_only=True)

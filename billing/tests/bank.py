@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import ApiKey, User
 from billing.models import Charge, Wallet
@@ -21,6 +22,8 @@ from tests.service import database_url
 BALANCE_ONLY = "kimi-k3"
 # Max grants an allowance for it.
 IN_PLAN = "gpt-6-luna"
+# The free plan has messages of it, and the paid ones an allowance.
+FREE_MODEL = "smollm2-135m"
 
 
 def new_account(*, plan: str = "max", balance: int = NUSD_PER_USD) -> User:
@@ -127,10 +130,33 @@ def wallet_of(account: User) -> Wallet:
 
 
 @contextmanager
+def at(moment: datetime) -> Iterator[None]:
+    """Money moves at that moment, in one transaction."""
+    with transaction.atomic():
+        run("SELECT set_config('platform.clock', %s, true)", moment.isoformat())
+        yield
+
+
+@contextmanager
 def other_connection() -> Iterator[psycopg.Connection[Any]]:
     """A second connection to the same database, in autocommit: another process, so to speak."""
     with psycopg.connect(database_url(), autocommit=True) as other:
         yield other
+
+
+def wait_until_blocked(connection: psycopg.Connection[Any]) -> None:
+    """Until somebody waits for a lock of that connection."""
+    pid = connection.info.backend_pid
+    with other_connection() as observer:
+        for _ in range(200):
+            row = observer.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))",
+                (pid,),
+            ).fetchone()
+            if row and row[0]:
+                return
+            observer.execute("SELECT pg_sleep(0.02)")
+    raise AssertionError("nobody waits")
 
 
 def run(sql: str, *params: Any) -> tuple[Any, ...]:

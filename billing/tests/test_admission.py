@@ -120,23 +120,6 @@ def test_a_call_that_the_platform_pays_holds_and_bills_nothing() -> None:
     assert wallet_of(charlie).balance == 0
 
 
-def test_a_free_window_admits_ten_messages_and_a_failed_one_is_given_back() -> None:
-    charlie = new_account(plan="free", balance=0)
-    owner = live_owner()
-
-    def send() -> tuple[str, object]:
-        return hold(charlie, 1, owner=owner, free_window=True, model=IN_PLAN)
-
-    charges = [send()[1] for _ in range(10)]
-    assert send()[0] == "free_limit"
-
-    release(charges[0])  # type: ignore[arg-type]
-    assert send()[0] == "held"
-    assert send()[0] == "free_limit"
-    for charge in charges:
-        settle(charge, 1)  # type: ignore[arg-type]
-
-
 def test_a_plan_change_keeps_what_was_used_and_what_is_held() -> None:
     alice = new_account(plan="advanced", balance=0)
     owner = live_owner()
