@@ -5,3 +5,8 @@ from django.apps import AppConfig
 
 class AccountsConfig(AppConfig):
     name = "accounts"
+
+    def ready(self) -> None:
+        from accounts import audit
+
+        audit.connect()

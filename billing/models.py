@@ -48,6 +48,9 @@ class PlanAllowance(models.Model):
             models.CheckConstraint(condition=Q(granted__gte=0), name="plan_allowance_not_negative"),
         ]
 
+    def __str__(self) -> str:
+        return f"{self.plan_id}: {self.model_id}"
+
 
 class ContractAllowance(models.Model):
     """How much of one model, at cost, an account is granted each month by a contract of its own.
@@ -86,6 +89,9 @@ class Subscription(models.Model):
     status = models.CharField(max_length=16, choices=Status.choices, db_default=Status.ACTIVE)
     started_at = models.DateTimeField(db_default=Now())
 
+    def __str__(self) -> str:
+        return f"Subscription of {self.account}"
+
 
 class Wallet(models.Model):
     """The prepaid balance, and the mutex of its account: every money verb locks this row first.
@@ -109,6 +115,9 @@ class Wallet(models.Model):
                 name="wallet_covers_what_is_held",
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"Wallet of {self.account}"
 
 
 class Allowance(models.Model):
@@ -281,6 +290,9 @@ class Charge(models.Model):
             ),
         ]
 
+    def __str__(self) -> str:
+        return str(self.pk)
+
 
 class LedgerEntry(models.Model):
     """One movement of a balance, in a gapless chain per account. Append-only (by trigger).
@@ -307,12 +319,19 @@ class LedgerEntry(models.Model):
 
     class Meta:
         verbose_name_plural = "ledger entries"
+        indexes = [
+            # For what was paid in per day; charges, which are many, are summed up in the rollup.
+            models.Index(fields=["created_at"], condition=Q(kind="topup"), name="ledger_paid_in"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["account", "seq"], name="ledger_chain"),
             models.CheckConstraint(
                 condition=Q(balance_after__gte=0), name="ledger_balance_not_negative"
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} no. {self.seq}"
 
 
 class UsageDaily(models.Model):
@@ -348,6 +367,9 @@ class UsageDaily(models.Model):
                 name="usage_day_key_model",
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} on {self.day}"
 
 
 class IdempotencyKey(models.Model):

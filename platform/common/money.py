@@ -12,6 +12,13 @@ def usd(nusd: int) -> float:
     return nusd / NUSD_PER_USD
 
 
+def usd_text(nusd: int) -> str:
+    """The same for people: "$1,234.50", and below a cent every digit that counts."""
+    dollars, nanos = divmod(abs(nusd), NUSD_PER_USD)
+    fraction = f"{nanos:09}".rstrip("0").ljust(2, "0")
+    return f"{'-' if nusd < 0 else ''}${dollars:,}.{fraction}"
+
+
 def whole_cents(amount: object) -> int:
     """Nano-USD of an amount given in USD with at most two decimals.
 

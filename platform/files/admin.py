@@ -6,18 +6,19 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from common.backoffice.filters import PeriodFilter
+from common.backoffice.pages import OfAnAccount
 from files import services
 from files.models import StoredFile
 
 
 @admin.register(StoredFile)
-class StoredFileAdmin(admin.ModelAdmin[StoredFile]):
+class StoredFileAdmin(OfAnAccount):
     """A file is taken down with its bytes: from then on its link says that it is gone."""
 
-    list_display = ("id", "account_id", "media_type", "size", "created_at", "expires_at")
-    list_filter = ("media_type",)
-    search_fields = ("id", "account__id", "account__email")
-    ordering = ("-created_at",)
+    list_display = ("id", "account", "media_type", "size", "created_at", "expires_at")
+    list_filter = (PeriodFilter,)
+    ordering = ("-pk",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -7,6 +7,7 @@ import django_stubs_ext
 import environ
 
 from common.times import ISO_UTC
+from config.settings.admin import *
 from providers.config import from_environ
 
 django_stubs_ext.monkeypatch()
@@ -35,7 +36,9 @@ TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
 INSTALLED_APPS = [
     "daphne",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
+    "config.apps.OperatorAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -152,6 +155,8 @@ STORAGES = {
 # --- Accounts -----------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
+# Of the admin's sessions; `/api` has tokens of its own (accounts/authentication.py).
+AUTHENTICATION_BACKENDS = ["accounts.backends.OperatorBackend"]
 PASSWORD_HASHERS = [
     "accounts.hashers.BoundedArgon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

@@ -1,0 +1,57 @@
+"""What operators can do to an account or a key."""
+
+from accounts.models import ApiKey, User
+from accounts.services import api_keys, users
+from common.backoffice.acts import Act
+
+
+class Suspend(Act):
+    title = "Suspend this account"
+    explanation = (
+        "Its web app, its API keys and its visits to this admin are refused from now on, until it "
+        "is reactivated. Calls that are running end as usual."
+    )
+    dangerous = True
+    record: User
+
+    def carry_out(self) -> str:
+        before = self.record.status
+        users.suspend(user=self.record)
+        return "" if before == User.Status.SUSPENDED else "Suspended."
+
+
+class Reactivate(Act):
+    title = "Reactivate this account"
+    explanation = "Its user has to sign in anew. API keys that were revoked stay so."
+    record: User
+
+    def carry_out(self) -> str:
+        before = self.record.status
+        users.reactivate(user=self.record)
+        return "" if before == User.Status.ACTIVE else f"Reactivated; it was {before}."
+
+
+class RevokeSessions(Act):
+    title = "Revoke all sessions"
+    explanation = (
+        "The user is signed out everywhere, at once, and has to sign in anew. API keys go on."
+    )
+    dangerous = True
+    record: User
+
+    def carry_out(self) -> str:
+        users.revoke_sessions(user=self.record)
+        return "Sessions revoked."
+
+
+class RevokeKey(Act):
+    title = "Revoke this key"
+    explanation = "It is refused from now on, for good. Its account may create another one."
+    dangerous = True
+    record: ApiKey
+
+    def carry_out(self) -> str:
+        if self.record.revoked_at is not None:
+            return ""
+        api_keys.revoke_key(user=self.record.account, key_id=self.record.pk)
+        return "Revoked."

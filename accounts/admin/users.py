@@ -1,0 +1,182 @@
+"""Accounts in the admin. Passwords and token ids are never shown."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.db.models import Field, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import (
+    BooleanRadioFilter,
+    ChoicesDropdownFilter,
+    RelatedDropdownFilter,
+)
+
+from accounts.admin.acts import Reactivate, RevokeSessions, Suspend
+from accounts.models import LinkedIdentity, User
+from common.backoffice.acts import Acting
+from common.backoffice.pages import as_uuid
+from common.backoffice.theme import TabularInline, action, display
+from common.money import usd_text
+
+# Only superusers give and take them, and not their own.
+RANK = ("is_staff", "is_superuser", "groups")
+# The lists of what belongs to an account; each finds it by its id.
+LISTS = {
+    "API keys": "accounts_apikey",
+    "Charges": "billing_charge",
+    "Ledger": "billing_ledgerentry",
+    "Usage by day": "billing_usagedaily",
+    "Contracts": "billing_contractallowance",
+    "Files": "files_storedfile",
+    "Audit log": "admin_logentry",
+}
+
+
+class IdentityInline(TabularInline[Any, Any]):
+    """The accounts elsewhere with which the user signs in."""
+
+    model = LinkedIdentity
+    fields = readonly_fields = ("issuer", "subject", "created_at")
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class UserAdmin(Acting):
+    """Accounts come from signing up and are suspended, not deleted: their charges stay."""
+
+    list_display = (
+        "email",
+        "name",
+        "shown_status",
+        "plan",
+        "balance",
+        "email_verified",
+        "is_staff",
+        "created_at",
+    )
+    list_filter = (
+        ("status", ChoicesDropdownFilter),
+        ("subscription__plan", RelatedDropdownFilter),
+        ("email_verified", BooleanRadioFilter),
+        ("is_staff", BooleanRadioFilter),
+    )
+    list_select_related = ("subscription__plan", "wallet")
+    search_fields = ("email", "name")
+    search_help_text = "An address, a name or an id"
+    ordering = ("-created_at",)
+    fieldsets = (
+        (None, {"fields": ("email", "name", "email_verified", "shown_status")}),
+        ("Money", {"fields": ("plan", "balance", "links")}),
+        ("Operator", {"fields": RANK}),
+        ("More", {"fields": ("id", "locale", "timezone", "last_login", "created_at")}),
+    )
+    readonly_fields = (
+        "id",
+        "email",
+        "shown_status",
+        "plan",
+        "balance",
+        "links",
+        "locale",
+        "timezone",
+        "last_login",
+        "created_at",
+    )
+    filter_horizontal = ("groups",)
+    inlines = (IdentityInline,)
+    actions_detail = ("suspend", "reactivate", "revoke_sessions")
+
+    @display(
+        description="status",
+        ordering="status",
+        label={"active": "success", "suspended": "warning", "deactivated": "danger"},
+    )
+    def shown_status(self, user: User) -> str:
+        return user.status
+
+    @display(description="plan", ordering="subscription__plan__rank")
+    def plan(self, user: User) -> SafeString:
+        url = reverse("admin:billing_subscription_change", args=(user.pk,))
+        return format_html('<a href="{}">{}</a>', url, user.subscription.plan)
+
+    @display(description="balance", ordering="wallet__balance")
+    def balance(self, user: User) -> SafeString:
+        url = reverse("admin:billing_wallet_change", args=(user.pk,))
+        return format_html('<a href="{}">{}</a>', url, usd_text(user.wallet.balance))
+
+    @display(description="what belongs to it")
+    def links(self, user: User) -> SafeString:
+        query = urlencode({"q": user.pk})
+        return format_html_join(
+            " · ",
+            '<a class="text-primary-600 dark:text-primary-500" href="{}?{}">{}</a>',
+            ((reverse(f"admin:{name}_changelist"), query, title) for title, name in LISTS.items()),
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[User], search_term: str
+    ) -> tuple[QuerySet[User], bool]:
+        if wanted := as_uuid(search_term.strip()):
+            return queryset.filter(pk=wanted), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
+        may_rank = request.user.is_superuser and obj is not None and obj.pk != request.user.pk
+        return self.readonly_fields if may_rank else (*self.readonly_fields, *RANK)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Only what was changed: the user may be changing the rest just now."""
+        own = {field.name for field in User._meta.get_fields() if isinstance(field, Field)}
+        columns = own - {field.name for field in User._meta.many_to_many}
+        obj.save(update_fields=[name for name in form.changed_data if name in columns])
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Only superusers change other operators."""
+        return super().has_change_permission(request, obj) and not _outranks(obj, request)
+
+    def may_act_on(self, request: HttpRequest, record: User) -> bool:
+        """Nobody can lock themselves out."""
+        return self.has_change_permission(request, record) and record.pk != request.user.pk
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Those that make sense for this user, and that this operator may do."""
+        user = self.get_object(request, str(object_id))
+        if user is None or not self.may_act_on(request, user):
+            return []
+        active = user.status == User.Status.ACTIVE
+        moot = "accounts_user_reactivate" if active else "accounts_user_suspend"
+        acts = super().get_actions_detail(request, object_id)
+        return [act for act in acts if act.action_name != moot]
+
+    @action(description="Suspend", icon="block", permissions=["act"])
+    def suspend(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, Suspend)
+
+    @action(description="Reactivate", icon="undo", permissions=["act"])
+    def reactivate(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, Reactivate)
+
+    @action(description="Revoke sessions", icon="logout", permissions=["act"])
+    def revoke_sessions(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, RevokeSessions)
+
+
+def _outranks(user: Any, request: HttpRequest) -> bool:
+    """Is it another operator, and the one who asks no superuser?"""
+    if not isinstance(user, User) or request.user.is_superuser:
+        return False
+    return user.is_staff and user.pk != request.user.pk

@@ -1,0 +1,76 @@
+"""What operators fill in to enter the admin, and to change their passwords there."""
+
+import math
+from typing import Any
+
+import structlog
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
+from django.forms import Form
+from django.http import HttpRequest
+
+from accounts.services import lockout
+from common.backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
+from common.client_ip import client_ip_of
+from common.errors import ServiceUnavailable
+
+log = structlog.get_logger(__name__)
+
+MAX_ADDRESS = 254
+# The bound keeps the work of hashing it small.
+MAX_PASSWORD = 1024
+
+
+class SignInForm(AdminAuthenticationForm):
+    """Address and password of an operator. Who fails too often is refused for a while, in the same
+    words whether there is such an account or not."""
+
+    request: HttpRequest
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _bound(self, username=MAX_ADDRESS, password=MAX_PASSWORD)
+
+    def clean(self) -> dict[str, Any]:
+        address = self.cleaned_data.get("username")
+        if not address or not self.cleaned_data.get("password"):
+            return self.cleaned_data
+        who = {"address": address, "client_ip": client_ip_of(self.request)}
+        refuse_guessing(**who)
+        try:
+            super().clean()
+        except ValidationError:
+            log.warning("admin.sign_in_failed", **who)
+            raise
+        except ServiceUnavailable as error:
+            raise ValidationError(error.text) from None
+        lockout.forget_failures(**who)
+        return self.cleaned_data
+
+
+class OwnPasswordForm(PasswordChangeForm):
+    """The old password and the new one, twice. The service that changes it checks them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _bound(self, **dict.fromkeys(self.fields, MAX_PASSWORD))
+
+    def clean_old_password(self) -> str:
+        return str(self.cleaned_data["old_password"])
+
+    def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
+        """Leave it to the service."""
+
+
+def refuse_guessing(*, address: str, client_ip: str) -> None:
+    """Count an attempt. Raises ValidationError where there were too many."""
+    if seconds := lockout.count_attempt(address=address, client_ip=client_ip):
+        log.warning("admin.locked_out", address=address, client_ip=client_ip, seconds=seconds)
+        minutes = math.ceil(seconds / 60)
+        wait = "a minute" if minutes == 1 else f"{minutes} minutes"
+        raise ValidationError(f"Too many attempts failed. Try again in {wait}.")
+
+
+def _bound(form: Form, **lengths: int) -> None:
+    for name, length in lengths.items():
+        form.fields[name].validators.append(MaxLengthValidator(length))

@@ -1,0 +1,67 @@
+"""What an account has: its plan and its balance."""
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import RelatedDropdownFilter
+
+from billing.admin.acts import AdjustBalance, ChangePlan
+from billing.models import Allowance, Subscription, Wallet
+from billing.selectors.months import current_month
+from common.backoffice.acts import Acting
+from common.backoffice.money import usd_column
+from common.backoffice.pages import OfAnAccount, ReadOnly
+from common.backoffice.theme import action, display
+from common.money import usd_text
+
+_ALLOWANCES = """<table class="w-full"><thead><tr class="text-left">
+<th>Model</th><th>Granted</th><th>Used</th><th>Held</th></tr></thead><tbody>{}</tbody></table>"""
+_ALLOWANCE = "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>"
+
+
+@admin.register(Subscription)
+class SubscriptionAdmin(ReadOnly, OfAnAccount, Acting):
+    list_display = ("account", "plan", "status", "started_at")
+    list_filter = (("plan", RelatedDropdownFilter),)
+    list_select_related = ("account", "plan")
+    ordering = ("-pk",)
+    fields = ("account", "plan", "status", "started_at", "this_month")
+    readonly_fields = ("this_month",)
+    actions_detail = ("change_plan",)
+
+    @display(description="allowances used this month, at cost")
+    def this_month(self, subscription: Subscription) -> str | SafeString:
+        """Those that were used: a row comes with the first use."""
+        allowances = Allowance.objects.filter(
+            account_id=subscription.pk, month=current_month()
+        ).order_by("model_id")
+        rows = [
+            (row.model_id, usd_text(row.granted), usd_text(row.used), usd_text(row.held))
+            for row in allowances
+        ]
+        return format_html(_ALLOWANCES, format_html_join("", _ALLOWANCE, rows)) if rows else "none"
+
+    @action(description="Change the plan", icon="swap_vert", permissions=["act"])
+    def change_plan(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, ChangePlan)
+
+
+@admin.register(Wallet)
+class WalletAdmin(ReadOnly, OfAnAccount, Acting):
+    list_display = ("account", "balance_usd", "held_usd", "free", "open_charges")
+    ordering = ("-pk",)
+    fields = ("account", "balance_usd", "held_usd", "free", "open_charges", "seq")
+    readonly_fields = ("balance_usd", "held_usd", "free")
+    actions_detail = ("adjust",)
+
+    balance_usd = usd_column("balance")
+    held_usd = usd_column("held", "held by running calls")
+
+    @display(description="free")
+    def free(self, wallet: Wallet) -> str:
+        return usd_text(wallet.balance - wallet.held)
+
+    @action(description="Adjust the balance", icon="price_change", permissions=["act"])
+    def adjust(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, AdjustBalance)

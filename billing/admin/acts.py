@@ -1,0 +1,91 @@
+"""What operators can do to an account's money."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
+
+from billing.errors import UsageExceedsPlan
+from billing.models import LedgerEntry, Plan, Subscription, Wallet
+from billing.services import balance
+from common.backoffice.acts import Act
+from common.backoffice.money import MAX_USD, UsdField
+from common.errors import ValidationFailed
+from common.ids import uuid7
+from common.money import usd_text
+
+
+class AdjustBalance(Act):
+    """Once per form, however often it is sent: the form carries the id of the ledger entry."""
+
+    title = "Adjust the balance"
+    explanation = (
+        "Adds to the balance, or takes from it what running calls do not hold. The customer sees "
+        "the entry and its reason among their transactions."
+    )
+    record: Wallet
+
+    amount = UsdField(
+        label="Amount (USD)",
+        at_least=-MAX_USD,
+        help_text="In whole cents; negative to take away, like -12.50.",
+    )
+    operation = forms.UUIDField(widget=forms.HiddenInput, initial=uuid7)
+    fields_in_order = ("amount", "reason")
+
+    def clean_amount(self) -> int:
+        amount: int = self.cleaned_data["amount"]
+        if amount == 0:
+            raise forms.ValidationError("An adjustment of nothing changes nothing.")
+        return amount
+
+    def carry_out(self) -> str:
+        operation, amount = self.cleaned_data["operation"], self.cleaned_data["amount"]
+        wallet = Wallet.objects.select_for_update(no_key=True).get(pk=self.record.pk)
+        repeated = LedgerEntry.objects.filter(pk=operation).exists()
+        entry = balance.adjust(
+            operation_id=operation,
+            account=wallet.account,
+            delta=amount,
+            reason=self.cleaned_data["reason"],
+        )
+        if repeated:
+            return ""
+        return f"Balance adjusted by {usd_text(amount)} to {usd_text(entry.balance_after)}."
+
+
+class ChangePlan(Act):
+    """Asks again where more was used this month than the new plan includes."""
+
+    title = "Change the plan"
+    explanation = (
+        "Counts from now on: this month's allowances take the new plan's size, what was used stays "
+        "used, and running calls keep what they hold."
+    )
+    record: Subscription
+
+    plan = forms.ModelChoiceField(Plan.objects.all(), widget=UnfoldAdminSelectWidget)
+    anyway = forms.BooleanField(
+        label="Change it all the same: calls beyond the smaller allowances are paid by the balance",
+        required=False,
+        widget=forms.HiddenInput,
+    )
+    fields_in_order = ("plan", "reason", "anyway")
+
+    def __init__(self, record: Subscription, data: Any = None) -> None:
+        super().__init__(record, data)
+        self.fields["plan"].queryset = Plan.objects.exclude(pk=record.plan_id)  # type: ignore[attr-defined]
+
+    def carry_out(self) -> str:
+        plan, anyway = self.cleaned_data["plan"], self.cleaned_data["anyway"]
+        try:
+            balance.change_plan(account=self.record.account, plan=plan.key, forced=anyway)
+        except UsageExceedsPlan as error:
+            self.fields["anyway"].widget = UnfoldBooleanWidget()
+            model = error.extra["model_key"]
+            raise ValidationFailed(
+                f"More of {model} was used this month than {plan} includes. Wait for the first of "
+                "next month (UTC), or change the plan all the same."
+            ) from None
+        although = ", although more was used this month" if anyway else ""
+        return f"Plan changed from {self.record.plan} to {plan}{although}."

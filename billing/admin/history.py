@@ -1,0 +1,161 @@
+"""What happened: charges, the ledger, and usage by day. Nobody changes these.
+
+The tables grow for ever, so that they are listed in the order of an index and cannot be sorted.
+"""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import (
+    ChoicesDropdownFilter,
+    RangeDateFilter,
+    RelatedDropdownFilter,
+)
+
+from billing.models import Charge, LedgerEntry, UsageDaily
+from common.backoffice.filters import PeriodFilter
+from common.backoffice.money import usd_column
+from common.backoffice.pages import OfAnAccount, ReadOnly
+from common.backoffice.theme import DropdownFilter, display
+
+# Request ids have no index, as every call would have to pay for it.
+NEWEST_CHARGES = 200_000
+
+
+class KindFilter(DropdownFilter):
+    """The kinds of calls, which are not looked up among millions of rows."""
+
+    title = parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in ("chat", "images", "embeddings")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+@admin.register(Charge)
+class ChargeAdmin(ReadOnly, OfAnAccount):
+    """One row per call to a provider."""
+
+    search_help_text = (
+        f"An account's address or id, a charge's id, or the id of one of the last "
+        f"{NEWEST_CHARGES:,} requests"
+    )
+    list_display = (
+        "admitted_at",
+        "account",
+        "model_id",
+        "kind",
+        "source",
+        "shown_status",
+        "plan_usd",
+        "balance_usd",
+        "cost_usd",
+    )
+    list_filter = (
+        PeriodFilter,
+        ("status", ChoicesDropdownFilter),
+        ("source", ChoicesDropdownFilter),
+        ("model", RelatedDropdownFilter),
+        KindFilter,
+    )
+    ordering = ("-pk",)
+    sortable_by = ()
+    fieldsets = (
+        (None, {"fields": ("id", "account", "api_key", "model_id", "kind", "source", "plan")}),
+        (
+            "Money",
+            {
+                "fields": (
+                    "shown_status",
+                    "funding",
+                    "cost_usd",
+                    "plan_usd",
+                    "balance_usd",
+                    "shortfall_usd",
+                    "worst_usd",
+                    "hold_plan_usd",
+                    "hold_balance_usd",
+                    "price_version",
+                )
+            },
+        ),
+        (
+            "Call",
+            {
+                "fields": (
+                    "request_id",
+                    "tokens_in",
+                    "tokens_out",
+                    "cached_tokens",
+                    "reasoning_tokens",
+                    "images",
+                    "admitted_at",
+                    "first_output_at",
+                    "resolved_at",
+                    "deadline_at",
+                )
+            },
+        ),
+    )
+
+    cost_usd = usd_column("cost", "at cost")
+    plan_usd = usd_column("charge_plan", "paid by the plan")
+    balance_usd = usd_column("charge_balance", "paid by the balance")
+    shortfall_usd = usd_column("shortfall", "written off")
+    worst_usd = usd_column("worst_cost", "at worst, at cost")
+    hold_plan_usd = usd_column("hold_plan", "held of the plan")
+    hold_balance_usd = usd_column("hold_balance", "held of the balance")
+
+    @display(
+        description="status",
+        label={"settled": "success", "held": "info", "released": "warning", "expired": "danger"},
+    )
+    def shown_status(self, charge: Charge) -> str:
+        return charge.status
+
+    def search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
+        newest = Charge.objects.order_by("-pk").values_list("pk", flat=True)
+        if oldest := newest[NEWEST_CHARGES:].first():
+            queryset = queryset.filter(pk__gt=oldest)
+        return queryset.filter(request_id=term)
+
+
+@admin.register(LedgerEntry)
+class LedgerEntryAdmin(ReadOnly, OfAnAccount):
+    """Every movement of a balance."""
+
+    list_display = ("created_at", "account", "seq", "kind", "delta_usd", "after_usd", "description")
+    list_filter = (PeriodFilter, ("kind", ChoicesDropdownFilter))
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields = ("id", "account", "seq", "kind", "delta_usd", "after_usd", "description", "created_at")
+
+    delta_usd = usd_column("delta", "amount")
+    after_usd = usd_column("balance_after")
+
+
+@admin.register(UsageDaily)
+class UsageDailyAdmin(ReadOnly, OfAnAccount):
+    """What each account, key and model used on each day (UTC)."""
+
+    list_display = (
+        "day",
+        "account",
+        "api_key",
+        "model_id",
+        "requests",
+        "tokens_in",
+        "tokens_out",
+        "billed_usd",
+    )
+    list_filter = (("day", RangeDateFilter), ("model", RelatedDropdownFilter))
+    list_select_related = ("account", "api_key")
+    ordering = ("-day", "-pk")
+    sortable_by = ()
+    fields = list_display
+
+    billed_usd = usd_column("billed")

@@ -1,0 +1,192 @@
+"""What operators see first: how many accounts, how much money, how many errors. Days are UTC's."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.core.cache import cache
+from django.db import connection
+from msgspec import Struct, json
+
+from common.money import usd, usd_text
+
+DAYS = 30
+KEPT_SECONDS = 60
+# Those that are used most; the others are one bar together.
+TOP_MODELS = 10
+
+_PLANS = """
+SELECT p.name, p.price, count(u.id) FROM billing_plan p
+LEFT JOIN billing_subscription s ON s.plan_id = p.key AND s.status = 'active'
+LEFT JOIN accounts_user u ON u.id = s.account_id AND u.status = 'active'
+GROUP BY p.key ORDER BY p.rank"""
+_USAGE = """
+SELECT day, model_id, sum(requests)::bigint, sum(billed)::bigint, count(DISTINCT account_id)
+FROM billing_usagedaily WHERE day >= %s
+GROUP BY GROUPING SETS ((day), (model_id), ())"""
+_FAILED = """
+SELECT (admitted_at AT TIME ZONE 'UTC')::date AS day, status, count(*)
+FROM billing_charge WHERE status IN ('released', 'expired') AND admitted_at >= %s
+GROUP BY 1, 2"""
+_TOPUPS = """
+SELECT (created_at AT TIME ZONE 'UTC')::date AS day, sum(delta)::bigint
+FROM billing_ledgerentry WHERE kind = 'topup' AND created_at >= %s
+GROUP BY 1"""
+_HELD = """
+SELECT count(*), coalesce(sum(hold_balance), 0)::bigint FROM billing_charge
+WHERE status = 'held'"""
+
+
+class Card(Struct, frozen=True):
+    """One number; `note` says what it is made of."""
+
+    title: str
+    value: str
+    note: str
+
+
+class Chart(Struct, frozen=True):
+    """`data` is what Chart.js takes, as JSON; `kind` is line or bar."""
+
+    title: str
+    note: str
+    kind: str
+    data: str
+
+
+class Dashboard(Struct, frozen=True):
+    cards: list[Card]
+    charts: list[Chart]
+    computed_at: datetime
+
+
+def dashboard() -> Dashboard:
+    """The last 30 days, today included. Computed at most once a minute in each process."""
+    found: Dashboard | None = cache.get("dashboard")
+    if found is None:
+        found = compute(datetime.now(UTC))
+        cache.set("dashboard", found, KEPT_SECONDS)
+    return found
+
+
+def compute(now: datetime) -> Dashboard:
+    """The same as of now, from the database: five queries, each by an index or over few rows."""
+    days = [now.date() - timedelta(days=ago) for ago in reversed(range(DAYS))]
+    begin = datetime.combine(days[0], datetime.min.time(), UTC)
+    plans = _rows(_PLANS)
+    usage = _rows(_USAGE, days[0])
+    failed = _rows(_FAILED, begin)
+    topups = dict(_rows(_TOPUPS, begin))
+    [(open_holds, held)] = _rows(_HELD)
+    by_day = {day: row for day, _, *row in usage if day is not None}
+    by_model = [(model, *row) for _, model, *row in usage if model is not None]
+    [total] = [row for day, model, *row in usage if day is None and model is None]
+    return Dashboard(
+        cards=[
+            _revenue(plans),
+            Card("Accounts in use", f"{total[2]:,}", f"{DAYS} days, of {_accounts(plans):,} open"),
+            Card("Top-ups", usd_text(sum(topups.values())), f"{DAYS} days"),
+            Card("Billed usage", usd_text(total[1] or 0), f"{DAYS} days, {total[0] or 0:,} calls"),
+            Card("Calls running", f"{open_holds:,}", f"{usd_text(held)} of balances held"),
+        ],
+        charts=[
+            _money(days, by_day, topups),
+            _errors(days, by_day, failed),
+            _counted("Calls per day", "that were billed", days, by_day, 0),
+            _counted("Accounts in use per day", "that made such calls", days, by_day, 2),
+            _ranked("Calls by model", by_model, 1, int),
+            _ranked("Billed usage by model, USD", by_model, 2, usd),
+        ],
+        computed_at=now,
+    )
+
+
+def _rows(sql: str, *params: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return list(cursor.fetchall())
+
+
+def _revenue(plans: list[tuple[Any, ...]]) -> Card:
+    """What the fixed prices of all active subscriptions come to."""
+    monthly = sum(price * count for _, price, count in plans if price)
+    paying = ", ".join(f"{count:,} {name}" for name, price, count in plans if price != 0 and count)
+    return Card("Subscriptions per month", usd_text(monthly), paying or "nobody pays yet")
+
+
+def _accounts(plans: list[tuple[Any, ...]]) -> int:
+    return sum(count for _, _, count in plans)
+
+
+def _money(days: list[date], by_day: dict[date, list[int]], topups: dict[date, int]) -> Chart:
+    billed = [usd(by_day[day][1]) if day in by_day else 0 for day in days]
+    return Chart(
+        "Money per day",
+        "USD: top-ups, and usage billed to plans and balances",
+        "line",
+        _data(
+            _labels(days),
+            _line("Top-ups", [usd(topups.get(day, 0)) for day in days], "--color-green-500"),
+            _line("Billed usage", billed, "--color-primary-500"),
+        ),
+    )
+
+
+def _errors(
+    days: list[date], by_day: dict[date, list[int]], failed: list[tuple[Any, ...]]
+) -> Chart:
+    """Of all calls that were admitted; billed are those that settled, and those that expired after
+    their first output."""
+    counts = {(day, status): count for day, status, count in failed}
+
+    def rate(day: date, status: str) -> float:
+        billed = by_day[day][0] if day in by_day else 0
+        calls = billed + counts.get((day, "released"), 0)
+        return round(100 * counts.get((day, status), 0) / calls, 2) if calls else 0
+
+    return Chart(
+        "Errors per day",
+        "% of calls: released brought nothing, expired were left by a process that died",
+        "line",
+        _data(
+            _labels(days),
+            _line("Released", [rate(day, "released") for day in days], "--color-orange-500"),
+            _line("Expired", [rate(day, "expired") for day in days], "--color-red-500"),
+        ),
+    )
+
+
+def _counted(
+    title: str, note: str, days: list[date], by_day: dict[date, list[int]], column: int
+) -> Chart:
+    counts = [by_day[day][column] if day in by_day else 0 for day in days]
+    return Chart(title, note, "bar", _data(_labels(days), _bars(title, counts)))
+
+
+def _ranked(
+    title: str, by_model: list[tuple[Any, ...]], column: int, unit: Callable[[int], float]
+) -> Chart:
+    """The models with the most of it, the first first."""
+    ranked = sorted(by_model, key=lambda row: (-row[column], row[0]))
+    top = [(row[0], row[column]) for row in ranked[:TOP_MODELS]]
+    if others := ranked[TOP_MODELS:]:
+        top.append((f"{len(others)} others", sum(row[column] for row in others)))
+    bars = _bars(title, [unit(value) for _, value in top])
+    return Chart(title, f"{DAYS} days", "bar", _data([name for name, _ in top], bars))
+
+
+def _labels(days: Iterable[date]) -> list[str]:
+    return [f"{day:%d %b}" for day in days]
+
+
+def _line(label: str, data: list[float], color: str) -> dict[str, Any]:
+    return {"label": label, "data": data, "borderColor": f"var({color})", "maxTicksXLimit": 10}
+
+
+def _bars(label: str, data: list[Any]) -> dict[str, Any]:
+    color = "var(--color-primary-500)"
+    return {"label": label, "data": data, "backgroundColor": color, "maxBarThickness": 20}
+
+
+def _data(labels: list[str], *datasets: dict[str, Any]) -> str:
+    return json.encode({"labels": labels, "datasets": datasets}).decode()

@@ -1,0 +1,1 @@
+"""What the operators' pages of all apps are made of."""

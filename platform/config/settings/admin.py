@@ -1,0 +1,112 @@
+"""What the operators' admin looks like: names, colours, and its menu."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse_lazy
+
+
+def _page(title: str, icon: str, model: str) -> dict[str, Any]:
+    """A list of the admin as an item of the menu, for those who may open it."""
+    app, name = model.split(".")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
+        "permission": _may_view(app, name),
+    }
+
+
+def _may_view(app: str, name: str) -> Callable[[HttpRequest], bool]:
+    def permission(request: HttpRequest) -> bool:
+        return any(request.user.has_perm(f"{app}.{verb}_{name}") for verb in ("view", "change"))
+
+    return permission
+
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Multi-model AI platform",
+    "SITE_HEADER": "Multi-model AI platform",
+    "SITE_SUBHEADER": "Operators",
+    "SITE_SYMBOL": "hub",
+    "SITE_URL": None,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "6px",
+    "COLORS": {
+        "primary": {
+            "50": "oklch(97% .014 254.604)",
+            "100": "oklch(93.2% .032 255.585)",
+            "200": "oklch(88.2% .059 254.128)",
+            "300": "oklch(80.9% .105 251.813)",
+            "400": "oklch(70.7% .165 254.624)",
+            "500": "oklch(62.3% .214 259.815)",
+            "600": "oklch(54.6% .245 262.881)",
+            "700": "oklch(48.8% .243 264.376)",
+            "800": "oklch(42.4% .199 265.638)",
+            "900": "oklch(37.9% .146 265.522)",
+            "950": "oklch(28.2% .091 267.935)",
+        },
+    },
+    "SIDEBAR": {
+        "show_search": True,
+        "navigation": [
+            {
+                "items": [
+                    {
+                        "title": "Dashboard",
+                        "icon": "monitoring",
+                        "link": reverse_lazy("admin:index"),
+                    },
+                ],
+            },
+            {
+                "title": "People",
+                "separator": True,
+                "items": [
+                    _page("Users", "group", "accounts.user"),
+                    _page("API keys", "key", "accounts.apikey"),
+                    _page("Roles of operators", "badge", "auth.group"),
+                ],
+            },
+            {
+                "title": "Money",
+                "separator": True,
+                "items": [
+                    _page("Subscriptions", "card_membership", "billing.subscription"),
+                    _page("Wallets", "account_balance_wallet", "billing.wallet"),
+                    _page("Ledger", "receipt_long", "billing.ledgerentry"),
+                    _page("Charges", "bolt", "billing.charge"),
+                    _page("Usage by day", "bar_chart", "billing.usagedaily"),
+                    _page("Plans", "sell", "billing.plan"),
+                    _page("Contracts", "contract", "billing.contractallowance"),
+                ],
+            },
+            {
+                "title": "Catalog",
+                "separator": True,
+                "items": [
+                    _page("Models", "smart_toy", "catalog.aimodel"),
+                    _page("Prices", "price_change", "catalog.priceversion"),
+                    _page("Retired names", "history_toggle_off", "catalog.retiredmodel"),
+                ],
+            },
+            {
+                "title": "Files",
+                "separator": True,
+                "items": [_page("Stored files", "folder_open", "files.storedfile")],
+            },
+            {
+                "title": "System",
+                "separator": True,
+                "items": [
+                    _page("Audit log", "policy", "admin.logentry"),
+                    _page("Failed sign-ins", "lock_clock", "accounts.signinfailures"),
+                ],
+            },
+        ],
+    },
+}
+
+# Operators sign in once a working day.
+SESSION_COOKIE_AGE = 12 * 60 * 60
