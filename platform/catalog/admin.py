@@ -65,10 +65,13 @@ class PriceVersionAdmin(Page):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def has_price_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        return self.has_add_permission(request)
+
     @action(
         description="New price from this one",
         icon="content_copy",
-        permissions=["catalog.add_priceversion"],
+        permissions=["price"],
     )
     def new_version(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The form of a new version with this one's rates in it."""
