@@ -54,7 +54,7 @@ def read_id_token(text: str) -> IdentityClaims:
         _check_age(claims)
         _check_party(claims)
         return _identity(claims)
-    except (jwt.PyJWTError, ValueError, RecursionError):
+    except jwt.PyJWTError:
         raise InvalidIdToken from None
 
 

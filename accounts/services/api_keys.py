@@ -8,8 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import keys
-from accounts.errors import KeyRevoked, TooManyKeys
+from accounts.errors import InvalidToken, KeyRevoked, TooManyKeys
 from accounts.models import ApiKey, User
+from accounts.services.users import lock_user
 from accounts.types import KeyChanges
 from catalog.selectors import get_catalog
 from common.errors import NotFound, ValidationFailed
@@ -27,7 +28,11 @@ def create_key(
     monthly_spend_cap_usd: object = None,
     allowed_models: Iterable[str] = (),
 ) -> tuple[ApiKey, str]:
-    """A new key and its raw text, which is not kept. Raises TooManyKeys or ValidationFailed."""
+    """A new key and its raw text, which is not kept.
+
+    Raises TooManyKeys or ValidationFailed, or InvalidToken if the user was signed out everywhere
+    since `user` was read.
+    """
     key = ApiKey(
         account=user,
         name=name,
@@ -38,7 +43,9 @@ def create_key(
     key.digest, key.hint = keys.digest(raw), keys.hint(raw)
     with transaction.atomic():
         # Creations of one account queue up here, so that none can pass the limit beside another.
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        # Nor can one be made by a session that another operation is just ending.
+        if lock_user(user).token_version != user.token_version:
+            raise InvalidToken
         if ApiKey.objects.owned_by(user).active().count() >= MAX_ACTIVE_KEYS:
             raise TooManyKeys
         key.save(force_insert=True)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from accounts.errors import InvalidToken
 from accounts.models import ApiKey, EmailedToken, LinkedIdentity, OutgoingEmail, User
 from accounts.services import api_keys, identities, sessions
 from accounts.tests.test_refresh import wait_until_blocked
@@ -280,6 +281,28 @@ def test_three_at_once_take_an_account_over_once(google: RunningSimulator, commi
     assert {one.user.pk for one in signed_in} == {squatter.user.pk}
     assert all(is_live(one.access_token) for one in signed_in)
     assert not is_live(squatter.access_token)
+
+
+def test_a_key_that_is_just_being_made_does_not_outlive_a_takeover(
+    google: RunningSimulator, committed: None
+) -> None:
+    email = f"alice-{uuid.uuid4()}@example.com"
+    squatter = sessions.sign_up(email=email, password=PASSWORD).user
+
+    def make_key() -> None:
+        try:
+            api_keys.create_key(user=squatter, name="for later")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            identities.sign_in_with_google(id_token=google.id_token(claims={"email": email}))
+            made = pool.submit(make_key)
+            wait_until_blocked(1)
+        with pytest.raises(InvalidToken):
+            made.result()
+    assert not ApiKey.objects.owned_by(squatter).active().exists()
 
 
 def test_the_service_signs_in_with_google(
