@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import sessions
+from accounts.tests.hashing import counted_hashes
 from conftest import PASSWORD, Persona
 
 pytestmark = pytest.mark.django_db
@@ -38,13 +41,21 @@ def test_a_wrong_password_and_an_unknown_address_look_the_same(
     assert wrong.json() == unknown.json()
 
 
-def test_an_unknown_address_costs_one_hash_too(
-    alice: Persona, visitor: APIClient, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("account", ["wrong", "unknown", "deactivated", "without"])
+def test_a_refusal_costs_one_hash_and_one_query_whatever_the_cause(
+    alice: Persona, visitor: APIClient, account: str
 ) -> None:
-    hashed: list[str] = []
-    monkeypatch.setattr(sessions, "make_password", hashed.append)
-    log_in(visitor, "nobody@example.com", "some password")
-    assert hashed == ["some password"]
+    """A wrong password, an unknown address, a closed account, one that has no password."""
+    if account == "deactivated":
+        User.objects.filter(pk=alice.user.pk).update(status=User.Status.DEACTIVATED)
+    if account == "without":
+        alice.user.set_unusable_password()
+        alice.user.save()
+    email = "nobody@example.com" if account == "unknown" else "alice@example.com"
+    with CaptureQueriesContext(connection) as queries, counted_hashes() as hashed:
+        response = log_in(visitor, email, "wrong password")
+    assert response.status_code == 401
+    assert (len(queries), len(hashed)) == (1, 1)
 
 
 def test_a_suspended_account_is_told_so_only_with_its_password(
@@ -75,6 +86,34 @@ def test_a_password_over_1024_characters_is_refused_before_hashing(
     alice: Persona, visitor: APIClient
 ) -> None:
     assert log_in(visitor, "alice@example.com", "x" * 1025).status_code == 422
+
+
+def test_a_password_of_a_megabyte_costs_nothing(alice: Persona, visitor: APIClient) -> None:
+    with counted_hashes() as hashed:
+        assert log_in(visitor, "alice@example.com", "x" * 999_000).status_code == 422
+        assert log_in(visitor, "alice@example.com", "x" * 1_000_000).status_code == 413
+    assert hashed == []
+
+
+@pytest.mark.parametrize(
+    "password",
+    ["пароль из четырёх слов", "contraseña 李", "👩🏽‍🚀 three words", "é" * 1024],
+)
+def test_a_password_may_be_written_in_any_script(
+    db: None, visitor: APIClient, password: str
+) -> None:
+    sessions.sign_up(email="dora@example.com", password=password)
+    assert log_in(visitor, "dora@example.com", password).status_code == 200
+    assert log_in(visitor, "dora@example.com", f"{password[:-1]}x").status_code in (401, 422)
+
+
+@pytest.mark.parametrize("character", ["\\u0000", "\\ud800", "\\udfff"])
+def test_what_is_no_text_is_malformed(alice: Persona, visitor: APIClient, character: str) -> None:
+    body = f'{{"email": "alice@example.com", "password": "before{character}after"}}'
+    with counted_hashes() as hashed:
+        response = visitor.post("/api/auth/login", body, content_type="application/json")
+    assert response.status_code == 400
+    assert hashed == []
 
 
 @pytest.mark.parametrize("password", [None, 5, ["a"], ""])

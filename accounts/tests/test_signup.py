@@ -99,6 +99,7 @@ def test_spaces_around_a_password_belong_to_it(visitor: APIClient) -> None:
         ("password", 12345678901234),
         ("password", {"a": 1}),
         ("name", "n" * 201),
+        ("name", "Dora\nExplorer"),
         ("name", 5),
         ("name", None),
     ],

@@ -1,0 +1,153 @@
+"""DELETE /api/users/me, and the operator's verbs beside it"""
+
+from typing import Any
+
+import httpx
+import pytest
+from rest_framework.test import APIClient
+
+from accounts.errors import AccountDeactivated, InvalidToken
+from accounts.models import ApiKey, EmailedToken, User
+from accounts.services import passwords, users
+from accounts.tests.mailbox import delivered, mailed_token
+from billing.models import Wallet
+from common.money import NUSD_PER_USD
+from conftest import Persona
+from tests.personas import new_key, new_user
+from tests.service import Web
+
+URL = "/api/users/me"
+STATUS = User.Status
+
+
+def log_in(persona: Persona, password: str | None = None) -> Any:
+    body = {"email": persona.user.email, "password": password or persona.password}
+    return APIClient().post("/api/auth/login", body, format="json")
+
+
+def current(alice: Persona) -> User:
+    return User.objects.get(pk=alice.user.pk)
+
+
+def test_it_answers_204_and_ends_every_session(alice: Persona, visitor: APIClient) -> None:
+    response = alice.client.delete(URL)
+    assert (response.status_code, response.content) == (204, b"")
+    assert current(alice).status == STATUS.DEACTIVATED
+    assert alice.client.get(URL).status_code == 401
+    body = {"refresh_token": alice.signed_in.refresh_token}
+    assert visitor.post("/api/auth/refresh", body, format="json").status_code == 401
+
+
+def test_a_later_sign_in_looks_like_that_of_an_unknown_address(alice: Persona) -> None:
+    wrong = log_in(alice, "wrong password")
+    alice.client.delete(URL)
+    response = log_in(alice)
+    assert response.status_code == 401
+    assert response.json() == wrong.json()
+
+
+def test_keys_are_revoked(alice: Persona, bob: Persona) -> None:
+    (revoked, _), (kept, _) = new_key(alice.user), new_key(bob.user)
+    alice.client.delete(URL)
+    assert ApiKey.objects.get(pk=revoked.pk).revoked_at is not None
+    assert ApiKey.objects.get(pk=kept.pk).revoked_at is None
+
+
+def test_a_key_opens_nothing_any_more(committed: None, web: Web) -> None:
+    user = new_user("alice", plan="max")
+    _, raw = new_key(user)
+
+    def usage() -> int:
+        headers = {"Authorization": f"Bearer {raw}"}
+        return httpx.get(f"{web.url}/v1/usage", headers=headers).status_code
+
+    assert usage() == 200
+    users.deactivate(user=user)
+    assert usage() == 401
+
+
+def test_the_wallet_stays_as_it_is(committed: None) -> None:
+    user = new_user("alice", plan="max", balance_usd=7)
+    users.deactivate(user=user)
+    assert Wallet.objects.get(account=user).balance == 7 * NUSD_PER_USD
+
+
+def test_mails_that_wait_are_not_sent_and_their_tokens_are_void(alice: Persona) -> None:
+    token = mailed_token("/verify-email")
+    passwords.request_reset(email="alice@example.com")
+    sent = len(delivered())
+    passwords.request_reset(email="alice@example.com")
+    alice.client.delete(URL)
+    assert len(delivered()) == sent
+    assert not EmailedToken.objects.filter(user=alice.user).exists()
+    users.reactivate(user=alice.user)
+    assert len(delivered()) == sent
+    verified = APIClient().post("/api/auth/verify-email", {"token": token}, format="json")
+    assert verified.status_code == 422
+
+
+def test_the_address_stays_taken(alice: Persona, visitor: APIClient) -> None:
+    alice.client.delete(URL)
+    body = {"email": "alice@example.com", "password": alice.password}
+    assert visitor.post("/api/auth/signup", body, format="json").status_code == 409
+
+
+def test_others_are_left_alone(alice: Persona, bob: Persona) -> None:
+    alice.client.delete(URL)
+    assert bob.client.get(URL).status_code == 200
+    assert len(delivered("bob@example.com")) == 1
+
+
+def test_a_second_time_is_401(alice: Persona) -> None:
+    alice.client.delete(URL)
+    assert alice.client.delete(URL).status_code == 401
+    with pytest.raises(InvalidToken):
+        users.deactivate(user=alice.user)
+
+
+def test_a_suspended_account_cannot_close_itself(alice: Persona) -> None:
+    users.suspend(user=alice.user)
+    assert alice.client.delete(URL).status_code == 403
+    assert current(alice).status == STATUS.SUSPENDED
+
+
+# --- What operators do --------------------------------------------------------------------------
+
+
+def test_a_suspended_account_is_told_so_until_it_is_reactivated(alice: Persona) -> None:
+    users.suspend(user=alice.user)
+    assert alice.client.get(URL).status_code == 403
+    assert log_in(alice).status_code == 403
+    users.reactivate(user=alice.user)
+    assert log_in(alice).status_code == 200
+
+
+def test_sessions_from_before_a_suspension_stay_ended(alice: Persona, visitor: APIClient) -> None:
+    users.suspend(user=alice.user)
+    users.reactivate(user=alice.user)
+    assert alice.client.get(URL).status_code == 401
+    body = {"refresh_token": alice.signed_in.refresh_token}
+    assert visitor.post("/api/auth/refresh", body, format="json").status_code == 401
+
+
+def test_reactivating_an_active_account_ends_nothing(alice: Persona) -> None:
+    users.reactivate(user=alice.user)
+    assert alice.client.get(URL).status_code == 200
+
+
+def test_a_deactivated_account_can_be_reactivated_but_not_suspended(alice: Persona) -> None:
+    key, _ = new_key(alice.user)
+    alice.client.delete(URL)
+    with pytest.raises(AccountDeactivated):
+        users.suspend(user=alice.user)
+    users.reactivate(user=alice.user)
+    assert log_in(alice).status_code == 200
+    assert ApiKey.objects.get(pk=key.pk).revoked_at is not None
+
+
+def test_revoking_sessions_ends_them_and_nothing_else(alice: Persona) -> None:
+    key, _ = new_key(alice.user)
+    users.revoke_sessions(user=alice.user)
+    assert alice.client.get(URL).status_code == 401
+    assert log_in(alice).status_code == 200
+    assert ApiKey.objects.get(pk=key.pk).revoked_at is None
