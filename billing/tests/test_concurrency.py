@@ -19,6 +19,7 @@ from billing.tests.bank import (
     other_connection,
     release_all,
     settle,
+    wait_until_blocked,
     wallet_of,
 )
 from common.ids import uuid7
@@ -59,7 +60,7 @@ def test_a_hold_that_waited_sees_what_the_one_before_it_committed() -> None:
         first.execute("BEGIN")
         first.execute("SELECT * FROM money_move(%s, %s, 'adjust', -900, '')", (uuid7(), alice.pk))
         waiting = thread.submit(_hold_elsewhere, alice, 100, owner, None, BALANCE_ONLY)
-        _wait_until_blocked(first)
+        wait_until_blocked(first)
         first.execute("COMMIT")
 
         assert waiting.result() == "insufficient_for_request"
@@ -84,7 +85,7 @@ def test_a_domain_row_locked_around_a_hold_beside_a_settle_does_not_deadlock() -
             pump.execute("COMMIT")
 
         settling = thread.submit(settle_with_text)
-        _wait_until_blocked(sender)
+        wait_until_blocked(sender)
         sender.execute("COMMIT")
         settling.result(timeout=5)
 
@@ -160,18 +161,3 @@ def _hold_on(
     ).fetchone()
     assert row
     return row[0]
-
-
-def _wait_until_blocked(connection: "psycopg.Connection[tuple[str]]") -> None:
-    """Until somebody waits for a lock of that connection."""
-    pid = connection.info.backend_pid
-    with other_connection() as observer:
-        for _ in range(200):
-            row = observer.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))",
-                (pid,),
-            ).fetchone()
-            if row and row[0]:
-                return
-            observer.execute("SELECT pg_sleep(0.02)")
-    raise AssertionError("nobody waits")
