@@ -21,12 +21,19 @@ $$;
 -- used stays used, and running charges keep what they hold. The caller holds the wallet.
 CREATE OR REPLACE FUNCTION regrant_allowances(p_account uuid)
 RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+DECLARE v_month date := money_month(); v_plan text;
 BEGIN
+    SELECT plan_id INTO v_plan FROM billing_subscription WHERE account_id = p_account;
+    -- For calls that run: they may have come when nothing was granted, and look here when they end.
+    INSERT INTO billing_allowance (account_id, model_id, month, granted)
+    SELECT DISTINCT p_account, g.model_id, v_month, g.granted
+    FROM granted_allowances(p_account, v_plan) g JOIN billing_charge c USING (model_id)
+    WHERE c.account_id = p_account AND c.status = 'held' AND c.month = v_month
+      AND c.funding = 'customer'
+    ON CONFLICT DO NOTHING;
     UPDATE billing_allowance a
     SET granted = g.granted, downgraded = a.used + a.held > g.granted
-    FROM (SELECT mine.model_id,
-                 coalesce(granted_allowance(p_account, s.plan_id, mine.model_id), 0) AS granted
-          FROM billing_allowance mine JOIN billing_subscription s USING (account_id)
-          WHERE mine.account_id = p_account AND mine.month = money_month()) g
-    WHERE a.account_id = p_account AND a.model_id = g.model_id AND a.month = money_month();
+    FROM (SELECT model_id, coalesce(granted_allowance(p_account, v_plan, model_id), 0) AS granted
+          FROM billing_allowance WHERE account_id = p_account AND month = v_month) g
+    WHERE a.account_id = p_account AND a.model_id = g.model_id AND a.month = v_month;
 END $$;

@@ -41,7 +41,7 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
     WHERE c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, money_now())
       AND (c.deadline_at < money_now() OR l.owner_id IS NULL
            OR l.doubted_at < money_now() - interval '8 seconds')
-    ORDER BY c.admitted_at LIMIT p_limit
+    ORDER BY c.admitted_at, c.id LIMIT p_limit
 $$;
 
 -- Write down how far running calls have come, so that a crash bills what was streamed and no more.

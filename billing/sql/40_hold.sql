@@ -61,12 +61,14 @@ BEGIN
         END IF;
     END IF;
 
-    -- What a dead process still holds must not stand in the way of this call.
+    -- What a dead process still holds must not stand in the way of this call. The oldest first, as
+    -- the sweep does it: who comes first takes what is left of an allowance.
     IF w.open_charges > 0 THEN
         FOR v_lapsed IN
             SELECT id FROM billing_charge ch
             WHERE ch.account_id = p_account AND ch.status = 'held'
               AND charge_lapsed(ch.owner_id, ch.deadline_at, t)
+            ORDER BY ch.admitted_at, ch.id
         LOOP
             PERFORM money_resolve(v_lapsed, 'expired');
         END LOOP;
