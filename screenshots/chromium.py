@@ -1,0 +1,145 @@
+"""A headless Chromium, driven by the Chrome DevTools Protocol over one WebSocket.
+
+https://chromedevtools.github.io/devtools-protocol/
+"""
+
+import base64
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from common.local.ports import LOOPBACK
+
+# Debian's names and everybody else's.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+_START_SECONDS, _ANSWER_SECONDS = 30, 30
+_LOADED = "Page.loadEventFired"
+_LEAST_HEIGHT = 900
+# Until charts are drawn and fonts are there.
+_SETTLE_SECONDS = 2.0
+
+
+class BrowserError(Exception):
+    """One sentence for the person at the terminal: why no picture can be taken."""
+
+
+class Page:
+    """One page of the browser, so many CSS pixels wide."""
+
+    def __init__(self, socket: ClientConnection, width: int) -> None:
+        self._socket = socket
+        self._width = width
+        self._numbers = count(1)
+        self._events: set[str] = set()
+        self._session: dict[str, str] = {}
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = {"sessionId": attached["sessionId"]}
+        self._call("Page.enable")
+
+    def open(self, url: str) -> None:
+        """Load a page, and all that belongs to it. Raises BrowserError where it cannot be."""
+        self._events.clear()
+        answer = self._call("Page.navigate", url=url)
+        if "errorText" in answer:
+            raise BrowserError(f"{url} cannot be opened: {answer['errorText']}.")
+        self._wait_for(_LOADED)
+
+    def submit(self, form: str, values: dict[str, str]) -> None:
+        """Fill in the fields of a form, which a selector names, and wait for the next page."""
+        self._events.clear()
+        self.evaluate(
+            f"const form = document.querySelector({json.dumps(form)});"
+            f"for (const [name, value] of Object.entries({json.dumps(values)}))"
+            " form.elements[name].value = value;"
+            "form.requestSubmit()"
+        )
+        self._wait_for(_LOADED)
+
+    def evaluate(self, script: str) -> Any:
+        """The value of a script, run in the page. Raises BrowserError where it fails."""
+        answer = self._call("Runtime.evaluate", expression=script, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise BrowserError(f"{script} failed: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def picture(self) -> bytes:
+        """All of the page, as a PNG."""
+        self._resize(_LEAST_HEIGHT)
+        self._resize(self.evaluate("document.documentElement.scrollHeight"))
+        time.sleep(_SETTLE_SECONDS)
+        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
+
+    def _resize(self, height: int) -> None:
+        self._call(
+            "Emulation.setDeviceMetricsOverride",
+            width=self._width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
+    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        number = next(self._numbers)
+        message = {"id": number, "method": method, "params": parameters, **self._session}
+        self._socket.send(json.dumps(message))
+        while (answer := self._receive()).get("id") != number:
+            pass
+        if "error" in answer:
+            raise BrowserError(f"{method} failed: {answer['error']['message']}.")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def _wait_for(self, event: str) -> None:
+        while event not in self._events:
+            self._receive()
+
+    def _receive(self) -> dict[str, Any]:
+        """The next message. An event is noted: it may come before the answer to what caused it."""
+        try:
+            message: dict[str, Any] = json.loads(self._socket.recv(_ANSWER_SECONDS))
+        except TimeoutError:
+            raise BrowserError(f"Chromium was silent for {_ANSWER_SECONDS} s.") from None
+        if "method" in message:
+            self._events.add(message["method"])
+        return message
+
+
+@contextmanager
+def new_page(width: int) -> Iterator[Page]:
+    """A page in a browser of its own with a fresh profile, until the block ends.
+
+    Raises BrowserError where there is no Chromium, or it does not start.
+    """
+    program = next(filter(None, map(shutil.which, _NAMES)), None)
+    if program is None:
+        raise BrowserError("Chromium is not installed.")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [program, "--headless", "--no-sandbox", "--hide-scrollbars"]
+        command += [f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:  # noqa: S603
+            try:
+                with connect(_address(Path(profile)), max_size=None) as socket:
+                    yield Page(socket, width)
+            finally:
+                process.terminate()
+
+
+def _address(profile: Path) -> str:
+    """Where the browser listens: it writes its port and a path into its profile."""
+    file, deadline = profile / "DevToolsActivePort", time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if file.exists() and len(lines := file.read_text().split()) == 2:
+            port, path = lines
+            return f"ws://{LOOPBACK}:{port}{path}"
+        time.sleep(0.05)
+    raise BrowserError(f"Chromium did not start within {_START_SECONDS} s.")
