@@ -7,7 +7,7 @@ PYTHON_CLIENTS := langchain llama_index llm aider
 NODE_CLIENTS := openai_node ai_sdk
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-clients check lint types contracts missing-migrations format lock bench migrations shell clients clean
+.PHONY: help run test test-clients check lint types contracts missing-migrations format openapi lock bench migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ missing-migrations: .venv/installed ## Is there a migration for every change of 
 format: .venv/installed ## Mend style and format
 	@$(PYTHON) -m ruff check --fix
 	@$(PYTHON) -m ruff format
+
+openapi: .venv/installed ## Write docs/openapi.json, when the interfaces have changed
+	@DJANGO_SETTINGS_MODULE=config.settings.dev $(PYTHON) -m config.openapi_file
 
 lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
 	@for name in requirements requirements-dev bench/litellm $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \

@@ -157,6 +157,7 @@ class UsageExceedsPlan(Conflict):
     """`model_key`: the model that was used most beyond it."""
 
     code = "usage_exceeds_plan"
+    message = "More of a model was used this month than that plan includes."
 
     def __init__(self, model_key: str) -> None:
         super().__init__(

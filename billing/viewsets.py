@@ -9,7 +9,13 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
-from billing.errors import SelfServiceOff
+from billing.errors import (
+    IdempotencyMismatch,
+    PlanByContract,
+    SamePlan,
+    SelfServiceOff,
+    UsageExceedsPlan,
+)
 from billing.idempotency import once
 from billing.selectors.entitlements import get_entitlements
 from billing.selectors.history import list_charges, list_entries
@@ -32,6 +38,7 @@ from billing.serializers import (
 from billing.services import balance
 from common.idempotency import IDEMPOTENCY_KEY
 from common.ids import uuid7
+from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 
 
@@ -41,18 +48,22 @@ class BillingViewSet(ViewSet):
 
     @extend_schema(responses=PlanSerializer(many=True))
     def plans(self, request: AuthenticatedRequest) -> Response:
+        """The plans on offer."""
         return Response([PlanSerializer(plan).data for plan in list_plans()])
 
     @extend_schema(responses=SubscriptionSerializer)
     def subscription(self, request: AuthenticatedRequest) -> Response:
+        """The account's plan."""
         return Response(SubscriptionSerializer(get_subscription(request.user)).data)
 
     @extend_schema(responses=BalanceSerializer)
     def balance(self, request: AuthenticatedRequest) -> Response:
+        """The prepaid balance, and what of it running calls hold."""
         return Response(BalanceSerializer(get_funds(request.user)).data)
 
     @extend_schema(responses=WalletSerializer)
     def wallet(self, request: AuthenticatedRequest) -> Response:
+        """The balance, and what is left of this month's allowances."""
         return Response(WalletSerializer(get_standing(request.user)).data)
 
     @extend_schema(
@@ -60,6 +71,7 @@ class BillingViewSet(ViewSet):
         responses=TransactionSerializer(many=True),
     )
     def transactions(self, request: AuthenticatedRequest) -> Response:
+        """The movements of the balance, newest first."""
         wishes = _filters(TransactionFilterSerializer, request)
         pages = NewestFirst("seq")
         entries = pages.paginate_queryset(list_entries(request.user, **wishes), request)
@@ -68,9 +80,10 @@ class BillingViewSet(ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=TopupSerializer,
-        responses={201: TransactionSerializer},
+        responses={201: TransactionSerializer, **refusals(SelfServiceOff, IdempotencyMismatch)},
     )
     def topup(self, request: AuthenticatedRequest) -> Response:
+        """Add to the balance. No payment is taken."""
         _check_self_service()
         body = TopupSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -83,9 +96,17 @@ class BillingViewSet(ViewSet):
         return Response(TransactionSerializer(entry).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
-        parameters=[IDEMPOTENCY_KEY], request=UpgradeSerializer, responses=SubscriptionSerializer
+        parameters=[IDEMPOTENCY_KEY],
+        request=UpgradeSerializer,
+        responses={
+            200: SubscriptionSerializer,
+            **refusals(
+                SelfServiceOff, PlanByContract, SamePlan, UsageExceedsPlan, IdempotencyMismatch
+            ),
+        },
     )
     def upgrade(self, request: AuthenticatedRequest) -> Response:
+        """Change the plan, up or down. No payment is taken."""
         _check_self_service()
         body = UpgradeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -105,6 +126,7 @@ class UsageViewSet(ViewSet):
         responses=UsageRecordSerializer(many=True),
     )
     def usage(self, request: AuthenticatedRequest) -> Response:
+        """The account's calls, newest first."""
         wishes = _filters(UsageFilterSerializer, request)
         first, last = wishes.pop("from", None), wishes.pop("to", None)
         charges = list_charges(request.user, first=first, last=last, **wishes)
@@ -114,6 +136,8 @@ class UsageViewSet(ViewSet):
 
     @extend_schema(responses=EntitlementsSerializer)
     def entitlements(self, request: AuthenticatedRequest) -> Response:
+        """What may be used, and what is left of it: all that an interface has to know before it
+        offers a model."""
         return Response(EntitlementsSerializer(get_entitlements(request.user)).data)
 
 

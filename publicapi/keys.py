@@ -10,11 +10,13 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
+from accounts.errors import KeyRevoked, TooManyKeys
 from accounts.models import ApiKey
 from accounts.services import api_keys
 from accounts.types import AuthenticatedRequest
+from billing.errors import ApiAccessRequired
 from billing.selectors.api_keys import has_api_access, spent_this_month
-from common.errors import Forbidden
+from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApiKeySerializer
 
@@ -24,22 +26,30 @@ class KeyViewSet(ViewSet):
 
     @extend_schema(parameters=PAGE_PARAMETERS, responses=ApiKeySerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
+        """All keys, revoked ones too, newest first."""
         pages = NewestFirst()
         keys = pages.paginate_queryset(selectors.list_keys(request.user), request)
         return pages.get_paginated_response(_shown(keys))
 
-    @extend_schema(request=KeyChangesSerializer, responses={201: NewApiKeySerializer})
+    @extend_schema(
+        request=KeyChangesSerializer,
+        responses={201: NewApiKeySerializer, **refusals(ApiAccessRequired, TooManyKeys)},
+    )
     def create(self, request: AuthenticatedRequest) -> Response:
+        """Create a key. The answer alone has the key itself."""
         if not has_api_access(request.user):
-            raise Forbidden("Your plan does not include the API. Upgrade to create keys.")
+            raise ApiAccessRequired
         body = KeyChangesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         key, raw = api_keys.create_key(user=request.user, **body.validated_data)
         shown = NewApiKeySerializer(key, context={"spent": {}, "raw": raw})
         return Response(shown.data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=KeyChangesSerializer, responses=ApiKeySerializer)
+    @extend_schema(
+        request=KeyChangesSerializer, responses={200: ApiKeySerializer, **refusals(KeyRevoked)}
+    )
     def partial_update(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
+        """Change what is named of a key."""
         body = KeyChangesSerializer(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
         key = api_keys.update_key(user=request.user, key_id=key_id, **body.validated_data)
@@ -48,6 +58,7 @@ class KeyViewSet(ViewSet):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
+        """Revoke a key: it fails from its next request on."""
         api_keys.revoke_key(user=request.user, key_id=key_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -4,6 +4,7 @@ That it is true of `/v1` is checked with every answer of its tests (publicapi/te
 """
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -14,7 +15,19 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from billing.errors import (
+    FeatureRequired,
+    FreeLimit,
+    FreeModelLocked,
+    InsufficientBalance,
+    InsufficientForRequest,
+    PaymentRequired,
+    PlanRequired,
+)
 from billing.services.balance import change_plan
+from common import envelope
+from common.local.paths import ROOT
+from config import openapi_file
 from config.openapi import document
 from publicapi.v1 import openapi as v1
 from publicapi.v1.app import MODEL_ROUTE, ROUTES
@@ -43,10 +56,18 @@ def test_what_is_served_is_a_valid_document(web: Web) -> None:
     assert response.json()["paths"].keys() == document()["paths"].keys()
 
 
-def test_production_does_not_serve_it(simulator: RunningSimulator, committed: None) -> None:
+def test_production_serves_neither_it_nor_its_pages(
+    simulator: RunningSimulator, committed: None
+) -> None:
     with running_web(simulator, **PRODUCTION) as web:
         assert httpx.get(f"{web.url}/v1/models").status_code == 200
-        assert httpx.get(f"{web.url}/openapi.json").status_code == 404
+        for path in ("/openapi.json", "/docs", "/redoc"):
+            assert httpx.get(f"{web.url}{path}").status_code == 404
+
+
+def test_what_is_kept_beside_the_code_is_true() -> None:
+    kept = (ROOT / "docs" / "openapi.json").read_text()
+    assert kept == openapi_file.text(), "The interfaces have changed: run `make openapi`."
 
 
 def test_nothing_about_the_application_interface_is_guessed() -> None:
@@ -69,6 +90,40 @@ def test_every_endpoint_of_the_public_interface_is_described_and_no_other() -> N
     described = {(operation.path, operation.method) for operation in OPERATIONS}
     heads = {(path, "HEAD") for path, method in described if method == "GET"}
     assert described | heads == served
+
+
+def test_every_operation_has_a_name_and_a_summary_of_its_own() -> None:
+    operations = [each for path in document()["paths"].values() for each in path.values()]
+    for field in ("operationId", "summary"):
+        said = [operation[field] for operation in operations]
+        assert [each for each in said if not each or said.count(each) > 1] == []
+
+
+def test_every_answer_is_listed_by_its_status() -> None:
+    for path in document()["paths"].values():
+        for operation in path.values():
+            assert all(re.fullmatch(r"\d{3}", status) for status in operation["responses"])
+            assert {"400", "429", "500", "503"} <= operation["responses"].keys()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FreeLimit(limit=10, window_hours=4, used=10, reset_at="2026-11-21T16:00:00Z"),
+        FreeModelLocked(plan="free", free_models=["smollm2-135m"]),
+        PlanRequired(plan="free", feature="council"),
+        FeatureRequired(plan="starter", feature="video", required_plan="pro"),
+        InsufficientBalance(model_key="gpt-6-luna", balance=0, needed=1),
+        InsufficientForRequest(balance=5, needed=7, afford_usd=0.0),
+    ],
+    ids=lambda error: error.code,
+)
+def test_each_cause_of_a_402_is_described_with_its_fields(error: PaymentRequired) -> None:
+    body = json.loads(envelope.answer(error).content)
+    schema = {"$ref": "#/components/schemas/PaymentRequired"}
+    _closed(schema).validate(body)
+    del body["detail"]["needed_usd"]
+    assert not _closed(schema).is_valid(body)
 
 
 def test_limits_are_published() -> None:
@@ -99,8 +154,7 @@ class CheckedClient:
         path = template.format(**parameters)
         response = getattr(self._client, method)(path, body, format="json")
         assert response.status_code == status, response.content
-        responses = document()["paths"][template][method]["responses"]
-        described = responses.get(str(status)) or responses[f"{status // 100}XX"]
+        described = _whole(document()["paths"][template][method]["responses"][str(status)])
         if "content" not in described:
             assert response.content == b""
             return None
@@ -108,6 +162,12 @@ class CheckedClient:
         answer = json.loads(response.content)
         _closed(schema).validate(answer)
         return answer
+
+
+def _whole(response: dict[str, Any]) -> dict[str, Any]:
+    """The response that a reference stands for."""
+    *_, name = response.get("$ref", "").split("/")
+    return document()["components"]["responses"][name] if name else response
 
 
 def _closed(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:

@@ -33,6 +33,7 @@ class VerifyEmailViewSet(ViewSet):
 
     @extend_schema(request=VerifyEmailSerializer, responses=VerifiedEmailSerializer)
     def verify(self, request: AnybodysRequest) -> Response:
+        """Verify an address by the token that was mailed to it."""
         body = VerifyEmailSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         user = verification.verify_email(**body.validated_data, signed_in=request.user)
@@ -44,6 +45,7 @@ class VerificationMailViewSet(ViewSet):
 
     @extend_schema(request=None, responses={202: AcceptedSerializer})
     def send(self, request: AuthenticatedRequest) -> Response:
+        """Have another mail sent to verify one's address."""
         verification.request_verification(user=request.user)
         answer = AcceptedSerializer({"detail": _SENT})
         return Response(answer.data, status=status.HTTP_202_ACCEPTED)

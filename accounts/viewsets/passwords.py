@@ -31,6 +31,10 @@ class ForgottenPasswordViewSet(ViewSet):
 
     @extend_schema(request=ForgotPasswordSerializer, responses={202: AcceptedSerializer})
     def forgot(self, request: Request) -> Response:
+        """Have a mail sent by which the password can be reset.
+
+        The answer is the same for an address that nobody has.
+        """
         body = ForgotPasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         passwords.request_reset(**body.validated_data)
@@ -39,6 +43,7 @@ class ForgottenPasswordViewSet(ViewSet):
 
     @extend_schema(request=ResetPasswordSerializer, responses={204: None})
     def reset(self, request: Request) -> Response:
+        """Set a new password by a mailed token, and sign out everywhere."""
         body = ResetPasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         passwords.reset_password(**body.validated_data)
@@ -46,6 +51,7 @@ class ForgottenPasswordViewSet(ViewSet):
 
     @extend_schema(request=ResetTokenSerializer, responses=ResetTokenStateSerializer)
     def verify(self, request: Request) -> Response:
+        """Can this token still be used to reset a password?"""
         body = ResetTokenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         valid = selectors.is_reset_token(**body.validated_data)
@@ -57,6 +63,7 @@ class PasswordViewSet(ViewSet):
 
     @extend_schema(request=ChangePasswordSerializer, responses=TokenPairSerializer)
     def change(self, request: AuthenticatedRequest) -> Response:
+        """Set a new password, and sign out everywhere but here."""
         body = ChangePasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         signed_in = passwords.change_password(user=request.user, **body.validated_data)

@@ -7,6 +7,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from accounts.errors import (
+    AccountSuspended,
+    EmailTaken,
+    IdentityProviderOff,
+    IdentityProviderUnavailable,
+    IdentityUnverified,
+    InvalidCredentials,
+    InvalidIdToken,
+    InvalidToken,
+)
 from accounts.serializers.sessions import (
     IdTokenSerializer,
     RefreshSerializer,
@@ -17,6 +27,7 @@ from accounts.serializers.sessions import (
 from accounts.serializers.users import UserSerializer
 from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
+from common.openapi import refusals
 
 
 class SignInViewSet(ViewSet):
@@ -25,28 +36,60 @@ class SignInViewSet(ViewSet):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(request=SignUpSerializer, responses={201: TokenPairSerializer})
+    @extend_schema(
+        request=SignUpSerializer, responses={201: TokenPairSerializer, **refusals(EmailTaken)}
+    )
     def sign_up(self, request: Request) -> Response:
+        """Create an account and sign in.
+
+        A mail with a link is sent, by which the address can be verified.
+        """
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         signed_in = sessions.sign_up(**body.validated_data)
         return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(request=SignInSerializer, responses=TokenPairSerializer)
+    @extend_schema(
+        request=SignInSerializer,
+        responses={200: TokenPairSerializer, **refusals(InvalidCredentials, AccountSuspended)},
+    )
     def sign_in(self, request: Request) -> Response:
+        """Sign in by address and password."""
         body = SignInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return Response(TokenPairSerializer(sessions.sign_in(**body.validated_data)).data)
 
-    @extend_schema(request=IdTokenSerializer, responses=TokenPairSerializer)
+    @extend_schema(
+        request=IdTokenSerializer,
+        responses={
+            200: TokenPairSerializer,
+            **refusals(
+                InvalidIdToken,
+                InvalidCredentials,
+                AccountSuspended,
+                IdentityUnverified,
+                IdentityProviderOff,
+                IdentityProviderUnavailable,
+            ),
+        },
+    )
     def sign_in_with_google(self, request: Request) -> Response:
+        """Sign in by an ID token of Google; the first time an account is made or linked."""
         body = IdTokenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         signed_in = identities.sign_in_with_google(**body.validated_data)
         return Response(TokenPairSerializer(signed_in).data)
 
-    @extend_schema(request=RefreshSerializer, responses=TokenPairSerializer)
+    @extend_schema(
+        request=RefreshSerializer,
+        responses={200: TokenPairSerializer, **refusals(InvalidToken, AccountSuspended)},
+    )
     def refresh(self, request: Request) -> Response:
+        """Exchange a refresh token for a new pair of tokens.
+
+        A refresh token works once. Sent again within 30 seconds it gives the same successor; later
+        it is taken for stolen, and all tokens that descend from the same sign-in are revoked.
+        """
         body = RefreshSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         return Response(TokenPairSerializer(sessions.refresh(**body.validated_data)).data)
@@ -57,9 +100,11 @@ class SessionViewSet(ViewSet):
 
     @extend_schema(responses=UserSerializer)
     def me(self, request: AuthenticatedRequest) -> Response:
+        """Who is signed in."""
         return Response(UserSerializer(request.user).data)
 
     @extend_schema(request=None, responses={204: None})
     def sign_out(self, request: AuthenticatedRequest) -> Response:
+        """Sign out everywhere: all tokens of the account are void."""
         users.revoke_sessions(user=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -15,10 +15,12 @@ class ProfileViewSet(ViewSet):
 
     @extend_schema(responses=ProfileSerializer)
     def retrieve(self, request: AuthenticatedRequest) -> Response:
+        """The profile."""
         return Response(ProfileSerializer(request.user).data)
 
     @extend_schema(request=ProfileChangesSerializer, responses=ProfileSerializer)
     def partial_update(self, request: AuthenticatedRequest) -> Response:
+        """Change what is named of the profile."""
         body = ProfileChangesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         user = users.update_profile(user=request.user, **body.validated_data)
@@ -26,5 +28,10 @@ class ProfileViewSet(ViewSet):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: AuthenticatedRequest) -> Response:
+        """Deactivate the account.
+
+        Nobody can sign in to it any more, and its API keys are revoked. Its data is removed on
+        request.
+        """
         users.deactivate(user=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -23,10 +23,12 @@ from common.errors import (
     Forbidden,
     InternalError,
     MalformedRequest,
+    NotAcceptable,
     NotFound,
     PayloadTooLarge,
     ServiceUnavailable,
     Unauthenticated,
+    UnsupportedMediaType,
     ValidationFailed,
 )
 
@@ -131,6 +133,12 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
             return _domain_response(_validation_failed(error))
         case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
             return _domain_response(Unauthenticated())
+        case exceptions.ParseError():
+            return _domain_response(MalformedRequest(str(error.detail)))
+        case exceptions.NotAcceptable():
+            return _domain_response(NotAcceptable())
+        case exceptions.UnsupportedMediaType():
+            return _domain_response(UnsupportedMediaType())
         case exceptions.APIException():
             return Response({"detail": str(error.detail)}, status=error.status_code)
         case Http404():

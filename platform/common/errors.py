@@ -77,6 +77,16 @@ class Unauthenticated(DomainError):
     message = "Sign in and send the access token as `Authorization: Bearer <token>`."
 
 
+class NotAcceptable(DomainError):
+    code, status = "not_acceptable", 406
+    message = "The answer is JSON, which the request does not accept."
+
+
+class UnsupportedMediaType(DomainError):
+    code, status = "unsupported_media_type", 415
+    message = "Send the body as `application/json`."
+
+
 class TooManyRequests(DomainError):
     code, status = "rate_limit_exceeded", 429
     message = "Too many requests came from your address. Wait for Retry-After seconds."

@@ -22,6 +22,13 @@ PAGE_PARAMETERS = [
         description="At most so many rows.",
     ),
     OpenApiParameter("before", uuid.UUID, description="Rows older than the one of this id."),
+    OpenApiParameter(
+        "Link",
+        str,
+        OpenApiParameter.HEADER,
+        response=[200],
+        description='`<...>; rel="next"`, where there is more.',
+    ),
 ]
 
 

@@ -13,42 +13,16 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
+from config.openapi_errors import COMPONENTS, describe_errors
 from publicapi.v1 import openapi as v1
 
-DETAIL = {
-    "description": "Why a request to the application interface is refused.",
-    "type": "object",
-    "required": ["detail"],
-    "properties": {
-        "detail": {
-            "description": "A sentence; for 402 an object with a `code` to branch on.",
-            "oneOf": [
-                {"type": "string"},
-                {
-                    "type": "object",
-                    "required": ["code", "message"],
-                    "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
-                },
-            ],
-        },
-        "errors": {
-            "description": "For 422: what is wrong with which value.",
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["loc", "msg"],
-                "properties": {
-                    "loc": {"type": "array", "items": {"type": ["string", "integer"]}},
-                    "msg": {"type": "string"},
-                },
-            },
-        },
-    },
-}
-
-_REFUSAL = {
-    "description": "Refused, or failed.",
-    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Detail"}}},
+# What operations are sorted under, by the first segment of their path below /api.
+_TAGS = {
+    "auth": ("Authentication", "Signing up, in and out; addresses and passwords."),
+    "users": ("Account", "The signed-in user: profile, usage, and what may be used."),
+    "billing": ("Billing", "Plans, the prepaid balance and its movements."),
+    "keys": ("API keys", "The keys with which programs call `/v1`."),
+    "files": ("Files", "What models made, by links that are good for some hours."),
 }
 
 
@@ -67,14 +41,16 @@ def document() -> dict[str, Any]:
     """The whole document. Parts of the two interfaces have no name in common."""
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     described: dict[str, Any] = generator.get_schema(public=True)  # type: ignore[no-untyped-call]
-    for path in described["paths"].values():
-        for operation in path.values():
-            operation["responses"] |= {"4XX": _REFUSAL, "5XX": _REFUSAL}
-    described["components"]["schemas"]["Detail"] = DETAIL
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            operation["tags"] = [_TAGS[tag][0] for tag in operation["tags"]]
+            describe_errors(path, operation)
     public = v1.document()
     described["paths"] |= public["paths"]
-    for kind, parts in public["components"].items():
+    for kind, parts in [*COMPONENTS.items(), *public["components"].items()]:
         described["components"].setdefault(kind, {}).update(parts)
+    tags = [*_TAGS.values(), (v1.TAG, "What speaks the OpenAI wire, called with an API key.")]
+    described["tags"] = [{"name": name, "description": about} for name, about in tags]
     return described | {"servers": [{"url": settings.PUBLIC_BASE_URL}]}
 
 

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path, re_path
+from django.views.generic import TemplateView
 
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
 from config.openapi import openapi_json
@@ -19,7 +20,11 @@ urlpatterns = [
 ]
 
 if not settings.PRODUCTION:
-    urlpatterns.append(path("openapi.json", openapi_json))
+    urlpatterns += [
+        path("openapi.json", openapi_json, name="openapi"),
+        path("docs", TemplateView.as_view(template_name="openapi/swagger.html")),
+        path("redoc", TemplateView.as_view(template_name="openapi/redoc.html")),
+    ]
 
 handler400 = bad_request
 handler403 = permission_denied

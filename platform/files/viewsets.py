@@ -39,6 +39,7 @@ class FileViewSet(ViewSet):
         auth=[],
     )
     def retrieve(self, request: Request, name: str) -> HttpResponseBase:
+        """A file, by the link that was given for it."""
         expires = request.query_params.get("expires", "")
         signature = request.query_params.get("signature", "")
         file = selectors.find_by_link(name=name, expires=expires, signature=signature)

@@ -1,0 +1,42 @@
+"""`/docs` and `/redoc`: the document to read, without anything from elsewhere."""
+
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from common.local.ports import LOOPBACK
+from tests.clients import page
+from tests.service import Web
+
+PATHS = ["/docs", "/redoc"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_is_made_of_our_own_files(web: Web, path: str) -> None:
+    response = httpx.get(f"{web.url}{path}")
+    assert response.status_code == 200
+    assert response.headers["content-type"].startswith("text/html")
+    assert "/openapi.json" in response.text
+    assert "://" not in response.text
+
+
+@pytest.mark.skipif(page.browser() is None, reason="Chromium is not installed.")
+@pytest.mark.parametrize("path", PATHS)
+def test_a_browser_shows_both_interfaces(web: Web, path: str, tmp_path: Path) -> None:
+    dom = shown(f"{web.url}{path}", profile=tmp_path)
+    assert "Sign in by address and password." in dom
+    assert "A chat completion, whole or as a stream." in dom
+
+
+def shown(url: str, *, profile: Path) -> str:
+    """The page as a browser has it that reaches nothing but this machine, once it has come to
+    rest."""
+    command = [page.browser() or "", "--headless", "--no-sandbox", f"--user-data-dir={profile}"]
+    command += [f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {LOOPBACK}"]
+    command += ["--virtual-time-budget=30000", "--dump-dom", url]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=page.PATIENCE
+    )
+    return done.stdout
