@@ -7,7 +7,7 @@ PYTHON_CLIENTS := langchain llama_index llm aider
 NODE_CLIENTS := openai_node ai_sdk
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-clients check lint types contracts missing-migrations format openapi lock bench migrations shell clients clean
+.PHONY: help run test test-clients check lint types contracts missing-migrations format openapi lock bench screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer version
 
 bench: .venv/installed var/bench/litellm/installed ## Measure speed and memory beside a bare pass-through and another gateway
 	@$(PYTHON) -m bench $(ARGS)
+
+screenshots: .venv/installed ## Take the pictures of the admin in docs/images (needs Chromium)
+	@$(PYTHON) -m screenshots
 
 migrations: .venv/installed ## Write migrations for changed models, beside a running `make run`
 	@$(PYTHON) -m common.local exec $(PYTHON) manage.py makemigrations $(ARGS)

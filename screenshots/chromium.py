@@ -22,7 +22,7 @@ from common.local.ports import LOOPBACK
 # Debian's names and everybody else's.
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _START_SECONDS, _ANSWER_SECONDS = 30, 30
-_LOADED = "Page.loadEventFired"
+_OK = 200
 _LEAST_HEIGHT = 900
 # Until charts are drawn and fonts are there.
 _SETTLE_SECONDS = 2.0
@@ -47,15 +47,16 @@ class Page:
         self._call("Page.enable")
 
     def open(self, url: str) -> None:
-        """Load a page, and all that belongs to it. Raises BrowserError where it cannot be."""
+        """Load a page, and all that belongs to it. Raises BrowserError where it is not there."""
         self._events.clear()
-        answer = self._call("Page.navigate", url=url)
-        if "errorText" in answer:
-            raise BrowserError(f"{url} cannot be opened: {answer['errorText']}.")
-        self._wait_for(_LOADED)
+        self._call("Page.navigate", url=url)
+        self._wait_until_loaded()
 
     def submit(self, form: str, values: dict[str, str]) -> None:
-        """Fill in the fields of a form, which a selector names, and wait for the next page."""
+        """Fill in the fields of a form, which a selector names, and wait for the next page.
+
+        Raises BrowserError like `open`.
+        """
         self._events.clear()
         self.evaluate(
             f"const form = document.querySelector({json.dumps(form)});"
@@ -63,7 +64,7 @@ class Page:
             " form.elements[name].value = value;"
             "form.requestSubmit()"
         )
-        self._wait_for(_LOADED)
+        self._wait_until_loaded()
 
     def evaluate(self, script: str) -> Any:
         """The value of a script, run in the page. Raises BrowserError where it fails."""
@@ -99,9 +100,12 @@ class Page:
         result: dict[str, Any] = answer["result"]
         return result
 
-    def _wait_for(self, event: str) -> None:
-        while event not in self._events:
+    def _wait_until_loaded(self) -> None:
+        while "Page.loadEventFired" not in self._events:
             self._receive()
+        status = self.evaluate("performance.getEntriesByType('navigation')[0].responseStatus")
+        if status != _OK:
+            raise BrowserError(f"{self.evaluate('location.href')} answered {status}.")
 
     def _receive(self) -> dict[str, Any]:
         """The next message. An event is noted: it may come before the answer to what caused it."""
