@@ -1,7 +1,8 @@
 """The plans on offer. Allowances are US cents at cost, per model and month; none: balance only.
 
-The allowances of a plan add up to at most 60 % of its price, so that it pays for itself even where
-everybody uses all of it. Embeddings belong to no plan.
+The allowances of a plan add up to less than 60 % of its price, so that it pays for itself even
+where everybody uses all of it; and a bigger plan never grants less (docs/decisions/0011).
+Embeddings belong to no plan.
 """
 
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ ALLOWANCES: dict[str, tuple[int, int, int, int]] = {
     "gemini-3.8-flash": (60, 100, 150, 250),
     "grok-4.7": (0, 100, 200, 350),
     "deepseek-v4-pro": (60, 100, 100, 200),
-    "mistral-medium-3.5": (60, 80, 100, 150),
+    "mistral-medium-3.5": (60, 70, 100, 150),
     "gpt-oss-120b": (60, 80, 100, 150),
     "gpt-image-2.5-flare": (60, 100, 120, 150),
     "gemini-nano-banana-2.1": (0, 80, 100, 120),

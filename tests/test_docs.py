@@ -13,7 +13,9 @@ from typing import cast
 import pytest
 
 from billing.models import PlanAllowance
+from billing.seeds import ALLOWANCE_PLANS, ALLOWANCES, PLANS
 from billing.tests import bank
+from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from catalog import seeds
 from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
@@ -122,6 +124,59 @@ def test_the_worked_example_is_what_the_functions_do(committed: None) -> None:
         "billed": charge.charge_plan + charge.charge_balance,
         "balance after": bank.wallet_of(account).balance,
     }
+
+
+# --- docs/decisions/0011: what the plans grant ---------------------------------------------------
+
+LISTED = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.LOCAL_MODELS]
+
+
+def share_of_provider(model: seeds.ModelSeed) -> float:
+    """Of what the model is billed at cost, the most that its provider may get."""
+    shares = []
+    for price in model.prices:
+        [fee] = [rate for name, rate in price.rates.items() if name.endswith("_fee")]
+        rates = [rate for name, rate in price.rates.items() if not name.endswith("_fee")]
+        shares.append(max(rates) / (max(rates) + fee))
+    return max(shares)
+
+
+def test_the_figures_of_the_plans_are_those_of_the_plan_table() -> None:
+    [decision] = [path for path in DECISIONS if path.name.startswith("0011")]
+    shares = {model.id: share_of_provider(model) for model in LISTED}
+    expected = []
+    for column, plan in enumerate(ALLOWANCE_PLANS):
+        [seed] = [seed for seed in PLANS if seed.key == plan]
+        granted = {model: row[column] / 100 for model, row in ALLOWANCES.items() if row[column]}
+        sum_, price = sum(granted.values()), seed.price_usd or 0
+        most = sum(usd * shares[model] for model, usd in granted.items())
+        row = [seed.name, f"{price:.2f}", str(len(granted)), f"{sum_:.2f}"]
+        expected.append([*row, f"{100 * sum_ / price:.1f} %", f"{most:.2f}"])
+    rows = table_rows(decision.read_text())
+    assert [row for row in rows if row[0] in {seed.name for seed in PLANS}] == expected
+
+
+def test_the_cost_of_a_free_account_is_that_of_the_price_list() -> None:
+    [decision] = [path for path in DECISIONS if path.name.startswith("0011")]
+    told = [row for row in table_rows(decision.read_text()) if len(row) == 3][2:]
+    expected = []
+    for prompt, _, _ in told:
+        tokens = int(prompt.replace(",", "")) if prompt[0].isdecimal() else 10**9
+        costs = [cost_of_a_day(model, tokens) for model in LISTED if model.free]
+        at_cost, to_providers = map(sum, zip(*costs, strict=True))
+        expected.append([prompt, f"{at_cost:.2f}", f"{to_providers:.2f}"])
+    assert len(told) == 4
+    assert told == expected
+
+
+def cost_of_a_day(model: seeds.ModelSeed, prompt: int) -> tuple[float, float]:
+    """USD at cost, and to the provider, of a free account's messages to a model; each has a prompt
+    of that length, as far as the model takes it, and brings 1,024 tokens."""
+    rates, messages = model.prices[0].rates, FREE_MESSAGES * 24 // FREE_WINDOW_HOURS
+    prompt = min(prompt, model.context_window)
+    to_provider = messages * (prompt * rates["input"] + 1_024 * rates["output"]) / 10**12
+    fee = messages * (prompt + 1_024) * rates["token_fee"] / 10**12
+    return to_provider + fee, 0 if model.provider == "local" else to_provider
 
 
 # --- docs/configuration.md ----------------------------------------------------------------------
