@@ -1,6 +1,6 @@
 """What operators see first: how many accounts, how much money, how many errors. Days are UTC's."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.db import connection
 from msgspec import Struct, json
 
-from common.money import usd, usd_text
+from common.money import NUSD_PER_CENT, usd, usd_text
 
 DAYS = 30
 KEPT_SECONDS = 60
@@ -45,13 +45,41 @@ class Card(Struct, frozen=True):
     note: str
 
 
+class Series(Struct, frozen=True):
+    """One line, or one row of bars, in a colour of the theme."""
+
+    label: str
+    values: list[float]
+    color: str = "primary-500"
+
+
 class Chart(Struct, frozen=True):
-    """`data` is what Chart.js takes, as JSON; `kind` is line or bar."""
+    """`kind` is line or bar; `unit` stands at the axis, where there is one."""
 
     title: str
     note: str
     kind: str
-    data: str
+    labels: list[str]
+    series: list[Series]
+    unit: str = ""
+
+    @property
+    def data(self) -> str:
+        """What Chart.js takes, as JSON; the theme reads the axes' settings from the series."""
+        style = {"displayYAxis": True, "suffixYAxis": self.unit, "maxTicksXLimit": 10}
+        bars = {"maxBarThickness": 18, "maxTicksXLimit": len(self.labels)}
+        datasets = [
+            {
+                "label": series.label,
+                "data": series.values,
+                "borderColor": f"var(--color-{series.color})",
+                "backgroundColor": f"var(--color-{series.color})",
+                **style,
+                **(bars if self.kind == "bar" else {}),
+            }
+            for series in self.series
+        ]
+        return json.encode({"labels": self.labels, "datasets": datasets}).decode()
 
 
 class Dashboard(Struct, frozen=True):
@@ -84,18 +112,18 @@ def compute(now: datetime) -> Dashboard:
     return Dashboard(
         cards=[
             _revenue(plans),
-            Card("Accounts in use", f"{total[2]:,}", f"{DAYS} days, of {_accounts(plans):,} open"),
-            Card("Top-ups", usd_text(sum(topups.values())), f"{DAYS} days"),
-            Card("Billed usage", usd_text(total[1] or 0), f"{DAYS} days, {total[0] or 0:,} calls"),
-            Card("Calls running", f"{open_holds:,}", f"{usd_text(held)} of balances held"),
+            Card("Accounts in use", f"{total[2]:,}", f"{DAYS} days; {_accounts(plans):,} are open"),
+            Card("Top-ups", _cents(sum(topups.values())), f"{DAYS} days"),
+            Card("Billed usage", _cents(total[1] or 0), f"{DAYS} days, {total[0] or 0:,} calls"),
+            Card("Calls running", f"{open_holds:,}", f"{_cents(held)} of balances held"),
         ],
         charts=[
             _money(days, by_day, topups),
             _errors(days, by_day, failed),
-            _counted("Calls per day", "that were billed", days, by_day, 0),
-            _counted("Accounts in use per day", "that made such calls", days, by_day, 2),
-            _ranked("Calls by model", by_model, 1, int),
-            _ranked("Billed usage by model, USD", by_model, 2, usd),
+            _counted("Calls per day", "Those that were billed", days, by_day, 0),
+            _counted("Accounts in use per day", "Those that made such calls", days, by_day, 2),
+            _ranked("Calls by model", by_model, 1),
+            _ranked("Billed usage by model", by_model, 2, "USD"),
         ],
         computed_at=now,
     )
@@ -111,7 +139,7 @@ def _revenue(plans: list[tuple[Any, ...]]) -> Card:
     """What the fixed prices of all active subscriptions come to."""
     monthly = sum(price * count for _, price, count in plans if price)
     paying = ", ".join(f"{count:,} {name}" for name, price, count in plans if price != 0 and count)
-    return Card("Subscriptions per month", usd_text(monthly), paying or "nobody pays yet")
+    return Card("Plans per month", _cents(monthly), paying or "nobody pays yet")
 
 
 def _accounts(plans: list[tuple[Any, ...]]) -> int:
@@ -119,74 +147,71 @@ def _accounts(plans: list[tuple[Any, ...]]) -> int:
 
 
 def _money(days: list[date], by_day: dict[date, list[int]], topups: dict[date, int]) -> Chart:
-    billed = [usd(by_day[day][1]) if day in by_day else 0 for day in days]
+    billed = [usd(by_day[day][1]) if day in by_day else 0.0 for day in days]
     return Chart(
         "Money per day",
-        "USD: top-ups, and usage billed to plans and balances",
+        "Top-ups, and usage billed to plans and balances",
         "line",
-        _data(
-            _labels(days),
-            _line("Top-ups", [usd(topups.get(day, 0)) for day in days], "--color-green-500"),
-            _line("Billed usage", billed, "--color-primary-500"),
-        ),
+        _labels(days),
+        [
+            Series("Top-ups", [usd(topups.get(day, 0)) for day in days], "green-500"),
+            Series("Billed usage", billed),
+        ],
+        unit="USD",
     )
 
 
 def _errors(
     days: list[date], by_day: dict[date, list[int]], failed: list[tuple[Any, ...]]
 ) -> Chart:
-    """Of all calls that were admitted; billed are those that settled, and those that expired after
-    their first output."""
+    """Of all calls that were admitted: those that were billed, and those that were released."""
     counts = {(day, status): count for day, status, count in failed}
 
-    def rate(day: date, status: str) -> float:
-        billed = by_day[day][0] if day in by_day else 0
-        calls = billed + counts.get((day, "released"), 0)
-        return round(100 * counts.get((day, status), 0) / calls, 2) if calls else 0
+    def rates(status: str) -> list[float]:
+        return [_percent(counts.get((day, status), 0), calls(day)) for day in days]
+
+    def calls(day: date) -> int:
+        return (by_day[day][0] if day in by_day else 0) + counts.get((day, "released"), 0)
 
     return Chart(
         "Errors per day",
-        "% of calls: released brought nothing, expired were left by a process that died",
+        "Of all calls: released brought nothing, expired lost their process",
         "line",
-        _data(
-            _labels(days),
-            _line("Released", [rate(day, "released") for day in days], "--color-orange-500"),
-            _line("Expired", [rate(day, "expired") for day in days], "--color-red-500"),
-        ),
+        _labels(days),
+        [
+            Series("Released", rates("released"), "orange-500"),
+            Series("Expired", rates("expired"), "red-500"),
+        ],
+        unit="%",
     )
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 2) if whole else 0.0
 
 
 def _counted(
     title: str, note: str, days: list[date], by_day: dict[date, list[int]], column: int
 ) -> Chart:
-    counts = [by_day[day][column] if day in by_day else 0 for day in days]
-    return Chart(title, note, "bar", _data(_labels(days), _bars(title, counts)))
+    counts = [float(by_day[day][column]) if day in by_day else 0.0 for day in days]
+    return Chart(title, note, "bar", _labels(days), [Series(title, counts)])
 
 
-def _ranked(
-    title: str, by_model: list[tuple[Any, ...]], column: int, unit: Callable[[int], float]
-) -> Chart:
+def _ranked(title: str, by_model: list[tuple[Any, ...]], column: int, unit: str = "") -> Chart:
     """The models with the most of it, the first first."""
     ranked = sorted(by_model, key=lambda row: (-row[column], row[0]))
     top = [(row[0], row[column]) for row in ranked[:TOP_MODELS]]
     if others := ranked[TOP_MODELS:]:
         top.append((f"{len(others)} others", sum(row[column] for row in others)))
-    bars = _bars(title, [unit(value) for _, value in top])
-    return Chart(title, f"{DAYS} days", "bar", _data([name for name, _ in top], bars))
+    values = [usd(value) if unit else float(value) for _, value in top]
+    labels = [name for name, _ in top]
+    return Chart(title, f"In {DAYS} days", "bar", labels, [Series(title, values)], unit)
 
 
 def _labels(days: Iterable[date]) -> list[str]:
     return [f"{day:%d %b}" for day in days]
 
 
-def _line(label: str, data: list[float], color: str) -> dict[str, Any]:
-    return {"label": label, "data": data, "borderColor": f"var({color})", "maxTicksXLimit": 10}
-
-
-def _bars(label: str, data: list[Any]) -> dict[str, Any]:
-    color = "var(--color-primary-500)"
-    return {"label": label, "data": data, "backgroundColor": color, "maxBarThickness": 20}
-
-
-def _data(labels: list[str], *datasets: dict[str, Any]) -> str:
-    return json.encode({"labels": labels, "datasets": datasets}).decode()
+def _cents(nusd: int) -> str:
+    """A sum, to the cent."""
+    return usd_text(round(nusd / NUSD_PER_CENT) * NUSD_PER_CENT)

@@ -322,6 +322,12 @@ class LedgerEntry(models.Model):
         indexes = [
             # For what was paid in per day; charges, which are many, are summed up in the rollup.
             models.Index(fields=["created_at"], condition=Q(kind="topup"), name="ledger_paid_in"),
+            # For the few movements of an account that are no charges, among many that are.
+            models.Index(
+                fields=["account", "kind", "-seq"],
+                condition=Q(kind__in=["topup", "adjust"]),
+                name="ledger_by_kind",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["account", "seq"], name="ledger_chain"),

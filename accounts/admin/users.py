@@ -34,6 +34,7 @@ LISTS = {
     "Files": "files_storedfile",
     "Audit log": "admin_logentry",
 }
+_LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 
 
 class IdentityInline(TabularInline[Any, Any]):
@@ -75,8 +76,8 @@ class UserAdmin(Acting):
     fieldsets = (
         (None, {"fields": ("email", "name", "email_verified", "shown_status")}),
         ("Money", {"fields": ("plan", "balance", "links")}),
-        ("Operator", {"fields": RANK}),
         ("More", {"fields": ("id", "locale", "timezone", "last_login", "created_at")}),
+        ("Operator", {"fields": RANK}),
     )
     readonly_fields = (
         "id",
@@ -90,7 +91,7 @@ class UserAdmin(Acting):
         "last_login",
         "created_at",
     )
-    filter_horizontal = ("groups",)
+    autocomplete_fields = ("groups",)
     inlines = (IdentityInline,)
     actions_detail = ("suspend", "reactivate", "revoke_sessions")
 
@@ -105,21 +106,21 @@ class UserAdmin(Acting):
     @display(description="plan", ordering="subscription__plan__rank")
     def plan(self, user: User) -> SafeString:
         url = reverse("admin:billing_subscription_change", args=(user.pk,))
-        return format_html('<a href="{}">{}</a>', url, user.subscription.plan)
+        return format_html(_LINK, url, user.subscription.plan)
 
     @display(description="balance", ordering="wallet__balance")
     def balance(self, user: User) -> SafeString:
         url = reverse("admin:billing_wallet_change", args=(user.pk,))
-        return format_html('<a href="{}">{}</a>', url, usd_text(user.wallet.balance))
+        return format_html(_LINK, url, usd_text(user.wallet.balance))
 
     @display(description="what belongs to it")
     def links(self, user: User) -> SafeString:
         query = urlencode({"q": user.pk})
-        return format_html_join(
-            " · ",
-            '<a class="text-primary-600 dark:text-primary-500" href="{}?{}">{}</a>',
-            ((reverse(f"admin:{name}_changelist"), query, title) for title, name in LISTS.items()),
-        )
+        lists = [
+            (f"{reverse(f'admin:{name}_changelist')}?{query}", title)
+            for title, name in LISTS.items()
+        ]
+        return format_html_join(" · ", _LINK, lists)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str

@@ -53,7 +53,6 @@ class ChargeAdmin(ReadOnly, OfAnAccount):
         "shown_status",
         "plan_usd",
         "balance_usd",
-        "cost_usd",
     )
     list_filter = (
         PeriodFilter,
@@ -103,8 +102,8 @@ class ChargeAdmin(ReadOnly, OfAnAccount):
     )
 
     cost_usd = usd_column("cost", "at cost")
-    plan_usd = usd_column("charge_plan", "paid by the plan")
-    balance_usd = usd_column("charge_balance", "paid by the balance")
+    plan_usd = usd_column("charge_plan", "by the plan")
+    balance_usd = usd_column("charge_balance", "by the balance")
     shortfall_usd = usd_column("shortfall", "written off")
     worst_usd = usd_column("worst_cost", "at worst, at cost")
     hold_plan_usd = usd_column("hold_plan", "held of the plan")

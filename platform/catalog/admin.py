@@ -3,10 +3,12 @@
 The other fields of a model come from the price list (catalog/seeds.py) with every deployment.
 """
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
+from django.db.models import Field
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -24,8 +26,22 @@ from catalog.models import (
     PriceVersion,
     RetiredModel,
 )
+from common.backoffice.money import usd_column
 from common.backoffice.pages import Page
-from common.backoffice.theme import TabularInline, action
+from common.backoffice.theme import TabularInline, action, display
+from common.money import usd_text
+
+_NUSD_PER_MICRO_USD = 1000
+_SHOWN = tuple(f"shown_{name}" for name in (*TOKEN_PRICE, *IMAGE_PRICE))
+
+
+def _per_million(name: str) -> Callable[[Any, PriceVersion], str | None]:
+    @display(description=name.replace("_", " "), ordering=name)
+    def column(_: Any, price: PriceVersion) -> str | None:
+        rate = getattr(price, name)
+        return None if rate is None else f"{usd_text(rate * _NUSD_PER_MICRO_USD)} / 1M"
+
+    return column
 
 
 class AliasInline(TabularInline[Any, Any]):
@@ -52,12 +68,30 @@ class AIModelAdmin(Page):
 
 @admin.register(PriceVersion)
 class PriceVersionAdmin(Page):
-    """Of tokens in micro-USD per million, of pictures in nano-USD each."""
+    """Shown in US dollars; typed as they are stored, because a rate may be finer than a cent."""
 
-    list_display = ("model", "valid_from", *TOKEN_PRICE, *IMAGE_PRICE)
+    list_display = ("model", "valid_from", *_SHOWN)
     list_filter = (("model", RelatedDropdownFilter),)
     search_fields = ("model__id",)
     actions_detail = ("new_version",)
+
+    shown_input, shown_output, shown_token_fee = map(_per_million, TOKEN_PRICE)
+    shown_image_low, shown_image_standard, shown_image_high, shown_image_fee = map(
+        usd_column, IMAGE_PRICE
+    )
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        rates = _SHOWN if obj else (*TOKEN_PRICE, *IMAGE_PRICE)
+        return ("model", "valid_from", *rates)
+
+    def formfield_for_dbfield(
+        self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        if db_field.name in TOKEN_PRICE:
+            kwargs["help_text"] = "Micro-USD per million tokens: 2500000 is $2.50 per million."
+        elif db_field.name in IMAGE_PRICE:
+            kwargs["help_text"] = "Nano-USD per picture: 40000000 is $0.04."
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -17,6 +17,7 @@ class OperatorSite(AdminSite):
 
     login_form = SignInForm
     index_template = "billing/dashboard.html"
+    index_title = "Dashboard"
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -49,7 +49,6 @@ UNFOLD: dict[str, Any] = {
         },
     },
     "SIDEBAR": {
-        "show_search": True,
         "navigation": [
             {
                 "items": [
@@ -66,7 +65,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page("Users", "group", "accounts.user"),
                     _page("API keys", "key", "accounts.apikey"),
-                    _page("Roles of operators", "badge", "auth.group"),
+                    _page("Groups of operators", "badge", "auth.group"),
                 ],
             },
             {
@@ -108,5 +107,8 @@ UNFOLD: dict[str, Any] = {
     },
 }
 
-# Operators sign in once a working day.
+FORMAT_MODULE_PATH = "config.formats"
+# Operators sign in once a working day. No one else has a session.
 SESSION_COOKIE_AGE = 12 * 60 * 60
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
