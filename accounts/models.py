@@ -3,6 +3,7 @@
 import uuid
 from typing import Any, ClassVar
 
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -71,6 +72,17 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_active(self) -> bool:  # type: ignore[override]
         """Django's own switch for sessions and the admin."""
         return self.status == self.Status.ACTIVE
+
+    def check_password(self, raw_password: str) -> bool:
+        """Is it the password? One that was hashed with older parameters is hashed anew, unless it
+        was changed meanwhile: Django's own way would bring the old one back."""
+
+        def hash_anew(password: str) -> None:
+            encoded = make_password(password)
+            if User.objects.filter(pk=self.pk, password=self.password).update(password=encoded):
+                self.password = encoded
+
+        return check_password(raw_password, self.password, hash_anew)
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Raising `token_version` ends visits to the admin too, under fallback secrets as well."""

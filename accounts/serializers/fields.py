@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django.core.validators import RegexValidator, URLValidator
-from rest_framework.serializers import ValidationError
+from rest_framework.serializers import EmailField, ValidationError
 
 from common.fields import TextField
 
@@ -14,6 +14,19 @@ from common.fields import TextField
 _NOT_IN_A_NAME = ("Cc", "Zl", "Zp")
 # The shape of a language tag (RFC 5646, section 2.1), without the registry behind it.
 _LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z"
+
+
+class AddressField(EmailField):
+    """An e-mail address in ASCII: two that look alike are not taken for one."""
+
+    def __init__(self) -> None:
+        super().__init__(max_length=254)
+
+    def to_internal_value(self, data: Any) -> str:
+        address = super().to_internal_value(data)
+        if not address.isascii():
+            raise ValidationError("Write the domain in its ASCII form (xn--...).")
+        return address
 
 
 class PasswordField(TextField):

@@ -4,12 +4,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.serializers.fields import PasswordField
+from accounts.serializers.fields import AddressField, PasswordField
 from common.fields import TextField
 
 
 class ForgotPasswordSerializer(serializers.Serializer[Any]):
-    email = serializers.EmailField(max_length=254)
+    email = AddressField()
 
 
 class ResetPasswordSerializer(serializers.Serializer[Any]):

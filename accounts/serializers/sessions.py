@@ -5,14 +5,14 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts import tokens
-from accounts.serializers.fields import NameField, PasswordField
+from accounts.serializers.fields import AddressField, NameField, PasswordField
 from accounts.serializers.users import UserSerializer
 from accounts.types import SignedIn
 from common.fields import TextField
 
 
 class SignUpSerializer(serializers.Serializer[Any]):
-    email = serializers.EmailField(max_length=254)
+    email = AddressField()
     password = PasswordField()
     name = NameField(required=False)
 

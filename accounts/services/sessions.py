@@ -14,7 +14,6 @@ from accounts.selectors import get_live_user
 from accounts.services.password_rules import check_password_rules
 from accounts.services.verification import request_verification
 from accounts.types import SignedIn
-from common.errors import ValidationFailed
 
 # How long the predecessor still gets the same successor: two tabs may refresh at once.
 REFRESH_GRACE = timedelta(seconds=30)
@@ -23,11 +22,9 @@ REFRESH_GRACE = timedelta(seconds=30)
 def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
     """Create an account, sign it in, and have a mail sent that verifies the address.
 
-    Raises EmailTaken, or ValidationFailed for a weak password or an address outside ASCII.
+    Raises EmailTaken, or ValidationFailed for a weak password.
     """
     email = email.strip().lower()
-    if not email.isascii():
-        raise ValidationFailed.of("email", "Write the domain in its ASCII form (xn--...).")
     user = User(email=email, name=name)
     check_password_rules(password, user)
     user.set_password(password)

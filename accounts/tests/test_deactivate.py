@@ -4,6 +4,8 @@ from typing import Any
 
 import httpx
 import pytest
+from django.test import Client
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.errors import AccountDeactivated, InvalidToken
@@ -151,3 +153,25 @@ def test_revoking_sessions_ends_them_and_nothing_else(alice: Persona) -> None:
     assert alice.client.get(URL).status_code == 401
     assert log_in(alice).status_code == 200
     assert ApiKey.objects.get(pk=key.pk).revoked_at is None
+
+
+@pytest.mark.parametrize("verb", [users.revoke_sessions, users.suspend, users.deactivate])
+def test_visits_to_the_admin_end_too(db: None, verb: Any) -> None:
+    operator = User.objects.create_superuser("operator@example.com", "secret")
+    visit = Client()
+    visit.force_login(operator)
+    assert visit.get("/admin/").status_code == 200
+    verb(user=operator)
+    users.reactivate(user=operator)
+    assert visit.get("/admin/").status_code == 302
+
+
+def test_a_visit_to_the_admin_outlives_a_new_secret_key(db: None, settings: Settings) -> None:
+    operator = User.objects.create_superuser("operator@example.com", "secret")
+    visit = Client()
+    visit.force_login(operator)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another-secret-key-of-more-than-32-bytes"
+    assert visit.get("/admin/").status_code == 200
+    users.revoke_sessions(user=operator)
+    assert visit.get("/admin/").status_code == 302

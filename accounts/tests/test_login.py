@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, make_password
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -56,6 +58,32 @@ def test_a_refusal_costs_one_hash_and_one_query_whatever_the_cause(
         response = log_in(visitor, email, "wrong password")
     assert response.status_code == 401
     assert (len(queries), len(hashed)) == (1, 1)
+
+
+@pytest.fixture
+def hashed_long_ago(alice: Persona, settings: Settings) -> User:
+    """Alice, whose password was hashed in a way that is not the first choice any more."""
+    old = "django.contrib.auth.hashers.PBKDF2PasswordHasher"
+    settings.PASSWORD_HASHERS = [*settings.PASSWORD_HASHERS, old]
+    alice.user.password = PBKDF2PasswordHasher().encode(alice.password, "salt" * 6, iterations=1)
+    alice.user.save()
+    return alice.user
+
+
+def test_a_password_that_was_hashed_long_ago_is_hashed_anew(
+    hashed_long_ago: User, visitor: APIClient
+) -> None:
+    for _ in range(2):
+        assert log_in(visitor, "alice@example.com").status_code == 200
+        assert User.objects.get(pk=hashed_long_ago.pk).password.startswith("md5$")
+
+
+def test_hashing_anew_does_not_bring_an_old_password_back(hashed_long_ago: User) -> None:
+    """The password is changed while a sign-in with the old one is under way."""
+    new = make_password("a wholly different phrase")
+    User.objects.filter(pk=hashed_long_ago.pk).update(password=new)
+    assert hashed_long_ago.check_password(PASSWORD)
+    assert User.objects.get(pk=hashed_long_ago.pk).password == new
 
 
 def test_a_suspended_account_is_told_so_only_with_its_password(
