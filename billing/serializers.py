@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from billing.models import Charge, LedgerEntry
@@ -10,7 +11,6 @@ from billing.selectors.entitlements import Entitlements, FreeMessages, ModelEnti
 from billing.selectors.plans import FreeTier, Grant, PlanOffer
 from billing.selectors.standing import Funds, ModelAllowance, Standing
 from billing.selectors.subscriptions import CurrentSubscription
-from catalog.models import AIModel
 from common.fields import CentsField, TextField, UsdField
 
 MIN_TOPUP_USD, MAX_TOPUP_USD = 1, 10_000
@@ -108,8 +108,23 @@ class TransactionFilterSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(LedgerEntry.Kind.choices, required=False)
 
 
+@extend_schema_field(
+    {
+        "type": "number",
+        "description": "US dollars, in whole cents.",
+        "minimum": MIN_TOPUP_USD,
+        "maximum": MAX_TOPUP_USD,
+    }
+)
+class TopupField(CentsField):
+    """What may be added to a balance at a time."""
+
+    def __init__(self) -> None:
+        super().__init__(least=MIN_TOPUP_USD, most=MAX_TOPUP_USD)
+
+
 class TopupSerializer(serializers.Serializer[Any]):
-    amount_usd = CentsField(least=MIN_TOPUP_USD, most=MAX_TOPUP_USD)
+    amount_usd = TopupField()
 
 
 class UpgradeSerializer(serializers.Serializer[Any]):
@@ -147,23 +162,11 @@ class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
 
 
 class UsageFilterSerializer(serializers.Serializer[Any]):
-    """Also `source`, and `from` and `to`: UTC days, both included."""
-
-    model = TextField(required=False)
-    status = serializers.ChoiceField(Charge.Status.choices, required=False)
+    """`from` and `to`: UTC days, both included."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        # Words that mean something else as attributes.
-        return super().get_fields() | {
-            "source": serializers.ChoiceField(Charge.Source.choices, required=False),
-            "from": serializers.DateField(required=False),
-            "to": serializers.DateField(required=False),
-        }
-
-    def validate_model(self, model: str) -> str:
-        if not AIModel.objects.filter(pk=model).exists():
-            raise serializers.ValidationError("There is no such model.")
-        return model
+        # A word of Python's own cannot be written as an attribute.
+        return {name: serializers.DateField(required=False) for name in ("from", "to")}
 
     def validate(self, filters: dict[str, Any]) -> dict[str, Any]:
         if "from" in filters and "to" in filters and filters["from"] > filters["to"]:

@@ -127,9 +127,8 @@ class UsageViewSet(ViewSet):
     )
     def usage(self, request: AuthenticatedRequest) -> Response:
         """The account's calls, newest first."""
-        wishes = _filters(UsageFilterSerializer, request)
-        first, last = wishes.pop("from", None), wishes.pop("to", None)
-        charges = list_charges(request.user, first=first, last=last, **wishes)
+        days = _filters(UsageFilterSerializer, request)
+        charges = list_charges(request.user, first=days.get("from"), last=days.get("to"))
         pages = NewestFirst()
         page = pages.paginate_queryset(charges, request)
         return pages.get_paginated_response(UsageRecordSerializer(page, many=True).data)

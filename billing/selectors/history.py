@@ -21,13 +21,11 @@ def list_entries(user: User, *, kind: str | None = None) -> QuerySet[LedgerEntry
 
 
 def list_charges(
-    user: User, *, first: date | None = None, last: date | None = None, **values: str
+    user: User, *, first: date | None = None, last: date | None = None
 ) -> QuerySet[Charge]:
-    """The user's calls, those that run included; for paging by id.
-
-    `first` and `last` are UTC days; `values` are what fields of the charge shall be.
-    """
-    charges = Charge.objects.filter(account=user, **values).exclude(_OURS)
+    """The user's calls, those that run included, from the first UTC day to the last; for paging by
+    id, which says when a call came."""
+    charges = Charge.objects.filter(account=user).exclude(_OURS)
     if first:
         charges = charges.filter(pk__gte=least_of_day((first - _EPOCH).days))
     if last:
