@@ -1,21 +1,27 @@
-"""Any request that the OpenAPI document of `/v1` allows, and many that it does not, are answered as
-the document says."""
+"""Any request that the OpenAPI document allows, and many that it does not, are answered as the
+document says."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
+from pytest_django import DjangoDbBlocker
 from schemathesis.checks import (
     not_a_server_error,
     positive_data_acceptance,
     response_schema_conformance,
 )
 
+from accounts.services.sessions import open_session
+from common.tests.client import new_address
 from config.openapi import document
 from publicapi.tests.v1.customer import IN_PLAN
 from publicapi.v1.errors import InternalError
+from simulator.process import RunningSimulator
 from tests.personas import new_key, new_user
-from tests.service import Web
+from tests.service import Web, running_web
 
 MODELS = {
     "/v1/chat/completions": IN_PLAN,
@@ -27,18 +33,19 @@ MODELS = {
 # A schema does not say all that makes a request a good one, and a provider may be away.
 NOT_PROMISED = [positive_data_acceptance, not_a_server_error]
 
-schema = schemathesis.openapi.from_dict(document()).include(path_regex="^/v1")
-
-
-@schema.parametrize()
-@settings(
+schema = schemathesis.openapi.from_dict(document())
+few_requests = settings(
     max_examples=5,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-def test_every_request_is_answered_as_published(
+
+
+@schema.include(path_regex="^/v1").parametrize()
+@few_requests
+def test_every_request_to_the_public_interface_is_answered_as_published(
     case: schemathesis.Case[Any], web: Web, committed: None
 ) -> None:
     _, key = new_key(new_user("alice", plan="max", balance_usd=5))
@@ -50,6 +57,30 @@ def test_every_request_is_answered_as_published(
     unread = [response_schema_conformance] if streamed else []
     case.validate_response(response, excluded_checks=[*NOT_PROMISED, *unread])
     assert response.status_code != InternalError.status
+
+
+@pytest.fixture(scope="module")
+def proxied_web(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
+) -> Iterator[Web]:
+    """A web process that believes what address a request is from."""
+    with django_db_blocker.unblock(), running_web(simulator, TRUSTED_PROXY_HOPS="1") as web:
+        yield web
+
+
+@schema.include(path_regex="^/api").parametrize()
+@few_requests
+def test_every_request_to_the_application_interface_is_answered_as_published(
+    case: schemathesis.Case[Any], proxied_web: Web, committed: None
+) -> None:
+    """Once without a token, once with one."""
+    token = open_session(new_user("alice", plan="max", balance_usd=5)).access_token
+    for credentials in ({}, {"Authorization": f"Bearer {token}"}):
+        # From an address of its own: it shall not count to the rate limit of another.
+        headers = {"X-Forwarded-For": new_address(), **credentials}
+        response = case.call(base_url=proxied_web.url, headers=headers, timeout=20)
+        case.validate_response(response, excluded_checks=NOT_PROMISED, headers=headers)
+        assert response.status_code != InternalError.status
 
 
 def _make_callable(body: dict[str, Any], model: str) -> None:

@@ -12,6 +12,7 @@ class UserSerializer(serializers.ModelSerializer[User]):
     """What every answer says about its user. The subscription is opened by the database with the
     row."""
 
+    avatar_url = serializers.CharField(read_only=True, help_text="Empty for none.")
     plan = serializers.CharField(source="subscription.plan_id", read_only=True)
 
     class Meta:

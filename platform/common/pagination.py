@@ -18,8 +18,8 @@ MAX_LIMIT = 100
 PAGE_PARAMETERS = [
     OpenApiParameter(
         "limit",
-        {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
-        description="At most so many rows.",
+        {"type": "integer", "minimum": 1, "default": MAX_LIMIT},
+        description=f"At most so many rows, and never more than {MAX_LIMIT}.",
     ),
     OpenApiParameter("before", uuid.UUID, description="Rows older than the one of this id."),
     OpenApiParameter(

@@ -12,12 +12,17 @@ LOGIN = "/api/auth/login"
 _hosts = count(1)
 
 
+def new_address() -> str:
+    """An address of this machine that nobody has sent from."""
+    host = next(_hosts)
+    return f"127.0.{1 + host // 250}.{1 + host % 250}"
+
+
 class Client(httpx.Client):
     """Somebody with an address of their own."""
 
     def __init__(self, url: str) -> None:
-        host = next(_hosts)
-        self.address = f"127.0.{1 + host // 250}.{1 + host % 250}"
+        self.address = new_address()
         transport = httpx.HTTPTransport(local_address=self.address)
         super().__init__(base_url=url, transport=transport, timeout=20)
 
