@@ -31,7 +31,7 @@ def _sign_in(claims: IdentityClaims) -> SignedIn:
     user = _known_user(claims)
     if user is None:
         user = _new_user(claims)
-    _require_open(user)
+    _require_open(user)  # if it is not, nothing was linked: the transaction ends here
     return open_session(user)
 
 
@@ -53,7 +53,6 @@ def _new_user(claims: IdentityClaims) -> User:
         )
     elif (known := _known_user(claims)) is not None:  # linked while we waited for the lock
         return known
-    _require_open(user)
     if not user.email_verified:
         _take_over(user)
     LinkedIdentity.objects.create(user=user, issuer=claims.issuer, subject=claims.subject)

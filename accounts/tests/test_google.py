@@ -240,9 +240,9 @@ def test_where_google_cannot_be_asked_one_may_come_again(
 
 
 def at_once(
-    google: RunningSimulator, email: str, *, held_up_by: Callable[[], Any]
+    google: RunningSimulator, email: str, *, held_up_by: Callable[[], Any], undone: bool = False
 ) -> list[SignedIn]:
-    """Three sign-ins of one new identity that all wait for what `held_up_by` has locked."""
+    """Three sign-ins of one new identity that all wait for the end of what `held_up_by` does."""
     subject = uuid.uuid4().hex
 
     def once() -> SignedIn:
@@ -257,15 +257,22 @@ def at_once(
             held_up_by()
             answers = [pool.submit(once) for _ in range(3)]
             wait_until_blocked(3)
-            transaction.set_rollback(True)
+            transaction.set_rollback(undone)
         signed_in = [answer.result() for answer in answers]
     assert LinkedIdentity.objects.filter(subject=subject).count() == 1
     return signed_in
 
 
-def test_three_at_once_make_one_account(google: RunningSimulator, committed: None) -> None:
+@pytest.mark.parametrize("undone", [True, False])
+def test_three_at_once_and_a_sign_up_make_one_account(
+    google: RunningSimulator, committed: None, undone: bool
+) -> None:
     email = f"new-{uuid.uuid4()}@example.com"
-    signed_in = at_once(google, email, held_up_by=lambda: User.objects.create_user(email))
+
+    def sign_up() -> None:
+        User.objects.create_user(email, PASSWORD)
+
+    signed_in = at_once(google, email, held_up_by=sign_up, undone=undone)
     assert len({one.user.pk for one in signed_in}) == 1
     assert all(is_live(one.access_token) for one in signed_in)
 
