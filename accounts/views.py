@@ -14,6 +14,9 @@ from accounts.services import lockout, passwords
 from common.client_ip import client_ip_of
 from common.errors import DomainError
 
+# What the service calls the fields of the form.
+_FIELDS = {"current_password": "old_password", "new_password": "new_password1"}
+
 
 class OwnPasswordView(PasswordChangeView):
     """As by `/api/auth/change-password`: all other sessions end, and a mail says so."""
@@ -31,12 +34,19 @@ class OwnPasswordView(PasswordChangeView):
                 new_password=form.cleaned_data["new_password1"],
             )
         except ValidationError as error:
-            form.add_error(None, error)
+            form.add_error("old_password", error)
             return self.form_invalid(form)
         except DomainError as error:
-            form.add_error(None, error.text)
+            for field, problem in _problems(error):
+                form.add_error(field, problem)
             return self.form_invalid(form)
         lockout.forget_failures(**who)
         update_session_auth_hash(self.request, signed_in.user)
         record(signed_in.user, "Changed their password.")
         return HttpResponseRedirect(self.get_success_url())
+
+
+def _problems(error: DomainError) -> list[tuple[str, str]]:
+    """The fields that it concerns, and what is wrong with each. The page shows no others."""
+    problems = error.extra.get("errors", [{"loc": ["current_password"], "msg": error.text}])
+    return [(_FIELDS[problem["loc"][0]], problem["msg"]) for problem in problems]

@@ -171,7 +171,8 @@ def _errors(
         return [_percent(counts.get((day, status), 0), calls(day)) for day in days]
 
     def calls(day: date) -> int:
-        return (by_day[day][0] if day in by_day else 0) + counts.get((day, "released"), 0)
+        billed = by_day[day][0] if day in by_day else 0
+        return int(billed + counts.get((day, "released"), 0))
 
     return Chart(
         "Errors per day",

@@ -1,0 +1,224 @@
+"""The way into the admin, and who is kept out."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F
+from django.test import Client
+
+from accounts.models import SignInFailures, User
+from accounts.services import lockout, users
+from common.ids import uuid7
+from tests.operators import Operator, audit_of, new_operator
+from tests.personas import PASSWORD
+
+HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
+WRONG = "Note that both fields may be case-sensitive."
+LOCKED = "Too many attempts failed. Try again in 15 minutes."
+
+
+@pytest.fixture
+def operator(db: None) -> Operator:
+    return new_operator()
+
+
+def sign_in(
+    address: str, password: str = PASSWORD, *, ip: str = HERE, client: Client | None = None
+) -> str:
+    """What the page says; empty where it lets one in."""
+    form = {"username": address, "password": password}
+    response = (client or Client()).post("/admin/login/", form, REMOTE_ADDR=ip)
+    if response.status_code == 302:
+        assert response["Location"] == "/admin/"
+        return ""
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def fail(address: str, times: int, *, ip: str = HERE) -> None:
+    for _ in range(times):
+        assert WRONG in sign_in(address, "wrong", ip=ip)
+
+
+def test_an_operator_signs_in_and_out_and_both_are_in_the_audit_log(operator: Operator) -> None:
+    client = Client()
+    assert sign_in(operator.user.email.upper(), client=client) == ""
+    assert client.get("/admin/").status_code == 200
+    client.post("/admin/logout/")
+    assert client.get("/admin/").status_code == 302
+    assert audit_of(operator.user)[:2] == ["Signed out.", f"Signed in from {HERE}."]
+
+
+def test_a_customer_is_told_what_a_wrong_password_is_told(operator: Operator) -> None:
+    operator.user.is_staff = False
+    operator.user.save()
+    assert WRONG in sign_in(operator.user.email)
+
+
+def test_a_suspended_operator_does_not_get_in(operator: Operator) -> None:
+    users.suspend(user=operator.user)
+    assert WRONG in sign_in(operator.user.email)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_five_failures_lock_a_client_out_whether_the_address_is_known_or_not(
+    operator: Operator, known: bool
+) -> None:
+    address = operator.user.email if known else "nobody@example.com"
+    fail(address, 5)
+    assert LOCKED in sign_in(address, "wrong")
+    assert LOCKED in sign_in(f" {address.upper()} ", PASSWORD)
+
+
+def test_who_is_locked_out_costs_no_hash(operator: Operator) -> None:
+    fail(operator.user.email, 5)
+    User.objects.filter(pk=operator.user.pk).update(password="a hash that nothing can read")
+    assert LOCKED in sign_in(operator.user.email)
+
+
+def test_another_client_still_gets_in(operator: Operator) -> None:
+    fail(operator.user.email, 5)
+    assert sign_in(operator.user.email, ip=ELSEWHERE) == ""
+
+
+def test_what_a_locked_client_tries_does_not_lock_others_out(operator: Operator) -> None:
+    fail(operator.user.email, 5)
+    for _ in range(60):
+        lockout.count_attempt(address=operator.user.email, client_ip=HERE)
+    assert sign_in(operator.user.email, ip=ELSEWHERE) == ""
+
+
+def test_fifty_failures_from_many_clients_lock_the_address(operator: Operator) -> None:
+    for client in range(10):
+        fail(operator.user.email, 5, ip=f"192.0.2.{100 + client}")
+    assert LOCKED in sign_in(operator.user.email, ip=ELSEWHERE)
+
+
+def test_the_right_password_begins_anew(operator: Operator) -> None:
+    fail(operator.user.email, 4)
+    assert sign_in(operator.user.email) == ""
+    fail(operator.user.email, 4)
+    assert sign_in(operator.user.email) == ""
+
+
+def test_after_fifteen_minutes_one_may_try_again(operator: Operator) -> None:
+    fail(operator.user.email, 5)
+    assert LOCKED in sign_in(operator.user.email)
+    SignInFailures.objects.update(since=F("since") - timedelta(minutes=15))
+    assert sign_in(operator.user.email) == ""
+
+
+def test_counts_older_than_a_day_are_forgotten(operator: Operator) -> None:
+    fail("somebody@example.com", 1)
+    SignInFailures.objects.update(since=F("since") - timedelta(days=1, seconds=1))
+    fail(operator.user.email, 1)
+    assert not SignInFailures.objects.filter(name__startswith="somebody").exists()
+
+
+def test_an_operator_lets_somebody_try_again(operator: Operator) -> None:
+    address = new_operator().user.email
+    fail(address, 5)
+    row = SignInFailures.objects.get(name=f"{address}|{HERE}")
+    url = f"accounts/signinfailures/{row.pk.replace('@', '_40').replace('|', '%7C')}/delete/"
+    assert operator.post(url, post="yes").status_code == 302
+    assert sign_in(address) == ""
+
+
+@pytest.mark.usefixtures("committed")
+def test_attempts_at_the_same_time_are_all_counted() -> None:
+    address = f"{uuid7().hex}@example.com"
+
+    def attempt(_: int) -> int:
+        try:
+            return lockout.count_attempt(address=address, client_ip=HERE)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        waits = list(threads.map(attempt, range(20)))
+    assert waits.count(0) == lockout.FAILURES_PER_CLIENT
+
+
+@pytest.mark.parametrize(
+    ("address", "password"),
+    [
+        ("a" * 300 + "@example.com", "x"),
+        ("x@example.com", "x" * 1_000_000),
+        ("a\0b", "x"),
+        ("", ""),
+    ],
+)
+def test_what_cannot_be_an_address_or_a_password_is_refused_on_the_form(
+    db: None, address: str, password: str
+) -> None:
+    assert "Please correct the error" in sign_in(address, password)
+    assert not SignInFailures.objects.exists()
+
+
+def test_a_form_from_elsewhere_is_refused(operator: Operator) -> None:
+    form = {"username": operator.user.email, "password": PASSWORD}
+    assert Client(enforce_csrf_checks=True).post("/admin/login/", form).status_code == 403
+
+
+def test_a_visit_ends_with_the_sessions_of_its_user(operator: Operator) -> None:
+    users.revoke_sessions(user=operator.user)
+    assert operator.client.get("/admin/").status_code == 302
+
+
+def test_a_visit_ends_with_a_suspension(operator: Operator) -> None:
+    users.suspend(user=operator.user)
+    assert operator.client.get("/admin/").status_code == 302
+
+
+def test_an_operator_changes_their_password_and_stays_in_while_other_visits_end(
+    operator: Operator,
+) -> None:
+    other = Client()
+    other.force_login(operator.user)
+    new = "another correct horse"
+    form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+
+    assert operator.post("password_change/", **form).status_code == 302
+
+    assert operator.client.get("/admin/").status_code == 200
+    assert other.get("/admin/").status_code == 302
+    assert sign_in(operator.user.email, new) == ""
+    assert "Changed their password." in audit_of(operator.user)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "again", "problem"),
+    [
+        ("wrong", "another correct horse", "another correct horse", "This is not your password."),
+        (PASSWORD, "1234", "1234", "too short"),
+        (PASSWORD, "another correct horse", "something else", "two password fields didn"),
+    ],
+)
+def test_a_password_that_cannot_be_is_refused_on_the_form(
+    operator: Operator, old: str, new: str, again: str, problem: str
+) -> None:
+    form = {"old_password": old, "new_password1": new, "new_password2": again}
+    page = operator.post("password_change/", **form)
+    assert problem in page.content.decode()
+    assert sign_in(operator.user.email) == ""
+
+
+def test_old_passwords_cannot_be_guessed_in_a_stolen_visit(operator: Operator) -> None:
+    new = "another correct horse"
+    form = {"old_password": "wrong", "new_password1": new, "new_password2": new}
+    for _ in range(5):
+        operator.post("password_change/", **form)
+    page = operator.post("password_change/", **{**form, "old_password": PASSWORD})
+    assert LOCKED in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE django_admin_log SET action_flag = 1", "DELETE FROM django_admin_log"]
+)
+def test_the_audit_log_cannot_be_altered(operator: Operator, change: str) -> None:
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        connection.cursor().execute(change)
+    assert LogEntry.objects.filter(user=operator.user).exists()
