@@ -9,10 +9,9 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.errors import AccountDeactivated, InvalidToken
-from accounts.models import ApiKey, EmailedToken, User
+from accounts.models import ApiKey, EmailedToken, RefreshFamily, User
 from accounts.services import passwords, users
 from accounts.tests.mailbox import delivered, mailed_token
-from billing.models import Wallet
 from common.money import NUSD_PER_USD
 from conftest import Persona
 from tests.personas import new_key, new_user
@@ -71,7 +70,7 @@ def test_a_key_opens_nothing_any_more(committed: None, web: Web) -> None:
 def test_the_wallet_stays_as_it_is(committed: None) -> None:
     user = new_user("alice", plan="max", balance_usd=7)
     users.deactivate(user=user)
-    assert Wallet.objects.get(account=user).balance == 7 * NUSD_PER_USD
+    assert User.objects.get(pk=user.pk).wallet.balance == 7 * NUSD_PER_USD
 
 
 def test_mails_that_wait_are_not_sent_and_their_tokens_are_void(alice: Persona) -> None:
@@ -151,6 +150,7 @@ def test_revoking_sessions_ends_them_and_nothing_else(alice: Persona) -> None:
     key, _ = new_key(alice.user)
     users.revoke_sessions(user=alice.user)
     assert alice.client.get(URL).status_code == 401
+    assert not RefreshFamily.objects.filter(user=alice.user).exists()
     assert log_in(alice).status_code == 200
     assert ApiKey.objects.get(pk=key.pk).revoked_at is None
 

@@ -206,7 +206,7 @@ def test_six_creations_at_once_leave_five_active_keys(committed: None) -> None:
 
 @pytest.mark.parametrize("plan", ["free", "pro"])
 def test_a_plan_without_the_api_is_refused(alice: Persona, plan: str) -> None:
-    change_plan(account=alice.user, plan=plan)
+    change_plan(account=alice.user, plan=plan, forced=True)
     response = create(alice)
     assert response.status_code == 403
     assert "plan" in response.json()["detail"]
