@@ -32,7 +32,7 @@ def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken
     """The token of that text, with its user. Raises InvalidEmailedToken if it cannot be used."""
     found = (
         EmailedToken.objects.usable()
-        .filter(purpose=purpose, digest=emailed_tokens.digest(purpose, token))
+        .filter(purpose=purpose, digest=emailed_tokens.digest(token))
         .select_related("user")
         .first()
     )

@@ -91,9 +91,7 @@ def _send_next() -> bool:
 
 
 def _take_due() -> OutgoingEmail | None:
-    due = OutgoingEmail.objects.filter(
-        ended_at=None, due_at__lte=timezone.now(), attempts__lt=MAX_ATTEMPTS
-    )
+    due = OutgoingEmail.objects.filter(ended_at=None, due_at__lte=timezone.now())
     return due.select_for_update(skip_locked=True).order_by("due_at").first()
 
 
@@ -111,7 +109,7 @@ def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
         user=user,
         purpose=purpose,
         email=user.email,
-        digest=emailed_tokens.digest(purpose, token),
+        digest=emailed_tokens.digest(token),
         expires_at=timezone.now() + emailed_tokens.LIFETIMES[purpose],
     )
     return messages.with_token(kind, user.email, purpose, token)

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from accounts.errors import InvalidToken
 from accounts.models import ApiKey, EmailedToken, LinkedIdentity, OutgoingEmail, User
 from accounts.services import api_keys, identities, sessions
-from accounts.tests.test_refresh import wait_until_blocked
+from accounts.tests.locks import wait_until_blocked
 from accounts.types import SignedIn
 from common.local.ports import free_port
 from conftest import PASSWORD, Persona

@@ -1,6 +1,5 @@
 """POST /api/auth/refresh"""
 
-import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -15,6 +14,7 @@ from rest_framework.test import APIClient
 from accounts.errors import InvalidToken
 from accounts.models import RefreshFamily, User
 from accounts.services import sessions, users
+from accounts.tests.locks import wait_until_blocked
 from accounts.types import SignedIn
 from conftest import Persona, persona
 
@@ -118,17 +118,6 @@ def test_expired_families_are_cleared_at_the_next_sign_in(alice: Persona) -> Non
     age(alice, days=31)
     sessions.sign_in(email="alice@example.com", password=alice.password)
     assert RefreshFamily.objects.filter(user=alice.user).count() == 1
-
-
-def wait_until_blocked(waiters: int) -> None:
-    """Until that many connections wait for a lock."""
-    with connection.cursor() as cursor:
-        for _ in range(1000):
-            cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0] >= waiters:
-                return
-            time.sleep(0.01)
-    raise AssertionError("Nobody waits.")
 
 
 def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
