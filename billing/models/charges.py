@@ -1,0 +1,187 @@
+"""Calls, from their hold to their report, and who runs them."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Least
+from django.db.models.lookups import GreaterThanOrEqual
+
+from accounts.models import ApiKey, User
+from billing.models.plans import Plan
+from catalog.models import AIModel, PriceVersion
+from common.ids import uuid7
+
+
+class Charge(models.Model):
+    """One call to a provider: its hold while it runs, its usage row when it has ended.
+
+    held -> settled | released | expired, resolved at most once. `worst_cost`, `cost` and
+    `charge_plan` are at cost (1x); `hold_balance`, `charge_balance` and `shortfall` are what the
+    balance pays (2x of the part that the plan does not cover).
+    """
+
+    class Status(models.TextChoices):
+        HELD = "held"
+        SETTLED = "settled"
+        RELEASED = "released"
+        EXPIRED = "expired"
+
+    class Funding(models.TextChoices):
+        CUSTOMER = "customer"
+        PLATFORM = "platform"
+
+    class Source(models.TextChoices):
+        API = "api"
+        WEB = "web"
+        JOB = "job"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    account = models.ForeignKey(
+        User, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    api_key = models.ForeignKey(
+        ApiKey,
+        null=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+    )
+    model = models.ForeignKey(
+        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    plan = models.ForeignKey(
+        Plan, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    price_version = models.ForeignKey(
+        PriceVersion,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+    )
+    source = models.CharField(max_length=8, choices=Source.choices)
+    kind = models.CharField(max_length=16)
+    funding = models.CharField(max_length=8, choices=Funding.choices)
+    status = models.CharField(max_length=8, choices=Status.choices)
+    request_id = models.CharField(max_length=64, blank=True)
+    owner_id = models.UUIDField()
+    month = models.DateField()
+    admitted_at = models.DateTimeField()
+    deadline_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True)
+
+    worst_cost = models.BigIntegerField()
+    hold_plan = models.BigIntegerField()
+    hold_balance = models.BigIntegerField()
+    cap_at_hold = models.BigIntegerField(null=True)
+    key_committed_before = models.BigIntegerField(null=True)
+    free_window_start = models.DateTimeField(null=True)
+
+    first_output_at = models.DateTimeField(null=True)
+    tokens_in = models.IntegerField(db_default=0)
+    tokens_out = models.IntegerField(db_default=0)
+    cached_tokens = models.IntegerField(db_default=0)
+    reasoning_tokens = models.IntegerField(db_default=0)
+    images = models.SmallIntegerField(db_default=0)
+    cost = models.BigIntegerField(db_default=0)
+    charge_plan = models.BigIntegerField(db_default=0)
+    charge_balance = models.BigIntegerField(db_default=0)
+    shortfall = models.BigIntegerField(db_default=0)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["account"], condition=Q(status="held"), name="charge_open"),
+            # The ids are UUIDv7: the newest first.
+            models.Index(fields=["account", "-id"], name="charge_newest_first"),
+            # For error rates over time.
+            models.Index(
+                fields=["admitted_at"],
+                condition=Q(status__in=["released", "expired"]),
+                name="charge_failed",
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    GreaterThanOrEqual(
+                        Least("hold_plan", "hold_balance", "charge_plan", "charge_balance"), 0
+                    )
+                ),
+                name="charge_not_negative",
+            ),
+            # True as well where there is no cap: a comparison with NULL lets a row pass.
+            models.CheckConstraint(
+                condition=Q(key_committed_before__lt=F("cap_at_hold")),
+                name="admitted_under_its_cap",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class UsageDaily(models.Model):
+    """The rollup that reports read: one row per account, key (None: web app), model and UTC day."""
+
+    account = models.ForeignKey(
+        User, on_delete=models.CASCADE, db_index=False, related_name="usage_days"
+    )
+    api_key = models.ForeignKey(
+        ApiKey,
+        null=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+    )
+    model = models.ForeignKey(
+        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    day = models.DateField()
+    requests = models.BigIntegerField(db_default=0)
+    tokens_in = models.BigIntegerField(db_default=0)
+    tokens_out = models.BigIntegerField(db_default=0)
+    billed = models.BigIntegerField(db_default=0)
+
+    class Meta:
+        verbose_name_plural = "usage by day"
+        indexes = [models.Index(fields=["day"], name="usage_by_day")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "day", "api_key", "model"],
+                nulls_distinct=False,
+                name="usage_day_key_model",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} on {self.day}"
+
+
+class IdempotencyKey(models.Model):
+    """What a client called a call that shall happen once, however often it is sent.
+
+    It counts while its charge is held, and for 24 hours where that was settled: `answer` is then
+    what the call brought. `digest` is the SHA-256 of what was asked.
+    """
+
+    pk = models.CompositePrimaryKey("account_id", "route", "key")
+    account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
+    route = models.CharField(max_length=64)
+    key = models.CharField(max_length=255)
+    digest = models.BinaryField()
+    charge_id = models.UUIDField()
+    created_at = models.DateTimeField(db_index=True)
+    answer = models.BinaryField(null=True)
+
+
+class OwnerLease(models.Model):
+    """One row per process that holds charges. Renewed every 10 s; lapsed, its charges expire.
+
+    `doubted_at` is when a sweep first found it run out; a renewal clears it.
+    """
+
+    owner_id = models.UUIDField(primary_key=True)
+    kind = models.CharField(max_length=16)
+    lease_until = models.DateTimeField()
+    doubted_at = models.DateTimeField(null=True)

@@ -1,0 +1,147 @@
+"""What accounts have to pay with, and what they have spent of it."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Least
+from django.db.models.lookups import GreaterThanOrEqual
+
+from accounts.models import ApiKey, User
+from catalog.models import AIModel
+
+
+class Wallet(models.Model):
+    """The prepaid balance, and the mutex of its account: every money verb locks this row first.
+
+    `held` is what open charges may take at most; `seq` numbers the ledger; `open_charges` counts
+    charges that are still held.
+    """
+
+    account = models.OneToOneField(
+        User, primary_key=True, on_delete=models.CASCADE, related_name="wallet"
+    )
+    balance = models.BigIntegerField(db_default=0)
+    held = models.BigIntegerField(db_default=0)
+    seq = models.BigIntegerField(db_default=0)
+    open_charges = models.IntegerField(db_default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(held__gte=0, held__lte=F("balance")),
+                name="wallet_covers_what_is_held",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Wallet of {self.account}"
+
+
+class LedgerEntry(models.Model):
+    """One movement of a balance, in a gapless chain per account. Append-only (by trigger).
+
+    The id of a `charge` entry is the charge's id; that of a `topup` or `adjust` is its caller's, so
+    that a repeated call finds it and moves nothing.
+    """
+
+    class Kind(models.TextChoices):
+        TOPUP = "topup"
+        CHARGE = "charge"
+        ADJUST = "adjust"
+
+    id = models.UUIDField(primary_key=True)
+    account = models.ForeignKey(
+        User, on_delete=models.PROTECT, db_index=False, related_name="ledger"
+    )
+    seq = models.BigIntegerField()
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    delta = models.BigIntegerField()
+    balance_after = models.BigIntegerField()
+    description = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "ledger entries"
+        indexes = [
+            # For what was paid in per day; charges, which are many, are summed up in the rollup.
+            models.Index(fields=["created_at"], condition=Q(kind="topup"), name="ledger_paid_in"),
+            # For the few movements of an account that are no charges, among many that are.
+            models.Index(
+                fields=["account", "kind", "-seq"],
+                condition=Q(kind__in=["topup", "adjust"]),
+                name="ledger_by_kind",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "seq"], name="ledger_chain"),
+            models.CheckConstraint(
+                condition=Q(balance_after__gte=0), name="ledger_balance_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} no. {self.seq}"
+
+
+class Allowance(models.Model):
+    """What one account may use of one model in one month from its plan, at cost.
+
+    The row comes with the first use; there is no monthly reset. `downgraded` says that a plan
+    change lowered `granted`, perhaps below what was used already.
+    """
+
+    pk = models.CompositePrimaryKey("account_id", "model_id", "month")
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="allowances")
+    model = models.ForeignKey(
+        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    month = models.DateField()
+    granted = models.BigIntegerField()
+    used = models.BigIntegerField(db_default=0)
+    held = models.BigIntegerField(db_default=0)
+    downgraded = models.BooleanField(db_default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(GreaterThanOrEqual(Least("granted", "used", "held"), 0)),
+                name="allowance_not_negative",
+            ),
+        ]
+
+
+class KeyMonth(models.Model):
+    """What one API key has billed (and holds) in one month: what its cap is compared with."""
+
+    pk = models.CompositePrimaryKey("api_key_id", "month")
+    api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="months")
+    month = models.DateField()
+    billed = models.BigIntegerField(db_default=0)
+    held = models.BigIntegerField(db_default=0)
+    requests = models.BigIntegerField(db_default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(GreaterThanOrEqual(Least("billed", "held"), 0)),
+                name="key_month_not_negative",
+            ),
+        ]
+
+
+class FreeWindow(models.Model):
+    """The free plan's messages per model: a window of 4 hours anchored at its first message."""
+
+    pk = models.CompositePrimaryKey("account_id", "model_id")
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="free_windows")
+    model = models.ForeignKey(
+        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    window_start = models.DateTimeField()
+    used = models.SmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(used__gte=0, used__lte=10), name="free_window_is_ten_messages"
+            ),
+        ]
