@@ -1,21 +1,141 @@
-"""The operator's admin looks like one: its style sheets are served, by the web process itself."""
+"""The operators' admin as a whole: every page opens, quickly, and asks nothing of strangers."""
 
 import re
 
 import httpx
 import pytest
+from django.contrib import admin
+from django.core.cache import cache
+from django.db import connection
+from django.db.models import Model
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
+from accounts.models import SignInFailures
+from accounts.services import lockout
+from billing.services import balance
+from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
+from common.backoffice.pages import MAX_COUNT, BoundedPaginator
+from common.ids import uuid7
+from files.models import StoredFile
+from tests.operators import Operator, new_operator
+from tests.personas import new_key
 from tests.service import Web
+
+STRANGE = ("q=%27%22%25_", "p=-1", "p=x", "p=999999", "o=9.x", "days=x", "x=1", "e=1")
+
+
+@pytest.fixture
+def operator(db: None) -> Operator:
+    cache.clear()
+    return new_operator()
+
+
+def path_of(model: type[Model], page: str, *args: object) -> str:
+    name = f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}"
+    return reverse(name, args=args).removeprefix("/admin/")
+
+
+def add_rows(count: int) -> None:
+    """Accounts with a bit of everything."""
+    owner = live_owner()
+    for _ in range(count):
+        user = new_account(plan="enterprise")
+        key, _ = new_key(user)
+        _, charge = hold(user, 10, owner=owner, key=key, model=IN_PLAN)
+        settle(charge, 10)
+        _, charge = hold(user, 10, owner=owner)
+        settle(charge, 10)
+        balance.set_contract(account=user, model_id=IN_PLAN, granted=1)
+        StoredFile.objects.create(
+            account=user, media_type="image/png", size=1, expires_at="2030-01-01T00:00:00Z"
+        )
+        lockout.count_attempt(address=user.email, client_ip="192.0.2.1")
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_every_page_opens_with_rows_and_without(operator: Operator, rows: int) -> None:
+    add_rows(rows)
+    operator.get("")
+    operator.get("password_change/")
+    for model in admin.site._registry:
+        operator.get(path_of(model, "changelist"))
+        operator.is_allowed(path_of(model, "add"))
+        for row in model._default_manager.all()[:3]:
+            operator.get(path_of(model, "change", row.pk))
+            operator.get(path_of(model, "history", row.pk))
+
+
+def test_lists_ask_as_often_for_many_rows_as_for_few(operator: Operator) -> None:
+    add_rows(2)
+    few = {model: queries(operator, model) for model in admin.site._registry}
+    add_rows(5)
+    assert {model: queries(operator, model) for model in few} == few
+
+
+def queries(operator: Operator, model: type[Model]) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        operator.get(path_of(model, "changelist"))
+    return len(captured)
+
+
+def test_no_page_can_be_made_to_fail_by_its_address(operator: Operator) -> None:
+    for model in admin.site._registry:
+        path = path_of(model, "changelist")
+        for query in STRANGE:
+            assert operator.client.get(f"/admin/{path}?{query}").status_code in (200, 302), query
+        for query in ("q=%00", "kind=%00", "model__id__exact=%00", "status__exact=%00"):
+            assert operator.client.get(f"/admin/{path}?{query}").status_code == 400, query
+        for row in ("x", "0", "%00", "99999999999999999999", str(uuid7())):
+            assert operator.client.get(f"/admin/{path}{row}/change/").status_code in (302, 404), row
+    assert operator.client.get("/admin/search/?s=user").status_code == 200
+    for page in ("x", "0", "99"):
+        assert operator.client.get(f"/admin/search/?s=user&page={page}").status_code == 404
+
+
+def test_what_users_write_is_shown_as_text(operator: Operator) -> None:
+    user = new_account()
+    user.name = "<script>alert(1)</script>"
+    user.save()
+    key, _ = new_key(user)
+    key.name = user.name
+    key.save()
+    for path in (
+        f"accounts/user/?q={user.pk}",
+        f"accounts/user/{user.pk}/change/",
+        f"accounts/user/{user.pk}/suspend/",
+        f"accounts/apikey/?q={user.pk}",
+        f"billing/wallet/{user.pk}/adjust/",
+    ):
+        page = operator.get(path)
+        assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in operator.get(f"accounts/user/?q={user.pk}")
+
+
+def test_a_long_list_is_counted_so_far_and_no_further(operator: Operator) -> None:
+    SignInFailures.objects.bulk_create(
+        SignInFailures(name=f"{n}@example.com", since="2026-11-21T00:00:00Z")
+        for n in range(MAX_COUNT + 1)
+    )
+    rows = SignInFailures.objects.order_by("name")
+    with CaptureQueriesContext(connection) as captured:
+        assert BoundedPaginator(rows, 50).num_pages == MAX_COUNT // 50
+    assert f"LIMIT {MAX_COUNT}" in captured[0]["sql"]
 
 
 @pytest.mark.usefixtures("committed")
-def test_the_login_page_and_its_style_sheets_are_served(web: Web) -> None:
+def test_everything_that_a_page_loads_comes_from_the_web_process_itself(web: Web) -> None:
+    """Also where the machine has no way to the internet."""
     page = httpx.get(f"{web.url}/admin/login/")
     assert page.status_code == 200
-    sheets = re.findall(r'href="(/static/[^"]+\.css)"', page.text)
-    assert sheets
+    loaded = re.findall(r'<(?:link|script|img)\b[^>]*\b(?:href|src)="([^"]+)"', page.text)
+    assert any(url.endswith(".css") for url in loaded)
+    assert any(url.endswith(".js") for url in loaded)
 
-    for sheet in sheets:
-        answer = httpx.get(web.url + sheet)
+    for url in loaded:
+        assert url.startswith("/static/")
+        answer = httpx.get(web.url + url)
         assert answer.status_code == 200
-        assert answer.headers["content-type"].startswith("text/css")
+        if url.endswith(".css"):
+            assert answer.headers["content-type"].startswith("text/css")
+            assert not re.search(r"url\(['\"]?(https?:)?//", answer.text)

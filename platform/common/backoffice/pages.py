@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from django.core.exceptions import BadRequest
 from django.core.paginator import Paginator
 from django.db import models
 from django.db.models import Model, QuerySet
@@ -35,6 +36,18 @@ class Page(UsdFields, ModelAdmin[Any]):
     show_full_result_count = False
     list_per_page = 50
     list_filter_submit = True
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """None as well for an id that PostgreSQL could not compare with any."""
+        if "\0" in str(object_id):
+            return None
+        return super().get_object(request, object_id, from_field)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """Raises BadRequest for what PostgreSQL could not look for."""
+        if any("\0" in value for values in request.GET.lists() for value in values[1]):
+            raise BadRequest("The address contains a NUL character.")
+        return super().changelist_view(request, extra_context)
 
     def construct_change_message(  # type: ignore[override] # a text is allowed too
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
