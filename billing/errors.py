@@ -132,6 +132,10 @@ class BelowHeld(ValidationFailed):
     message = "The balance would fall below what running calls hold. Wait for them, or take less."
 
 
+class BalanceTooLarge(ValidationFailed):
+    message = "A balance is at most 9,000,000 US dollars."
+
+
 class SelfServiceOff(Forbidden):
     """Nobody pays for it here, so only an operator may do it."""
 

@@ -6,6 +6,7 @@ from django.db import connection
 
 from accounts.models import User
 from billing.errors import (
+    BalanceTooLarge,
     BelowHeld,
     IdempotencyMismatch,
     PlanByContract,
@@ -29,7 +30,7 @@ def topup(
 ) -> LedgerEntry:
     """Add nano-USD to a balance, once per `operation_id`, and `once` where the client names it.
 
-    Returns the entry that did it, be it now or before. Raises IdempotencyMismatch.
+    Returns the entry that did it, be it now or before. Raises BalanceTooLarge, IdempotencyMismatch.
     """
     if once is None:
         return _move(operation_id, account, "topup", amount, description)
@@ -45,7 +46,7 @@ def topup(
 def adjust(*, operation_id: UUID, account: User, delta: int, reason: str) -> LedgerEntry:
     """Correct a balance by an operator's decision, once per `operation_id`. Returns the entry.
 
-    Raises BelowHeld where running calls hold more than would be left.
+    Raises BelowHeld where running calls hold more than would be left, or BalanceTooLarge.
     """
     return _move(operation_id, account, "adjust", delta, reason)
 
@@ -118,6 +119,8 @@ def _move(
 def _entry(outcome: str, entry_id: UUID) -> LedgerEntry:
     if outcome == "below_held":
         raise BelowHeld
+    if outcome == "too_large":
+        raise BalanceTooLarge
     if outcome == "conflict":
         raise Conflict("This operation was carried out before, for another account or amount.")
     if outcome == "idempotency_mismatch":

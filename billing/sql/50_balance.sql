@@ -1,7 +1,8 @@
 -- Move an account's balance other than by a charge: kind 'topup' (delta > 0) or 'adjust'.
 -- The id makes it happen once: a repeated call answers 'already' and moves nothing.
 -- outcome: 'done', 'already', 'conflict' (the id stands for something else), 'below_held' (would
--- leave less than open charges hold), 'unknown'.
+-- leave less than open charges hold), 'too_large' (over 9 million USD, beyond which a JSON number is
+-- not exact to the nano-dollar), 'unknown'.
 CREATE OR REPLACE FUNCTION money_move(
     p_id uuid, p_account uuid, p_kind text, p_delta bigint, p_description text,
     OUT outcome text, OUT balance bigint)
@@ -18,6 +19,7 @@ BEGIN
         RETURN;
     END IF;
     IF w.balance + p_delta < w.held THEN outcome := 'below_held'; RETURN; END IF;
+    IF p_delta > 9000000000000000 - w.balance THEN outcome := 'too_large'; RETURN; END IF;
     balance := w.balance + p_delta;
     UPDATE billing_wallet SET balance = money_move.balance, seq = seq + 1
     WHERE account_id = p_account;

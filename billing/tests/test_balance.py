@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from billing.errors import BelowHeld
+from billing.errors import BalanceTooLarge, BelowHeld
 from billing.models import LedgerEntry
 from billing.services import balance
 from billing.tests.bank import (
@@ -17,6 +17,7 @@ from billing.tests.bank import (
 )
 from common.errors import Conflict
 from common.ids import uuid7
+from common.money import NUSD_PER_USD
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -59,6 +60,17 @@ def test_an_adjustment_below_what_is_held_is_refused() -> None:
     entry = balance.adjust(operation_id=uuid7(), account=alice, delta=-400, reason="Refund")
     assert entry.balance_after == 600
     release(charge)
+
+
+def test_a_balance_ends_where_a_json_number_is_no_longer_exact() -> None:
+    alice = new_account(balance=9_000_000 * NUSD_PER_USD - 1)
+
+    balance.topup(operation_id=uuid7(), account=alice, amount=1)
+    with pytest.raises(BalanceTooLarge):
+        balance.topup(operation_id=uuid7(), account=alice, amount=1)
+
+    assert wallet_of(alice).balance == 9_000_000 * NUSD_PER_USD
+    assert float(wallet_of(alice).balance) == wallet_of(alice).balance
 
 
 def test_a_new_account_has_a_wallet_and_is_on_the_free_plan() -> None:
