@@ -72,11 +72,19 @@ class AllowanceSerializer(serializers.Serializer[ModelAllowance]):
     remaining_usd = UsdField(source="remaining")
 
 
+@extend_schema_field({"type": "string", "pattern": r"^\d{4}-\d{2}$"})
+class MonthField(serializers.DateField):
+    """A month of the calendar, such as 2026-11. Read only."""
+
+    def __init__(self) -> None:
+        super().__init__(format="%Y-%m", read_only=True)
+
+
 class WalletSerializer(serializers.Serializer[Standing]):
     balance_usd = UsdField(source="funds.balance")
     held_usd = UsdField(source="funds.held")
     available_usd = UsdField(source="funds.available")
-    month = serializers.DateField(format="%Y-%m", read_only=True)
+    month = MonthField()
     allowances = AllowanceSerializer(many=True, read_only=True)
 
 
