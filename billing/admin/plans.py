@@ -31,7 +31,6 @@ class AllowanceInline(UsdFields, TabularInline[Any, Any]):
     model = PlanAllowance
     usd_fields = ("granted",)
     extra = 0
-    hide_title = True
     ordering = ("model",)
     verbose_name_plural = (
         "allowances per month, at cost (accounts take a change with their next first use of the "
