@@ -5,7 +5,9 @@ https://chromedevtools.github.io/devtools-protocol/
 
 import base64
 import json
+import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -130,12 +132,21 @@ def new_page(width: int) -> Iterator[Page]:
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [program, "--headless", "--no-sandbox", "--hide-scrollbars"]
         command += [f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:  # noqa: S603
-            try:
-                with connect(_address(Path(profile)), max_size=None) as socket:
-                    yield Page(socket, width)
-            finally:
-                process.terminate()
+        with _running(command), connect(_address(Path(profile)), max_size=None) as socket:
+            yield Page(socket, width)
+
+
+@contextmanager
+def _running(command: list[str]) -> Iterator[None]:
+    """Debian's program is a shell script that stays: its whole group is ended."""
+    process = subprocess.Popen(  # noqa: S603 - the browser
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
 
 
 def _address(profile: Path) -> str:
