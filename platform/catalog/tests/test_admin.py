@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from catalog.models import AIModel, PriceVersion
@@ -82,3 +83,27 @@ def test_a_model_is_switched_off(operator: Client) -> None:
     del data["enabled"]
     assert operator.post(page, data).status_code == 302
     assert not AIModel.objects.get(id="gpt-oss-120b").enabled
+
+
+def test_prices_are_shown_in_dollars(operator: Client) -> None:
+    price = PriceVersion.objects.filter(model="gpt-6.1-sol").latest("valid_from")
+    for page in (PRICES, f"{PRICES}{price.id}/change/"):
+        text = operator.get(page).content.decode()
+        assert f"${price.output / 1_000_000:.2f} / 1M" in text  # type: ignore[operator]
+
+
+def test_a_new_price_begins_with_the_rates_of_another(operator: Client) -> None:
+    price = PriceVersion.objects.filter(model="gpt-6.1-sol").latest("valid_from")
+    page = operator.get(f"{PRICES}{price.id}/new_version/", follow=True)
+    assert page.redirect_chain[0][0].startswith(f"{PRICES}add/?model=gpt-6.1-sol")
+    assert f'name="output" value="{price.output}"' in page.content.decode()
+    assert operator.get(f"{PRICES}0/new_version/").status_code == 404
+
+
+def test_who_may_only_look_at_prices_makes_none(operator: Client) -> None:
+    price = PriceVersion.objects.latest("valid_from")
+    viewer = get_user_model().objects.create_user("viewer@example.com", "x", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_priceversion"))
+    operator.force_login(viewer)
+    assert "New price" not in operator.get(f"{PRICES}{price.id}/change/").content.decode()
+    assert operator.get(f"{PRICES}{price.id}/new_version/").status_code == 403
