@@ -44,6 +44,27 @@ def test_a_dead_owners_allowance_is_free_before_a_live_call_would_pay_twice_for_
     release(charge)
 
 
+@pytest.mark.parametrize("found_by", ["sweep", "hold"])
+def test_the_oldest_of_the_dead_takes_first_what_is_left_of_an_allowance(found_by: str) -> None:
+    """It held all of the allowance and needs little, so the second need not pay twice its cost."""
+    alice, owner = new_account(balance=10_000), live_owner()
+    _, first = hold(alice, _allowance(alice), owner=owner, model=IN_PLAN)
+    _, second = hold(alice, 50, owner=owner, model=IN_PLAN)
+    for charge in (second, first):
+        checkpoint(owner, charge, cost=40)
+    kill(owner)
+
+    if found_by == "sweep":
+        sweeps.expire_lapsed_charges()
+    else:
+        release(hold(alice, 1, owner=live_owner(), model=IN_PLAN)[1])
+
+    paid = [
+        (charge_of(each).charge_plan, charge_of(each).charge_balance) for each in (first, second)
+    ]
+    assert paid == [(40, 0), (40, 0)]
+
+
 def test_a_dead_owner_does_not_fill_a_keys_cap() -> None:
     alice = new_account(balance=1000)
     key, _ = new_key(alice, cap=400)
