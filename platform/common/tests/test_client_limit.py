@@ -8,7 +8,7 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from common.clientlimit import AUTHENTICATION_LIMIT
+from common.clientlimit import AUTHENTICATION_LIMIT, GENERAL_LIMIT
 from common.tests.client import LOGIN, Client, assert_refused
 from common.tests.windows import let_pass, use_up
 from simulator.process import RunningSimulator
@@ -77,8 +77,18 @@ def test_who_may_not_sign_in_for_now_may_do_all_else(alice: Client) -> None:
     assert alice.get("/v1/models").status_code == 200
 
 
+def test_preflights_use_up_no_tries_to_sign_in(alice: Client) -> None:
+    alice.use_up_sign_ins(but=1)
+    assert alice.options(LOGIN, headers=PREFLIGHT).status_code == 200
+    assert alice.try_to_sign_in().status_code == 422
+
+
+def test_the_general_limit_is_1000_in_any_minute() -> None:
+    assert (GENERAL_LIMIT.requests, GENERAL_LIMIT.window) == (1_000, 60)
+
+
 @pytest.mark.parametrize("path", ["/api/keys", "/api/nothing", "/admin/", "/files/nothing", "/"])
-def test_1000_requests_are_taken_and_the_next_is_refused(alice: Client, path: str) -> None:
+def test_requests_at_the_limit_are_taken_and_the_next_is_refused(alice: Client, path: str) -> None:
     alice.use_up_requests(but=2)
     assert [alice.get(path).status_code == 429 for _ in range(3)] == [False, False, True]
     assert_refused(alice.get(path))
