@@ -173,7 +173,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # API keys are stored as HMAC-SHA256 under this pepper: a database dump alone is useless.
 API_KEY_PEPPER: str = env.str("API_KEY_PEPPER", "")
-# Sign-in with Google: whose ID tokens are taken, and where their keys are. Without a client id: off.
+# Sign-in with Google: whose ID tokens are taken, and where their keys are. Off without a client id.
 GOOGLE_CLIENT_IDS: list[str] = env.list("GOOGLE_CLIENT_IDS", default=[])
 GOOGLE_ISSUERS: list[str] = env.list(
     "GOOGLE_ISSUERS", default=["https://accounts.google.com", "accounts.google.com"]
