@@ -57,6 +57,15 @@ class IdentityUnverified(Forbidden):
     message = "Google does not vouch for an e-mail address of yours. Sign up with a password."
 
 
+class IdentityTaken(Forbidden):
+    """Addresses change hands; accounts do not go with them."""
+
+    code = "identity_taken"
+    message = (
+        "The account of this address belongs to another Google account. Sign in with that one."
+    )
+
+
 class IdentityProviderOff(ServiceUnavailable):
     code = "identity_provider_off"
     message = "Sign-in with Google is not set up here. Sign in with a password."

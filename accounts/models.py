@@ -121,6 +121,7 @@ class LinkedIdentity(models.Model):
         verbose_name_plural = "linked identities"
         constraints = [
             models.UniqueConstraint(fields=["issuer", "subject"], name="one_user_per_identity"),
+            models.UniqueConstraint(fields=["user", "issuer"], name="one_identity_per_issuer"),
         ]
 
     def __str__(self) -> str:

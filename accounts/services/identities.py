@@ -4,7 +4,12 @@ import contextlib
 
 from django.db import IntegrityError, transaction
 
-from accounts.errors import AccountSuspended, IdentityUnverified, InvalidCredentials
+from accounts.errors import (
+    AccountSuspended,
+    IdentityTaken,
+    IdentityUnverified,
+    InvalidCredentials,
+)
 from accounts.google import IdentityClaims, read_id_token
 from accounts.models import LinkedIdentity, User
 from accounts.services.sessions import open_session
@@ -17,7 +22,7 @@ def sign_in_with_google(*, id_token: str) -> SignedIn:
     same address.
 
     Raises InvalidIdToken, IdentityProviderOff, IdentityProviderUnavailable, IdentityUnverified,
-    AccountSuspended, or InvalidCredentials for a deactivated account.
+    IdentityTaken, AccountSuspended, or InvalidCredentials for a deactivated account.
     """
     claims = read_id_token(id_token)
     # Somebody else may take the address or the identity meanwhile: the second time it is found.
@@ -55,6 +60,8 @@ def _new_user(claims: IdentityClaims) -> User:
         return known
     if not user.email_verified:
         _take_over(user)
+    elif user.identities.filter(issuer=claims.issuer).exists():
+        raise IdentityTaken
     LinkedIdentity.objects.create(user=user, issuer=claims.issuer, subject=claims.subject)
     return user
 

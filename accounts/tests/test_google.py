@@ -123,6 +123,19 @@ def test_an_account_with_a_verified_address_is_linked(
     assert can_log_in("alice@example.com")
 
 
+def test_who_gets_an_address_later_does_not_get_its_account(
+    google: RunningSimulator, alice: Persona
+) -> None:
+    verify(alice)
+    assert sign_in(google, email="alice@example.com", sub="the first").status_code == 200
+
+    response = sign_in(google, email="alice@example.com", sub="her successor")
+
+    assert response.status_code == 403
+    assert "another Google account" in response.json()["detail"]
+    assert [identity.subject for identity in alice.user.identities.all()] == ["the first"]
+
+
 def test_nobody_lies_in_wait_in_an_account_that_was_never_verified(
     google: RunningSimulator, alice: Persona
 ) -> None:
@@ -150,7 +163,7 @@ def test_nobody_lies_in_wait_in_an_account_that_was_never_verified(
 def test_it_is_taken_over_once(google: RunningSimulator, alice: Persona) -> None:
     first = sign_in(google, email="alice@example.com").json()
     assert sign_in(google, email="alice@example.com").status_code == 200
-    assert sign_in(google, email="alice@example.com", sub="2").status_code == 200
+    assert sign_in(google, email="alice@example.com", sub="2").status_code == 403
     assert is_live(first["access_token"])
 
 
