@@ -3,7 +3,7 @@
 from typing import Any
 
 from common.errors import Conflict, DomainError, Forbidden, ValidationFailed
-from common.money import usd
+from common.money import usd, usd_text
 
 
 class PaymentRequired(DomainError):
@@ -129,7 +129,15 @@ class ChargeResolved(DomainError):
 
 
 class BelowHeld(ValidationFailed):
-    message = "The balance would fall below what running calls hold. Wait for them, or take less."
+    """More was to be taken from a balance than is free."""
+
+    @classmethod
+    def of_wallet(cls, balance: int, held: int) -> "BelowHeld":
+        """Amounts in nano-USD."""
+        return cls(
+            f"At most {usd_text(balance - held)} can be taken: the balance is {usd_text(balance)}, "
+            f"of which running calls hold {usd_text(held)}."
+        )
 
 
 class BalanceTooLarge(ValidationFailed):

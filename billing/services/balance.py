@@ -14,7 +14,7 @@ from billing.errors import (
     UnknownPlan,
     UsageExceedsPlan,
 )
-from billing.models import LedgerEntry, Subscription
+from billing.models import LedgerEntry, Subscription, Wallet
 from billing.selectors.subscriptions import CurrentSubscription
 from billing.types import Once
 from common.errors import Conflict, NotFound
@@ -113,12 +113,13 @@ def _move(
             (operation_id, account.pk, kind, delta, description),
         )
         (outcome,) = cursor.fetchone()
+    if outcome == "below_held":
+        wallet = Wallet.objects.get(pk=account.pk)
+        raise BelowHeld.of_wallet(wallet.balance, wallet.held)
     return _entry(outcome, operation_id)
 
 
 def _entry(outcome: str, entry_id: UUID) -> LedgerEntry:
-    if outcome == "below_held":
-        raise BelowHeld
     if outcome == "too_large":
         raise BalanceTooLarge
     if outcome == "conflict":

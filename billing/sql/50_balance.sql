@@ -18,6 +18,10 @@ BEGIN
                         THEN 'already' ELSE 'conflict' END;
         RETURN;
     END IF;
+    -- A charge will be entered under its own id.
+    IF EXISTS (SELECT FROM billing_charge WHERE id = p_id) THEN
+        outcome := 'conflict'; RETURN;
+    END IF;
     IF w.balance + p_delta < w.held THEN outcome := 'below_held'; RETURN; END IF;
     IF p_delta > 9000000000000000 - w.balance THEN outcome := 'too_large'; RETURN; END IF;
     balance := w.balance + p_delta;

@@ -13,6 +13,7 @@ from billing.tests.bank import (
     new_account,
     other_connection,
     release,
+    settle,
     wallet_of,
 )
 from common.errors import Conflict
@@ -55,7 +56,7 @@ def test_an_adjustment_below_what_is_held_is_refused() -> None:
     alice = new_account(balance=1000)
     _, charge = hold(alice, 300, owner=live_owner())
 
-    with pytest.raises(BelowHeld):
+    with pytest.raises(BelowHeld, match=r"balance is \$0.000001, of which running calls hold"):
         balance.adjust(operation_id=uuid7(), account=alice, delta=-500, reason="Chargeback")
     entry = balance.adjust(operation_id=uuid7(), account=alice, delta=-400, reason="Refund")
     assert entry.balance_after == 600
@@ -71,6 +72,17 @@ def test_a_balance_ends_where_a_json_number_is_no_longer_exact() -> None:
 
     assert wallet_of(alice).balance == 9_000_000 * NUSD_PER_USD
     assert float(wallet_of(alice).balance) == wallet_of(alice).balance
+
+
+def test_an_operation_cannot_take_the_place_of_a_charge() -> None:
+    alice = new_account(balance=1000)
+    _, charge = hold(alice, 300, owner=live_owner())
+
+    with pytest.raises(Conflict):
+        balance.adjust(operation_id=charge, account=alice, delta=1, reason="Gift")
+
+    assert settle(charge, 200) == "resolved"
+    assert wallet_of(alice).balance == 600
 
 
 def test_a_new_account_has_a_wallet_and_is_on_the_free_plan() -> None:

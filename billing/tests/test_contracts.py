@@ -25,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 # Of IN_PLAN on Max.
 ALLOWANCE = 1_500_000_000
+EMBEDDINGS = "text-embedding-3-small"
 
 
 def test_a_contract_grants_its_allowance_on_the_plan_without_a_price() -> None:
@@ -53,6 +54,16 @@ def test_a_contract_neither_adds_nor_takes_on_a_plan_with_a_price() -> None:
     verdict, charge = hold(alice, ALLOWANCE, owner=live_owner(), model=IN_PLAN)
     assert verdict == "held"
     release(charge)
+
+
+def test_embeddings_belong_to_no_contract_and_no_plan() -> None:
+    alice = new_account(plan="enterprise", balance=1_000)
+    balance.set_contract(account=alice, model_id=EMBEDDINGS, granted=500)
+
+    _, charge = hold(alice, 100, owner=live_owner(), model=EMBEDDINGS)
+
+    assert (charge_of(charge).hold_plan, charge_of(charge).hold_balance) == (0, 200)
+    settle(charge, 100)
 
 
 def test_a_contract_is_of_one_account() -> None:
