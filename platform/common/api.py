@@ -34,6 +34,7 @@ from common.errors import (
 
 MAX_BODY_BYTES = 1_000_000
 MAX_DEPTH = 64
+MAX_DIGITS = 100  # of a whole number; Python refuses to read very long ones
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +72,10 @@ class StrictJSONParser(BaseParser):
             raise PayloadTooLarge("The body is larger than 1 MB.")
         try:
             document = json.loads(
-                body.decode("utf-8"), parse_float=WrittenFloat, parse_constant=_refuse_constant
+                body.decode("utf-8"),
+                parse_int=_whole_number,
+                parse_float=WrittenFloat,
+                parse_constant=_refuse_constant,
             )
         except UnicodeDecodeError:
             raise exceptions.ParseError("The body is not valid UTF-8.") from None
@@ -81,6 +85,12 @@ class StrictJSONParser(BaseParser):
             raise exceptions.ParseError(f"The body is not valid JSON: {error}") from None
         _check(document)
         return document
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValidationFailed("A number in the body is too large.")
+    return int(text)
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -41,7 +41,6 @@ MALFORMED = {
     "lone surrogate in a name": rb'{"\udfff": 1}',
     "surrogates in the wrong order": rb'{"email": "\ude00\ud83d"}',
     "surrogate bytes": b'{"email": "\xed\xa0\x80"}',
-    "a number of 5,000 digits": b'{"email": ' + b"9" * 5_000 + b"}",
     "one level too deep": nested(MAX_DEPTH + 1).encode(),
     "deep": nested(500).encode(),
     "20,000 deep": nested(20_000).encode(),
@@ -76,10 +75,11 @@ def test_well_formed_json_is_read(body: str) -> None:
     assert post(body).status_code == 422
 
 
-def test_a_number_that_no_float_holds_is_422() -> None:
-    response = post('{"email": 1e400}')
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 101, "9" * 5_000])
+def test_a_number_that_is_too_large_is_422(number: str) -> None:
+    response = post(f'{{"email": {number}}}')
     assert response.status_code == 422
-    assert "number" in response.json()["detail"]
+    assert response.json()["detail"] == "A number in the body is too large."
 
 
 def test_a_body_of_1_mb_is_read_and_one_byte_more_is_413() -> None:
