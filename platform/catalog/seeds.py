@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from catalog.types import Modality
 
-LISTED = date(2026, 11, 1)
+LISTED = date(2026, 10, 1)
 
 TOKEN_FEE = 1_000_000  # micro-USD per 1,000,000 tokens: 1.00 USD
 IMAGE_FEE = 10_000_000  # nano-USD per picture: 0.01 USD

@@ -1,7 +1,6 @@
 """The accounts whose credentials the local default tells: a customer with money, an operator."""
 
 import secrets
-from uuid import uuid5
 
 import msgspec
 from django.conf import settings
@@ -12,12 +11,14 @@ from accounts.selectors import list_keys
 from accounts.services.api_keys import create_key, revoke_key
 from accounts.services.users import ensure_user
 from billing.services import balance
+from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from publicapi.demo.cast import EMAIL
 
 ADMIN_EMAIL = "admin@example.com"
 PLAN = "max"
 BALANCE_USD = 50
+CREDIT = "Demo credit"
 # Of the five that an account may have, so that there is room to try out making more.
 MAX_KEYS = 3
 
@@ -45,12 +46,13 @@ def ensure_demo(previous: Demo | None) -> Demo:
     user = ensure_user(email=EMAIL, password=password, name="Demo")
     ensure_user(email=ADMIN_EMAIL, password=admin_password, name="Operator", operator=True)
     balance.change_plan(account=user, plan=PLAN, forced=True)
-    balance.topup(
-        operation_id=uuid5(user.pk, "demo"),
-        account=user,
-        amount=BALANCE_USD * NUSD_PER_USD,
-        description="Demo credit",
-    )
+    if not user.ledger.filter(description=CREDIT).exists():
+        balance.topup(
+            operation_id=uuid7(),
+            account=user,
+            amount=BALANCE_USD * NUSD_PER_USD,
+            description=CREDIT,
+        )
     return Demo(
         base_url=settings.PUBLIC_BASE_URL,
         email=EMAIL,
