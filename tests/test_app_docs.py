@@ -1,5 +1,6 @@
 """docs/api/app.md: its example runs, its tables are those of the code."""
 
+import json
 import os
 import re
 import subprocess
@@ -52,10 +53,31 @@ def test_the_quick_start_signs_in_tops_up_and_lists(
     assert LedgerEntry.objects.get(account=alice).delta == 10_000_000_000
 
 
-@pytest.mark.parametrize("title", ["Signing in", "You", "Money"])
-def test_every_endpoint_is_listed_once_and_exists(title: str) -> None:
+def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None:
+    [example] = examples(section(PAGE, "A web app on this machine"), "sh")
+    environment = {"PATH": os.environ["PATH"], "SIMULATOR_URL": simulator.url}
+    done = subprocess.run(
+        ["bash", "-ec", example],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert json.loads(done.stdout)["id_token"].count(".") == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "prefix"),
+    [
+        ("Signing in", "/api/auth/"),
+        ("You", "/api/users/"),
+        ("API keys", "/api/keys"),
+        ("Money", "/api/billing/"),
+    ],
+)
+def test_every_endpoint_is_listed_once_and_exists(title: str, prefix: str) -> None:
     listed = [(row[0].lower(), row[1]) for row in rows(section(PAGE, title))]
-    prefix = {"Signing in": "/api/auth/", "You": "/api/users/", "Money": "/api/billing/"}[title]
 
     existing = [
         (method, path)
