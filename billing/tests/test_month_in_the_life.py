@@ -78,9 +78,13 @@ class Life(RuleBasedStateMachine):
         transaction.set_rollback(True)
         self.rollback.close()
 
-    @initialize(balance=st.sampled_from([200, 40, 5, 0]), granted=st.sampled_from([25, 4, None]))
-    def begin(self, balance: int, granted: int | None) -> None:
-        for who, plan in PERSONAS.items():
+    @initialize(
+        plans=st.permutations(["max", "free", "enterprise"]),
+        balance=st.sampled_from([200, 40, 5, 0]),
+        granted=st.sampled_from([25, 4, None]),
+    )
+    def begin(self, plans: list[str], balance: int, granted: int | None) -> None:
+        for who, plan in zip(PERSONAS, plans, strict=True):
             self.world.open_account(who, plan)
             self.world.open_key(who, Key(cap=None, models=frozenset({IN_PLAN, BALANCE_ONLY})))
             self.world.open_key(who, Key(cap=40))
@@ -108,7 +112,7 @@ class Life(RuleBasedStateMachine):
         self._happen(then)
 
     @rule(
-        who=st.sampled_from(["bob", "bob", "alice", "charlie"]),
+        pick=PICK,
         model=st.sampled_from([IN_PLAN, IN_PLAN, LOCKED]),
         count=st.sampled_from([11, 3, 1]),
         broken=st.booleans(),
@@ -117,7 +121,7 @@ class Life(RuleBasedStateMachine):
     )
     def chat(
         self,
-        who: str,
+        pick: int,
         model: str,
         count: int,
         broken: bool,
@@ -125,6 +129,9 @@ class Life(RuleBasedStateMachine):
         then: list[Event],
     ) -> None:
         """Many messages, and one after a pause; if `broken`, nothing comes of each second."""
+        accounts = self.world.accounts
+        free = [who for who, account in accounts.items() if account.plan.key == "free"]
+        who = _pick(free or list(PERSONAS), pick)
         for number in range(count):
             self._message(who, model, "released" if broken and number % 2 else "settled")
         self._wait(Wait(pause, sweep=False))
