@@ -3,15 +3,16 @@
 The other fields of a model come from the price list (catalog/seeds.py) with every deployment.
 """
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import Field
+from django.db.models import Field, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from unfold.contrib.filters.admin import (
     BooleanRadioFilter,
     ChoicesDropdownFilter,
@@ -20,28 +21,21 @@ from unfold.contrib.filters.admin import (
 
 from catalog.models import (
     IMAGE_PRICE,
+    MAX_IMAGE_USD,
+    MAX_TOKEN_USD,
+    OF_THE_RIGHT_KIND,
     TOKEN_PRICE,
     AIModel,
     Alias,
     PriceVersion,
     RetiredModel,
 )
-from common.backoffice.money import usd_column
+from common.backoffice.money import UsdField, usd_column
 from common.backoffice.pages import Page
 from common.backoffice.theme import TabularInline, action, display
-from common.money import usd_text
 
 _NUSD_PER_MICRO_USD = 1000
-_SHOWN = tuple(f"shown_{name}" for name in (*TOKEN_PRICE, *IMAGE_PRICE))
-
-
-def _per_million(name: str) -> Callable[[Any, PriceVersion], str | None]:
-    @display(description=name.replace("_", " "), ordering=name)
-    def column(_: Any, price: PriceVersion) -> str | None:
-        rate = getattr(price, name)
-        return None if rate is None else f"{usd_text(rate * _NUSD_PER_MICRO_USD)} / 1M"
-
-    return column
+_SHOWN = tuple(f"{name}_usd" for name in (*TOKEN_PRICE, *IMAGE_PRICE))
 
 
 class AliasInline(TabularInline[Any, Any]):
@@ -66,38 +60,84 @@ class AIModelAdmin(Page):
         return [name for name in names if name != "enabled"] if obj else []
 
 
+def _in_force() -> Subquery:
+    """The id of the version by which the row's model is billed now."""
+    begun = PriceVersion.objects.filter(
+        OF_THE_RIGHT_KIND, model=OuterRef("model"), valid_from__lte=Now()
+    )
+    return Subquery(begun.order_by("-valid_from").values("pk")[:1])
+
+
+def _per_million(name: str) -> Any:
+    return usd_column(name, f"{name.replace('_', ' ')} / 1M", unit=_NUSD_PER_MICRO_USD, decimals=2)
+
+
+def _rate_field(name: str) -> UsdField:
+    """A rate as it is typed, exact to the last digit that is stored."""
+    label = name.replace("_", " ").capitalize()
+    if name in TOKEN_PRICE:
+        return UsdField(
+            label=f"{label} (USD per 1,000,000 tokens)",
+            at_most=MAX_TOKEN_USD,
+            unit=_NUSD_PER_MICRO_USD,
+            decimals=6,
+            required=False,
+        )
+    return UsdField(
+        label=f"{label} (USD per picture)", at_most=MAX_IMAGE_USD, decimals=9, required=False
+    )
+
+
 @admin.register(PriceVersion)
 class PriceVersionAdmin(Page):
-    """Shown in US dollars; typed as they are stored, because a rate may be finer than a cent."""
+    """A version can be withdrawn until it is in force. One of the price list comes back with the
+    next deployment, unless it is taken off the list too."""
 
-    list_display = ("model", "valid_from", *_SHOWN)
+    list_display = ("model", "state", "valid_from", *_SHOWN)
     list_filter = (("model", RelatedDropdownFilter),)
     search_fields = ("model__id",)
     actions_detail = ("new_version",)
 
-    shown_input, shown_output, shown_token_fee = map(_per_million, TOKEN_PRICE)
-    shown_image_low, shown_image_standard, shown_image_high, shown_image_fee = map(
-        usd_column, IMAGE_PRICE
+    input_usd, output_usd, token_fee_usd = map(_per_million, TOKEN_PRICE)
+    image_low_usd, image_standard_usd, image_high_usd = (
+        usd_column(name, name.removeprefix("image_"), decimals=3) for name in IMAGE_PRICE[:3]
     )
+    image_fee_usd = usd_column("image_fee", decimals=3)
+
+    @display(description="state", label={"in force": "success"})
+    def state(self, price: PriceVersion) -> str:
+        if price.valid_from > timezone.now():
+            return f"from {price.valid_from:%Y-%m-%d}"
+        return "in force" if price.pk == price.in_force else "past"  # type: ignore[attr-defined]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PriceVersion]:
+        prices: QuerySet[PriceVersion] = super().get_queryset(request)
+        return prices.annotate(in_force=_in_force())
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        rates = _SHOWN if obj else (*TOKEN_PRICE, *IMAGE_PRICE)
-        return ("model", "valid_from", *rates)
+        if obj:
+            return ("model", "state", "valid_from", *_SHOWN)
+        return ("model", "valid_from", *TOKEN_PRICE, *IMAGE_PRICE)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return ("state", *_SHOWN) if obj else ()
 
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> Any:
-        if db_field.name in TOKEN_PRICE:
-            kwargs["help_text"] = "Micro-USD per million tokens: 2500000 is $2.50 per million."
-        elif db_field.name in IMAGE_PRICE:
-            kwargs["help_text"] = "Nano-USD per picture: 40000000 is $0.04."
+        if db_field.name in (*TOKEN_PRICE, *IMAGE_PRICE):
+            return _rate_field(db_field.name)
+        if db_field.name == "valid_from":
+            kwargs["help_text"] = "UTC. Until a minute before, the price can be withdrawn."
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+        """Only a version that is not in force yet, on a page of its own."""
+        permitted = super().has_delete_permission(request, obj)
+        return permitted and obj is not None and obj.can_be_withdrawn
 
     def has_price_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return self.has_add_permission(request)
@@ -112,9 +152,12 @@ class PriceVersionAdmin(Page):
         price = self.get_object(request, object_id)
         if price is None:
             raise Http404
-        rates = {name: getattr(price, name) for name in (*TOKEN_PRICE, *IMAGE_PRICE)}
-        given = {name: rate for name, rate in rates.items() if rate is not None}
-        query = urlencode({"model": price.model_id, **given})
+        rates = {
+            name: _rate_field(name).prepare_value(getattr(price, name))
+            for name in (*TOKEN_PRICE, *IMAGE_PRICE)
+            if getattr(price, name) is not None
+        }
+        query = urlencode({"model": price.model_id, **rates})
         return redirect(f"{reverse('admin:catalog_priceversion_add')}?{query}")
 
 

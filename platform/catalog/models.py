@@ -1,7 +1,13 @@
 """The models on offer, the names they had before, and what they cost."""
 
+from datetime import timedelta
+
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import models
+from django.utils import timezone
+
+from catalog.types import LOCAL_PROVIDER
 
 
 class AIModel(models.Model):
@@ -66,6 +72,15 @@ class RetiredModel(models.Model):
 TOKEN_PRICE = ("input", "output", "token_fee")
 IMAGE_PRICE = ("image_low", "image_standard", "image_high", "image_fee")
 
+# Nobody charges more; a higher rate is a slip. US dollars per 1,000,000 tokens, and per picture.
+MAX_TOKEN_USD = 10_000
+MAX_IMAGE_USD = 100
+_PER_MILLION = (MaxValueValidator(MAX_TOKEN_USD * 10**6),)
+_PER_PICTURE = (MaxValueValidator(MAX_IMAGE_USD * 10**9),)
+# From a clock to the database it takes a while: a price may begin so little in the past, and so
+# shortly before it begins it is not withdrawn any more (the database says so too).
+_A_WHILE = timedelta(minutes=1)
+
 
 def _only(given: tuple[str, ...], absent: tuple[str, ...]) -> models.Q:
     """All of `given` are there and not negative, none of `absent` is.
@@ -87,6 +102,7 @@ OF_THE_RIGHT_KIND = models.Q(
 
 class PriceVersion(models.Model):
     """What a model costs from `valid_from` on. Never changed: a new price is a new version.
+    One that is not in force yet can be withdrawn.
 
     Token prices are micro-USD per 1,000,000 tokens (one token costs that many pico-USD); image
     prices are nano-USD per picture. `*_fee` is the platform's, added to the provider's rate.
@@ -95,13 +111,13 @@ class PriceVersion(models.Model):
     id = models.BigAutoField(primary_key=True)
     model = models.ForeignKey(AIModel, on_delete=models.PROTECT, related_name="prices")
     valid_from = models.DateTimeField()
-    input = models.BigIntegerField(null=True, blank=True)
-    output = models.BigIntegerField(null=True, blank=True)
-    token_fee = models.BigIntegerField(null=True, blank=True)
-    image_low = models.BigIntegerField(null=True, blank=True)
-    image_standard = models.BigIntegerField(null=True, blank=True)
-    image_high = models.BigIntegerField(null=True, blank=True)
-    image_fee = models.BigIntegerField(null=True, blank=True)
+    input = models.BigIntegerField(null=True, blank=True, validators=_PER_MILLION)
+    output = models.BigIntegerField(null=True, blank=True, validators=_PER_MILLION)
+    token_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_MILLION)
+    image_low = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
+    image_standard = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
+    image_high = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
+    image_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
 
     class Meta:
         ordering = ["model_id", "-valid_from"]
@@ -116,14 +132,44 @@ class PriceVersion(models.Model):
     def __str__(self) -> str:
         return f"{self.model_id} from {self.valid_from:%Y-%m-%d}"
 
+    @property
+    def can_be_withdrawn(self) -> bool:
+        """Is it surely not in force yet? It may be deleted then."""
+        return self.valid_from > timezone.now() + _A_WHILE
+
     def clean(self) -> None:
-        """Raises ValidationError for a price of the wrong kind, which could never be mended."""
+        """Raises ValidationError for a price that could never be mended: of the wrong kind, of
+        nothing, or one that reaches into the past."""
         model = AIModel.objects.filter(pk=self.model_id).first()
         if model is None:
             return  # the form says that the model is missing
+        self._refuse_wrong_kind(model)
+        self._refuse_nothing(model)
+        self._refuse_the_past(model)
+
+    def _refuse_wrong_kind(self, model: AIModel) -> None:
         pictures = model.modality == AIModel.Modality.IMAGE
-        unit, others = ("picture", TOKEN_PRICE) if pictures else ("token", IMAGE_PRICE)
-        if any(getattr(self, name) is not None for name in others):
+        unit, own, others = (
+            ("picture", IMAGE_PRICE, TOKEN_PRICE)
+            if pictures
+            else ("token", TOKEN_PRICE, IMAGE_PRICE)
+        )
+        has_all = all(getattr(self, name) is not None for name in own)
+        if not has_all or any(getattr(self, name) is not None for name in others):
+            *names, last = (name.replace("_", " ") for name in own)
             raise ValidationError(
-                f"{model.display_name} is sold by the {unit}: give no other price."
+                f"{model.display_name} is sold by the {unit}: give {', '.join(names)} and {last}, "
+                "and no other price."
             )
+
+    def _refuse_nothing(self, model: AIModel) -> None:
+        is_free = not any(getattr(self, name) for name in (*TOKEN_PRICE, *IMAGE_PRICE))
+        if is_free and model.provider != LOCAL_PROVIDER:
+            raise ValidationError(f"{model.display_name} would cost nothing.")
+
+    def _refuse_the_past(self, model: AIModel) -> None:
+        """The first price may begin at any time: nothing was sold before."""
+        if self.valid_from is None or self.valid_from >= timezone.now() - _A_WHILE:
+            return
+        if model.prices.exists():
+            raise ValidationError({"valid_from": "This is in the past: begin now or later."})

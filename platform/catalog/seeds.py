@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from catalog.types import Modality
+from catalog.types import LOCAL_PROVIDER, Modality
 
 LISTED = date(2026, 10, 1)
 
@@ -339,7 +339,7 @@ LOCAL_MODELS = (
     ModelSeed(
         id="smollm2-135m",
         display_name="SmolLM2 135M (local)",
-        provider="local",
+        provider=LOCAL_PROVIDER,
         owned_by="huggingface",
         released_on=date(2024, 11, 1),
         context_window=8_192,

@@ -63,17 +63,22 @@ def _add_missing_prices(seed: ModelSeed) -> int:
 
     A price counts as applied once a version with its rates exists from its date on, so an
     operator's later version stands. One that is missing starts at its date, or now if the model
-    has been sold at another price meanwhile: the past is not rewritten.
+    has been sold at another price meanwhile: the past is not rewritten. Raises ValidationError for
+    a slip in the list.
     """
     versions = list(PriceVersion.objects.filter(model_id=seed.id))
     missing = [price for price in seed.prices if not any(_is_applied(price, v) for v in versions)]
     now = timezone.now()
+    added = []
     for price in missing:
         since = _midnight(price.since)
-        PriceVersion.objects.create(
+        version = PriceVersion(
             model_id=seed.id, valid_from=max(since, now) if versions else since, **price.rates
         )
-    return len(missing)
+        version.full_clean()
+        added.append(version)
+    PriceVersion.objects.bulk_create(added)
+    return len(added)
 
 
 def _is_applied(price: Price, version: PriceVersion) -> bool:

@@ -6,6 +6,9 @@ from typing import Literal
 
 Modality = Literal["chat", "image", "embedding"]
 
+# The provider that is this machine: what it serves may cost nothing.
+LOCAL_PROVIDER = "local"
+
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:

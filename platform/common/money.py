@@ -4,7 +4,6 @@ from decimal import Decimal, InvalidOperation
 
 NUSD_PER_USD = 1_000_000_000
 NUSD_PER_CENT = NUSD_PER_USD // 100
-_CENT = Decimal("0.01")
 
 
 def usd(nusd: int) -> float:
@@ -24,13 +23,22 @@ def whole_cents(amount: object) -> int:
 
     Raises ValueError for anything finer than a cent, not finite, or not a number.
     """
+    return exact_nusd(amount, decimals=2)
+
+
+def exact_nusd(amount: object, *, decimals: int) -> int:
+    """Nano-USD of an amount given in USD with at most so many decimals, nine at most.
+
+    Raises ValueError for anything finer, not finite, or not a number.
+    """
     if isinstance(amount, bool) or not isinstance(amount, int | float | str | Decimal):
         raise ValueError("An amount is a number of US dollars.")  # noqa: TRY004
     try:
         exact = Decimal(str(amount))
-        cents = exact.quantize(_CENT)
+        rounded = exact.quantize(Decimal(1).scaleb(-decimals))
     except InvalidOperation:
         raise ValueError("An amount is a number of US dollars.") from None
-    if cents != exact:  # a comparison rounds nothing, unlike arithmetic
-        raise ValueError("An amount is in whole cents.")
-    return int(cents.scaleb(2)) * NUSD_PER_CENT
+    if rounded != exact:  # a comparison rounds nothing, unlike arithmetic
+        limit = "is in whole cents" if decimals == 2 else f"has at most {decimals} decimals"
+        raise ValueError(f"An amount {limit}.")
+    return int(rounded.scaleb(9))

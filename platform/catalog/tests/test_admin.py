@@ -1,15 +1,20 @@
-"""The operator's admin: models can be edited, prices only added."""
+"""The operator's admin: models are edited, prices added, and withdrawn before they count."""
+
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.test import Client
+from django.utils import timezone
 
 from catalog.models import AIModel, PriceVersion
 
 PRICES = "/admin/catalog/priceversion/"
 TOKENS = {"input": "1", "output": "2", "token_fee": "3"}
 PICTURES = {"image_low": "1", "image_standard": "2", "image_high": "3", "image_fee": "4"}
+LATER = {"valid_from_0": "2030-01-01", "valid_from_1": "00:00:00"}
 
 
 @pytest.fixture
@@ -20,24 +25,80 @@ def operator(db: None) -> Client:
     return client
 
 
-def test_a_price_is_added(operator: Client) -> None:
-    form = {
-        "model": "gpt-6-luna",
-        "valid_from_0": "2030-01-01",
-        "valid_from_1": "00:00:00",
-        "input": "1",
-        "output": "2",
-        "token_fee": "3",
-    }
-    assert operator.post(PRICES + "add/", form).status_code == 302
-    assert PriceVersion.objects.filter(model="gpt-6-luna", input=1, token_fee=3).exists()
+def add(operator: Client, **values: str) -> str:
+    """What the form says to a price of gpt-6-luna; empty where it was added."""
+    before = PriceVersion.objects.count()
+    response = operator.post(PRICES + "add/", {"model": "gpt-6-luna", **LATER, **values})
+    if response.status_code == 302:
+        assert PriceVersion.objects.count() == before + 1
+        return ""
+    assert response.status_code == 200
+    assert PriceVersion.objects.count() == before
+    return response.content.decode()
+
+
+def on(moment: datetime) -> dict[str, str]:
+    return {"valid_from_0": f"{moment:%Y-%m-%d}", "valid_from_1": f"{moment:%H:%M:%S}"}
+
+
+def new_price(moment: datetime, **rates: Any) -> PriceVersion:
+    rates = rates or {"input": 1, "output": 2, "token_fee": 3}
+    return PriceVersion.objects.create(model_id="gpt-6-luna", valid_from=moment, **rates)
+
+
+def test_a_price_is_typed_in_dollars_to_the_last_digit(operator: Client) -> None:
+    assert add(operator, input="0.000001", output="10000", token_fee="1.25") == ""
+    price = PriceVersion.objects.get(model="gpt-6-luna", valid_from__year=2030)
+    assert (price.input, price.output, price.token_fee) == (1, 10_000_000_000, 1_250_000)
+
+    rates = {**PICTURES, "image_low": "0.000000001", "image_high": "100"}
+    assert add(operator, model="gpt-image-2.5-flare", **rates) == ""
+    price = PriceVersion.objects.get(model="gpt-image-2.5-flare", valid_from__year=2030)
+    assert (price.image_low, price.image_high) == (1, 100_000_000_000)
 
 
 def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
-    form = {"model": "gpt-6-luna", "valid_from_0": "2030-01-01", "valid_from_1": "00:00:00"}
-    before = PriceVersion.objects.count()
-    assert operator.post(PRICES + "add/", {**form, "input": "1"}).status_code == 200
-    assert PriceVersion.objects.count() == before
+    assert "give input, output and token fee, and no other price" in add(operator, input="1")
+
+
+@pytest.mark.parametrize(
+    ("rates", "problem"),
+    [
+        ({**TOKENS, "output": "10000.01"}, "Give 0 to 10,000 US dollars."),
+        ({**TOKENS, "output": "9223372036854775807"}, "Give 0 to 10,000 US dollars."),
+        ({**TOKENS, "output": "-1"}, "Give 0 to 10,000 US dollars."),
+        ({**TOKENS, "output": "0.0000001"}, "An amount has at most 6 decimals."),
+        ({**TOKENS, "output": "1e400"}, "An amount is a number of US dollars."),
+        ({**TOKENS, "output": "cheap"}, "An amount is a number of US dollars."),
+        (dict.fromkeys(TOKENS, "0"), "GPT-6 Luna would cost nothing."),
+        ({"model": "gpt-image-2.5-flare", **PICTURES, "image_fee": "100.01"}, "Give 0 to 100 US"),
+    ],
+)
+def test_a_price_that_is_a_slip_is_refused_on_the_form(
+    operator: Client, rates: dict[str, str], problem: str
+) -> None:
+    assert problem in add(operator, **rates)
+
+
+def test_what_this_machine_serves_may_cost_nothing(operator: Client) -> None:
+    assert add(operator, model="smollm2-135m", **dict.fromkeys(TOKENS, "0")) == ""
+
+
+def test_a_price_begins_now_or_later_but_not_in_the_past(operator: Client) -> None:
+    now = timezone.now()
+    assert "This is in the past" in add(operator, **TOKENS, **on(now - timedelta(seconds=70)))
+    assert add(operator, **TOKENS, **on(now)) == ""
+
+
+def test_the_first_price_of_a_model_may_have_begun(operator: Client) -> None:
+    new = AIModel.objects.get(id="gpt-6-luna")
+    new.id = "gpt-7"
+    new.save()
+    assert add(operator, model="gpt-7", **TOKENS, **on(timezone.now() - timedelta(days=9))) == ""
+
+
+def test_a_moment_that_is_none_is_refused_on_the_form(operator: Client) -> None:
+    assert "Enter a valid date" in add(operator, **TOKENS, valid_from_0="tomorrow")
 
 
 @pytest.mark.parametrize(
@@ -51,28 +112,53 @@ def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
 def test_a_price_of_the_wrong_kind_is_refused_on_the_form(
     operator: Client, model: str, rates: dict[str, str], unit: str
 ) -> None:
-    form = {"model": model, "valid_from_0": "2030-01-01", "valid_from_1": "00:00:00", **rates}
-    page = operator.post(PRICES + "add/", form)
-    assert page.status_code == 200
-    assert f"is sold by the {unit}" in page.content.decode()
-    assert not PriceVersion.objects.filter(model=model, valid_from__year=2030).exists()
-
-
-def test_a_picture_s_price_is_added(operator: Client) -> None:
-    day = {"valid_from_0": "2030-01-01", "valid_from_1": "00:00:00"}
-    form = {"model": "gpt-image-2.5-flare", **day, **PICTURES}
-    assert operator.post(PRICES + "add/", form).status_code == 302
+    assert f"is sold by the {unit}" in add(operator, model=model, **rates)
 
 
 def test_a_price_without_a_model_is_refused_on_the_form(operator: Client) -> None:
     assert operator.post(PRICES + "add/", TOKENS).status_code == 200
 
 
-def test_a_price_is_neither_changed_nor_deleted(operator: Client) -> None:
+def test_a_price_in_force_is_neither_changed_nor_deleted(operator: Client) -> None:
     price = PriceVersion.objects.filter(model="gpt-6-luna").get()
     assert operator.get(f"{PRICES}{price.id}/change/").status_code == 200
     assert operator.post(f"{PRICES}{price.id}/change/", {"input": "1"}).status_code == 403
     assert operator.post(f"{PRICES}{price.id}/delete/", {"post": "yes"}).status_code == 403
+
+
+def test_a_price_is_withdrawn_before_it_is_in_force(operator: Client) -> None:
+    later = new_price(timezone.now() + timedelta(minutes=2))
+    soon = new_price(timezone.now() + timedelta(seconds=50))
+    assert f"{later.id}/delete/" in operator.get(f"{PRICES}{later.id}/change/").content.decode()
+    assert operator.post(f"{PRICES}{later.id}/change/", {"input": "1"}).status_code == 403
+    assert operator.post(f"{PRICES}{later.id}/delete/", {"post": "yes"}).status_code == 302
+    assert operator.post(f"{PRICES}{soon.id}/delete/", {"post": "yes"}).status_code == 403
+    assert list(PriceVersion.objects.filter(id__in=(later.id, soon.id))) == [soon]
+
+
+def test_prices_are_not_withdrawn_in_numbers(operator: Client) -> None:
+    later = new_price(timezone.now() + timedelta(days=2))
+    chosen = {"action": "delete_selected", "_selected_action": [later.id], "post": "yes"}
+    operator.post(PRICES, chosen)
+    assert PriceVersion.objects.filter(id=later.id).exists()
+
+
+def test_each_version_says_whether_it_is_in_force(operator: Client) -> None:
+    now = timezone.now()
+    past = PriceVersion.objects.get(model="gpt-6-luna")
+    current = new_price(now - timedelta(hours=1))
+    wrong_kind = new_price(
+        now, image_low=1, image_standard=1, image_high=1, image_fee=1
+    )  # passed over, as in the catalog
+    later = new_price(now + timedelta(days=2))
+    page = operator.get(f"{PRICES}?q=gpt-6-luna").context["cl"]
+    states = {row.id: page.model_admin.state(row) for row in page.result_list}
+    assert states == {
+        past.id: "past",
+        current.id: "in force",
+        wrong_kind.id: "past",
+        later.id: f"from {later.valid_from:%Y-%m-%d}",
+    }
 
 
 def test_a_model_is_switched_off(operator: Client) -> None:
@@ -89,14 +175,16 @@ def test_prices_are_shown_in_dollars(operator: Client) -> None:
     price = PriceVersion.objects.filter(model="gpt-6.1-sol").latest("valid_from")
     for page in (PRICES, f"{PRICES}{price.id}/change/"):
         text = operator.get(page).content.decode()
-        assert f"${price.output / 1_000_000:.2f} / 1M" in text  # type: ignore[operator]
+        assert "Output / 1M" in text
+        assert f"${price.output / 1_000_000:.2f}" in text  # type: ignore[operator]
 
 
 def test_a_new_price_begins_with_the_rates_of_another(operator: Client) -> None:
     price = PriceVersion.objects.filter(model="gpt-6.1-sol").latest("valid_from")
     page = operator.get(f"{PRICES}{price.id}/new_version/", follow=True)
     assert page.redirect_chain[0][0].startswith(f"{PRICES}add/?model=gpt-6.1-sol")
-    assert f'name="output" value="{price.output}"' in page.content.decode()
+    assert price.output == 10_000_000
+    assert 'name="output" value="10.00"' in page.content.decode()
     assert operator.get(f"{PRICES}0/new_version/").status_code == 404
 
 

@@ -1,5 +1,6 @@
 """The database itself keeps prices whole and unchanged."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -33,6 +34,18 @@ def test_a_price_version_is_never_altered(sql: str) -> None:
         connection.cursor() as cursor,
     ):
         cursor.execute(sql)
+
+
+def test_a_price_version_that_is_not_in_force_yet_is_withdrawn_but_not_altered() -> None:
+    now = timezone.now()
+    rows = PriceVersion.objects.filter(model_id="gpt-6-luna")
+    for wait in (timedelta(seconds=50), timedelta(days=1)):
+        PriceVersion.objects.create(model_id="gpt-6-luna", valid_from=now + wait, **TOKENS)
+    with pytest.raises(IntegrityError, match="never changes"), transaction.atomic():
+        rows.filter(valid_from__gt=now + timedelta(hours=1)).update(input=0)
+    with pytest.raises(IntegrityError, match="never changes"), transaction.atomic():
+        rows.filter(valid_from__gt=now).delete()
+    assert rows.filter(valid_from__gt=now + timedelta(hours=1)).delete()[0] == 1
 
 
 @pytest.mark.parametrize("rates", [TOKENS, PICTURES, dict.fromkeys(TOKENS, 0)])

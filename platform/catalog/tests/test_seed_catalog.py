@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -82,6 +83,21 @@ def test_a_changed_price_is_a_new_version_from_now(monkeypatch: pytest.MonkeyPat
     assert (old.input, new.input) == (100_000, 200_000)
     assert before <= new.valid_from <= timezone.now()
     assert seed_catalog(local=False).prices_added == 0
+
+
+@pytest.mark.parametrize("output", ["10000.01", "99999999999"])
+def test_a_slip_in_the_list_is_not_applied(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
+    list_one(monkeypatch, replace(LUNA, prices=(per_million("0.20", output),)))
+    with pytest.raises(ValidationError, match="less than or equal to"):
+        seed_catalog(local=False)
+
+
+def test_a_list_of_old_prices_is_applied_to_an_empty_catalog(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    days = (date(2026, 1, 1), date(2026, 2, 1))
+    list_one(monkeypatch, replace(LUNA, prices=tuple(per_million("1", "2", day) for day in days)))
+    assert seed_catalog(local=False).prices_added == len(days)
 
 
 def test_a_dated_price_starts_on_its_date(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,35 +11,59 @@ from django.http import HttpRequest
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.backoffice.theme import display
-from common.money import NUSD_PER_USD, usd_text, whole_cents
+from common.money import NUSD_PER_USD, exact_nusd, usd_text
 
 MAX_USD = 1_000_000
+# As wide as a digit, so that the points of a column stand below each other.
+_FIGURE_SPACE = "\u2007"
 
 
-def usd_column(name: str, title: str | None = None) -> Callable[[Any, Model], str | None]:
-    """A column or read-only field of a page, for a field in nano-USD."""
+def usd_column(
+    name: str, title: str | None = None, *, unit: int = 1, decimals: int = 9
+) -> Callable[[Any, Model], str | None]:
+    """A column or read-only field of a page, for a field that counts in `unit` nano-USD.
+
+    It is called `..._usd` on its page, by which it is set right (backoffice/style.css). There is
+    room for so many decimals, and more where an amount has them.
+    """
 
     @display(description=title or name.replace("_", " "), ordering=name)
     def column(_: Any, row: Model) -> str | None:
         amount = getattr(row, name)
-        return None if amount is None else usd_text(amount)
+        return None if amount is None else aligned(amount * unit, decimals)
 
     return column
 
 
+def aligned(nusd: int, decimals: int = 9) -> str:
+    """An amount whose point stands below others of its column."""
+    text = usd_text(nusd)
+    return text + _FIGURE_SPACE * (decimals - len(text.partition(".")[2]))
+
+
 class UsdField(forms.CharField):
-    """An amount typed in US dollars, in whole cents; its value is nano-USD."""
+    """An amount typed in US dollars; its value is counted in `unit` nano-USD, which fit into
+    `decimals`."""
 
     widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal", "placeholder": "0.00"})
 
-    def __init__(self, *, at_least: int = 0, **options: Any) -> None:
-        self.at_least = at_least
+    def __init__(
+        self,
+        *,
+        at_least: int = 0,
+        at_most: int = MAX_USD,
+        unit: int = 1,
+        decimals: int = 2,
+        **options: Any,
+    ) -> None:
+        self.at_least, self.at_most = at_least, at_most
+        self.unit, self.decimals = unit, decimals
         super().__init__(**{"empty_value": None, **options})
 
     def prepare_value(self, value: Any) -> Any:
         if not isinstance(value, int):
             return value
-        return usd_text(value).replace("$", "").replace(",", "")
+        return usd_text(value * self.unit).replace("$", "").replace(",", "")
 
     def to_python(self, value: Any) -> int | None:  # type: ignore[override]
         if isinstance(value, int):  # what a form begins with
@@ -48,12 +72,12 @@ class UsdField(forms.CharField):
         if text is None:
             return None
         try:
-            amount = whole_cents(text)
+            amount = exact_nusd(text, decimals=self.decimals)
         except ValueError as error:
             raise ValidationError(str(error)) from None
-        if not self.at_least * NUSD_PER_USD <= amount <= MAX_USD * NUSD_PER_USD:
-            raise ValidationError(f"Give {self.at_least:,} to {MAX_USD:,} US dollars.")
-        return amount
+        if not self.at_least * NUSD_PER_USD <= amount <= self.at_most * NUSD_PER_USD:
+            raise ValidationError(f"Give {self.at_least:,} to {self.at_most:,} US dollars.")
+        return amount // self.unit
 
 
 class UsdFields:
