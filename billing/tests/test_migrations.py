@@ -1,0 +1,60 @@
+"""Going back to an earlier migration, as before an earlier release, and on again."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from common.ids import uuid7
+from tests.service import database_url
+
+EARLIER = "0003_idempotency_keys"
+LEFT_ALONE = "Money functions left as they are"
+
+
+@pytest.fixture
+def elsewhere(django_db_setup: None) -> Iterator[str]:
+    """The URL of an empty database, thrown away afterwards."""
+    name = f"migrated_{uuid7().hex}"
+    with psycopg.connect(database_url(), autocommit=True) as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield f"{database_url().rpartition('/')[0]}/{name}"
+        finally:
+            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def migrate(url: str, *targets: str) -> list[str]:
+    """What `migrate billing <target>` says, for each of the targets in one process."""
+    script = (
+        "import sys, django; django.setup()\n"
+        "from django.core.management import call_command\n"
+        "for target in sys.argv[1:]:\n"
+        "    call_command('migrate', 'billing', *target.split(), no_color=True)\n"
+        "    print('=')\n"
+    )
+    paths = os.pathsep.join(part for part in sys.path if part)
+    done = subprocess.run(  # noqa: S603 - this interpreter, our own script
+        [sys.executable, "-c", script, *targets],
+        env={**os.environ, "DATABASE_URL": url, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("=\n")[:-1]
+
+
+def test_functions_come_with_the_newest_migration_and_stay_when_it_goes(elsewhere: str) -> None:
+    first, newest, back = migrate(elsewhere, EARLIER, "", EARLIER)
+    assert LEFT_ALONE in first
+    assert LEFT_ALONE not in newest
+    assert LEFT_ALONE in back
+    with psycopg.connect(elsewhere) as database:
+        found = database.execute("SELECT count(*) FROM pg_proc WHERE proname = 'money_hold'")
+        assert found.fetchone() == (1,)
