@@ -57,7 +57,7 @@ from common.ids import uuid7
 
 T = TypeVar("T")
 
-LIVES = int(os.environ.get("LIVES", "8"))
+LIVES = int(os.environ.get("LIVES", "6"))
 # The last evening of a month, late enough that no deadline has passed by the system's clock.
 BEGIN = datetime(2099, 1, 31, 20, tzinfo=UTC)
 
@@ -160,17 +160,17 @@ class Life(RuleBasedStateMachine):
     @rule(
         who=WHO,
         amount=AMOUNTS.filter(bool),
-        by_operator=st.booleans(),
-        down=st.booleans(),
+        how=st.sampled_from(["topup", "adjust", "take", "take what is free", "take one more"]),
         then=EVENTS,
     )
-    def money(
-        self, who: str, amount: int, by_operator: bool, down: bool, then: list[Event]
-    ) -> None:
-        if by_operator:
-            self.world.adjust(who, uuid7(), -amount if down else amount)
-        else:
+    def money(self, who: str, amount: int, how: str, then: list[Event]) -> None:
+        account = self.world.accounts[who]
+        free = account.balance - account.held
+        deltas = {"adjust": amount, "take": -amount, "take what is free": -free}
+        if how == "topup":
             self.world.topup(who, uuid7(), amount)
+        else:
+            self.world.adjust(who, uuid7(), deltas.get(how, -free - 1))
         self._happen(then)
 
     @rule(
