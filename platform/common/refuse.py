@@ -1,5 +1,7 @@
 """How a layer in front of Django refuses: as Django would, at a fraction of the cost.
 
+Programs get the envelope of `/api`, the operators' browsers a sentence.
+
 Django's handler starts a thread for each request, for its signals and its logs. A refusal is there
 for when requests are too many or too long, so it passes through the outer middleware alone.
 """
@@ -22,12 +24,13 @@ Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = False) -> None:
-    """Answer `error` in the envelope of `/api`, with the request's id and the headers that let a
-    listed web app read it. `close`: the connection ends, because its next bytes are no request.
+    """Answer `error`, with the request's id and the headers that let a listed web app read it.
+    `close`: the connection ends, because its next bytes are no request.
     """
 
     async def answer(request: HttpRequest) -> HttpResponseBase:
-        return envelope.answer(error)
+        is_admin = scope["path"].startswith("/admin/")
+        return _sentence(error) if is_admin else envelope.answer(error)
 
     handler = cast(Handler, CorsMiddleware(request_id_middleware(answer)))
     # The query plays no part, and need not be text.
@@ -35,6 +38,17 @@ async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = 
     if close:
         response["Connection"] = "close"
     await _send(response, send)
+
+
+def _sentence(error: DomainError) -> HttpResponse:
+    """For people, who see no headers."""
+    text = error.text.replace("Retry-After", str(error.retry_after))
+    return HttpResponse(
+        text,
+        content_type="text/plain; charset=utf-8",
+        status=error.status,
+        headers=envelope.headers(error),
+    )
 
 
 async def _send(response: HttpResponse, send: Send) -> None:

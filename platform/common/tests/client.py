@@ -43,8 +43,20 @@ class Client(httpx.Client):
 
 def assert_refused(response: httpx.Response) -> None:
     assert response.status_code == 429
-    assert response.headers["content-type"] == "application/json"
-    assert response.json().keys() == {"detail"}
-    assert "Retry-After" in response.json()["detail"]
     assert 1 <= int(response.headers["retry-after"]) <= 60
+    if response.request.url.path.startswith("/admin/"):
+        assert_for_people(response)
+    else:
+        assert response.headers["content-type"] == "application/json"
+        assert response.json().keys() == {"detail"}
+        assert "Retry-After" in response.json()["detail"]
     assert re.fullmatch(r"req_[0-9a-f]{32}", response.headers["x-request-id"])
+
+
+def assert_for_people(response: httpx.Response) -> None:
+    """A sentence with the seconds in it, as a browser shows no headers."""
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert response.text == (
+        "Too many requests came from your address. "
+        f"Wait for {response.headers['retry-after']} seconds."
+    )
