@@ -107,6 +107,7 @@ def compute(now: datetime) -> Dashboard:
     topups = dict(_rows(_TOPUPS, begin))
     [(open_holds, held)] = _rows(_HELD)
     by_day = {day: row for day, _, *row in usage if day is not None}
+    billed = {day: row[1] for day, row in by_day.items()}
     by_model = [(model, *row) for _, model, *row in usage if model is not None]
     [total] = [row for day, model, *row in usage if day is None and model is None]
     return Dashboard(
@@ -118,12 +119,13 @@ def compute(now: datetime) -> Dashboard:
             Card("Calls running", f"{open_holds:,}", f"{_cents(held)} of balances held"),
         ],
         charts=[
-            _money(days, by_day, topups),
-            _errors(days, by_day, failed),
+            _money("Billed usage per day", "To plans and balances", days, billed),
+            _money("Top-ups per day", "Paid in", days, topups, "green-500"),
             _counted("Calls per day", "Those that were billed", days, by_day, 0),
             _counted("Accounts in use per day", "Those that made such calls", days, by_day, 2),
             _ranked("Calls by model", by_model, 1),
             _ranked("Billed usage by model", by_model, 2, "USD"),
+            _errors(days, by_day, failed),
         ],
         computed_at=now,
     )
@@ -136,29 +138,29 @@ def _rows(sql: str, *params: Any) -> list[tuple[Any, ...]]:
 
 
 def _revenue(plans: list[tuple[Any, ...]]) -> Card:
-    """What the fixed prices of all active subscriptions come to."""
+    """What the fixed prices of all active subscriptions come to. A price that is agreed by contract
+    is not known here."""
     monthly = sum(price * count for _, price, count in plans if price)
-    paying = ", ".join(f"{count:,} {name}" for name, price, count in plans if price != 0 and count)
-    return Card("Plans per month", _cents(monthly), paying or "nobody pays yet")
+    paying = ", ".join(f"{count:,} {name}" for name, price, count in plans if price and count)
+    contracts = sum(count for _, price, count in plans if price is None)
+    note = paying or "nobody pays yet"
+    return Card(
+        "Plans per month",
+        _cents(monthly),
+        f"{note}, and {contracts:,} by contract" if contracts else note,
+    )
 
 
 def _accounts(plans: list[tuple[Any, ...]]) -> int:
     return sum(count for _, _, count in plans)
 
 
-def _money(days: list[date], by_day: dict[date, list[int]], topups: dict[date, int]) -> Chart:
-    billed = [usd(by_day[day][1]) if day in by_day else 0.0 for day in days]
-    return Chart(
-        "Money per day",
-        "Top-ups, and usage billed to plans and balances",
-        "line",
-        _labels(days),
-        [
-            Series("Top-ups", [usd(topups.get(day, 0)) for day in days], "green-500"),
-            Series("Billed usage", billed),
-        ],
-        unit="USD",
-    )
+def _money(
+    title: str, note: str, days: list[date], amounts: dict[date, int], color: str = "primary-500"
+) -> Chart:
+    """What is paid in and what is used differ too much for one axis."""
+    values = [usd(amounts.get(day, 0)) for day in days]
+    return Chart(title, note, "bar", _labels(days), [Series(title, values, color)], "USD")
 
 
 def _errors(

@@ -59,8 +59,8 @@ def test_it_adds_up_what_happened_in_thirty_days() -> None:
 
     found = dashboard.compute(NOW)
 
-    assert points(found, "Money per day", "Top-ups") == {"17 May": 20}
-    assert points(found, "Money per day", "Billed usage") == {"15 Jun": 2.75}
+    assert points(found, "Top-ups per day", "Top-ups per day") == {"17 May": 20}
+    assert points(found, "Billed usage per day", "Billed usage per day") == {"15 Jun": 2.75}
     assert points(found, "Errors per day", "Released") == {"15 Jun": 25}
     assert points(found, "Errors per day", "Expired") == {}
     assert points(found, "Calls per day", "Calls per day") == {"15 Jun": 3}
@@ -84,6 +84,15 @@ def test_revenue_is_what_active_subscriptions_cost_each_month() -> None:
     assert revenue() - before == 25
 
 
+def test_plans_by_contract_are_counted_apart() -> None:
+    noted = card(dashboard.compute(NOW), "Plans per month").note
+    before = int(noted.split(", and ")[1].split()[0]) if "by contract" in noted else 0
+    new_account(plan="enterprise", balance=0)
+    noted = card(dashboard.compute(NOW), "Plans per month").note
+    assert noted.endswith(f", and {before + 1} by contract")
+    assert "Enterprise" not in noted
+
+
 def revenue() -> float:
     return float(card(dashboard.compute(NOW), "Plans per month").value.strip("$").replace(",", ""))
 
@@ -104,7 +113,7 @@ def test_days_without_anything_are_shown_as_such(
     for shown in found.charts:
         data = msgspec.json.decode(shown.data)
         assert all(len(series["data"]) == len(data["labels"]) for series in data["datasets"])
-    assert chart(found, "Money per day").labels[-1] == "01 Jan"
+    assert chart(found, "Top-ups per day").labels[-1] == "01 Jan"
     assert card(found, "Billed usage").value == "$0.00"
 
 
