@@ -8,7 +8,7 @@ from billing.models import Plan, Subscription
 
 
 def require_feature(user: User, feature: str) -> None:
-    """Nothing, where the user's plan has the feature; one query.
+    """Nothing, where the user's plan has the feature.
 
     Raises PlanRequired where every paid plan has it, else FeatureRequired, which names the smallest
     that does.

@@ -1,12 +1,12 @@
-"""The plan an account is on."""
+"""The plan an account is on. The month is the database's, by which holds are decided."""
 
 from datetime import date, datetime
 
+from django.db import connection
 from msgspec import Struct
 
 from accounts.models import User
-from billing.models import Subscription
-from billing.selectors.months import begin_of, current_month, end_of
+from billing.selectors.months import begin_of, end_of
 
 
 class CurrentSubscription(Struct, frozen=True):
@@ -27,5 +27,9 @@ class CurrentSubscription(Struct, frozen=True):
 
 def get_subscription(user: User) -> CurrentSubscription:
     """What the user subscribes to; every account does, from its first moment."""
-    row = Subscription.objects.get(account=user)
-    return CurrentSubscription(row.plan_id, row.status, current_month())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT plan_id, status, money_month() FROM billing_subscription WHERE account_id = %s",
+            (user.pk,),
+        )
+        return CurrentSubscription(*cursor.fetchone())

@@ -91,7 +91,10 @@ def set_contract(*, account: User, model_id: str, granted: int | None) -> None:
 
 
 def _check_plan(outcome: str, plan: str, model: str) -> None:
+    """Raise what an outcome of `money_change_plan` or `money_upgrade` stands for."""
     match outcome:
+        case "done" | "already":
+            return
         case "same":
             raise SamePlan
         case "unknown":
@@ -102,6 +105,8 @@ def _check_plan(outcome: str, plan: str, model: str) -> None:
             raise PlanByContract
         case "idempotency_mismatch":
             raise IdempotencyMismatch
+        case _:
+            raise ValueError(outcome)
 
 
 def _move(
@@ -120,12 +125,17 @@ def _move(
 
 
 def _entry(outcome: str, entry_id: UUID) -> LedgerEntry:
-    if outcome == "too_large":
-        raise BalanceTooLarge
-    if outcome == "conflict":
-        raise Conflict("This operation was carried out before, for another account or amount.")
-    if outcome == "idempotency_mismatch":
-        raise IdempotencyMismatch
-    if outcome == "unknown":
-        raise NotFound("There is no such account.")
-    return LedgerEntry.objects.get(pk=entry_id)
+    """The entry that `money_move` or `money_move_once` made, or what their outcome stands for."""
+    match outcome:
+        case "done" | "already":
+            return LedgerEntry.objects.get(pk=entry_id)
+        case "too_large":
+            raise BalanceTooLarge
+        case "conflict":
+            raise Conflict("This operation was carried out before, for another account or amount.")
+        case "idempotency_mismatch":
+            raise IdempotencyMismatch
+        case "unknown":
+            raise NotFound("There is no such account.")
+        case _:
+            raise ValueError(outcome)

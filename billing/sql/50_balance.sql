@@ -44,9 +44,7 @@ LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
 DECLARE o billing_idempotencykey;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
-    SELECT * INTO o FROM billing_idempotencykey
-    WHERE account_id = p_account AND route = p_route AND key = p_once
-      AND created_at > money_now() - interval '24 hours';
+    SELECT * INTO o FROM find_named_request(p_account, p_route, p_once);
     IF FOUND THEN
         outcome := CASE o.digest WHEN p_digest THEN 'already' ELSE 'idempotency_mismatch' END;
         entry := o.charge_id;
@@ -56,11 +54,7 @@ BEGIN
     FROM money_move(p_id, p_account, p_kind, p_delta, p_description) m;
     entry := p_id;
     IF outcome = 'done' THEN
-        INSERT INTO billing_idempotencykey (account_id, route, key, digest, charge_id, created_at)
-        VALUES (p_account, p_route, p_once, p_digest, p_id, money_now())
-        ON CONFLICT (account_id, route, key) DO UPDATE
-        SET digest = excluded.digest, charge_id = excluded.charge_id,
-            created_at = excluded.created_at, answer = NULL;
+        PERFORM keep_named_request(p_account, p_route, p_once, p_digest, p_id);
     END IF;
 END $$;
 
@@ -106,9 +100,7 @@ LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
 DECLARE o billing_idempotencykey;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
-    SELECT * INTO o FROM billing_idempotencykey
-    WHERE account_id = p_account AND route = p_route AND key = p_once
-      AND created_at > money_now() - interval '24 hours';
+    SELECT * INTO o FROM find_named_request(p_account, p_route, p_once);
     IF FOUND THEN
         outcome := CASE o.digest WHEN p_digest THEN 'already' ELSE 'idempotency_mismatch' END;
         month := date_trunc('month', o.created_at AT TIME ZONE 'UTC')::date;
@@ -124,11 +116,7 @@ BEGIN
     FROM money_change_plan(p_account, p_plan, false) c;
     month := money_month();
     IF outcome = 'done' AND p_once IS NOT NULL THEN
-        INSERT INTO billing_idempotencykey (account_id, route, key, digest, charge_id, created_at)
-        VALUES (p_account, p_route, p_once, p_digest, gen_random_uuid(), money_now())
-        ON CONFLICT (account_id, route, key) DO UPDATE
-        SET digest = excluded.digest, charge_id = excluded.charge_id,
-            created_at = excluded.created_at, answer = NULL;
+        PERFORM keep_named_request(p_account, p_route, p_once, p_digest, gen_random_uuid());
     END IF;
 END $$;
 

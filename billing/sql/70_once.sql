@@ -20,9 +20,7 @@ DECLARE o billing_idempotencykey; c billing_charge; h record; t timestamptz;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
     t := money_now();
-    SELECT * INTO o FROM billing_idempotencykey
-    WHERE account_id = p_account AND route = p_route AND key = p_once
-      AND created_at > t - interval '24 hours';
+    SELECT * INTO o FROM find_named_request(p_account, p_route, p_once);
     IF FOUND AND o.charge_id <> p_charge THEN
         SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
         IF c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, t) THEN
@@ -44,12 +42,7 @@ BEGIN
     verdict := h.verdict; plan := h.plan; needed := h.needed; afford := h.afford;
     balance := h.balance; used := h.used; reset_at := h.reset_at;
     IF verdict = 'held' THEN
-        INSERT INTO billing_idempotencykey
-            (account_id, route, key, digest, charge_id, created_at)
-        VALUES (p_account, p_route, p_once, p_digest, p_charge, t)
-        ON CONFLICT (account_id, route, key) DO UPDATE
-        SET digest = excluded.digest, charge_id = excluded.charge_id,
-            created_at = excluded.created_at, answer = NULL;
+        PERFORM keep_named_request(p_account, p_route, p_once, p_digest, p_charge);
     END IF;
 END $$;
 

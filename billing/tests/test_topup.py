@@ -70,6 +70,7 @@ def test_whole_cents_from_1_to_10000_dollars_are_taken(amount: str) -> None:
         "-5",
         "1e9",
         "1e400",
+        "9" * 5000,
         '"NaN"',
         "true",
         "null",
@@ -80,7 +81,6 @@ def test_whole_cents_from_1_to_10000_dollars_are_taken(amount: str) -> None:
         "1e-400",
         "[10]",
         '{"usd": 10}',
-        "9" * 4000,
     ],
 )
 def test_any_other_amount_is_422(amount: str) -> None:
@@ -93,7 +93,7 @@ def test_any_other_amount_is_422(amount: str) -> None:
     assert wallet_of(alice).balance == 0
 
 
-@pytest.mark.parametrize("amount", ["NaN", "Infinity", "-Infinity", "01", "1.", "9" * 5000, ""])
+@pytest.mark.parametrize("amount", ["NaN", "Infinity", "-Infinity", "01", "1.", ""])
 def test_what_is_no_json_is_400(amount: str) -> None:
     alice = new_account(balance=0)
 

@@ -181,7 +181,14 @@ GOOGLE_ISSUERS: list[str] = env.list(
 GOOGLE_JWKS_URL: str = env.str("GOOGLE_JWKS_URL", "https://www.googleapis.com/oauth2/v3/certs")
 
 # A URL that names the server; by default mails are written to the worker's output.
-globals().update(env.email_url("EMAIL_URL", "consolemail://"))
+mail_server = env.email_url("EMAIL_URL", "consolemail://")
+EMAIL_BACKEND: str = mail_server["EMAIL_BACKEND"]
+EMAIL_HOST: str = mail_server["EMAIL_HOST"]
+EMAIL_PORT: int | None = mail_server["EMAIL_PORT"]
+EMAIL_HOST_USER: str | None = mail_server["EMAIL_HOST_USER"]
+EMAIL_HOST_PASSWORD: str | None = mail_server["EMAIL_HOST_PASSWORD"]
+EMAIL_USE_TLS: bool = mail_server.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL: bool = mail_server.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "noreply@localhost")
 
