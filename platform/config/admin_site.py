@@ -1,7 +1,10 @@
 """The operators' site: who gets in, and what they see first."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from django.core.exceptions import BadRequest
 from django.core.paginator import InvalidPage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -10,6 +13,8 @@ from accounts.forms import SignInForm
 from accounts.views import OwnPasswordView
 from billing.dashboard import dashboard
 from common.backoffice.theme import AdminSite
+
+MAX_QUERY = 4_000  # characters; more than any form of the admin writes into an address
 
 
 class OperatorSite(AdminSite):
@@ -28,6 +33,20 @@ class OperatorSite(AdminSite):
             context = {**context, "dashboard": dashboard()}
         return super().index(request, context)
 
+    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
+        """Every page behind the sign-in: refuses what PostgreSQL could not look for or store."""
+
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            _refuse_unreadable(request)
+            return view(request, *args, **kwargs)
+
+        return super().admin_view(guarded, cacheable)
+
+    def get_urls(self) -> list[Any]:
+        """Without the way to a record's page on the site, where there are no such pages."""
+        return [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
+
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
@@ -42,3 +61,11 @@ class OperatorSite(AdminSite):
             return super().search(request, extra_context)
         except (ValueError, InvalidPage):
             raise Http404 from None
+
+
+def _refuse_unreadable(request: HttpRequest) -> None:
+    if len(request.META.get("QUERY_STRING", "")) > MAX_QUERY:
+        raise BadRequest("The address is too long.")
+    for values in (request.GET, request.POST):
+        if any("\0" in value for _, several in values.lists() for value in several):
+            raise BadRequest("What was sent contains a NUL character.")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from django.contrib.admin import SimpleListFilter as DropdownFilter
     from django.contrib.admin import TabularInline
     from django.contrib.admin.forms import AdminAuthenticationForm
+    from django.contrib.admin.views.main import ChangeList
     from django.contrib.auth.forms import PasswordChangeForm
     from django.db.models import Model
     from django.http import HttpRequest, HttpResponse
@@ -34,10 +35,12 @@ else:
     from unfold.forms import AdminOwnPasswordChangeForm as PasswordChangeForm
     from unfold.forms import AuthenticationForm as AdminAuthenticationForm
     from unfold.sites import UnfoldAdminSite as AdminSite
+    from unfold.views import ChangeList
 
 __all__ = [
     "AdminAuthenticationForm",
     "AdminSite",
+    "ChangeList",
     "DropdownFilter",
     "ModelAdmin",
     "PasswordChangeForm",
