@@ -1,6 +1,6 @@
 """API keys in the admin: their names and hints, never the secret or its digest."""
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -49,7 +49,11 @@ class ApiKeyAdmin(ReadOnly, OfAnAccount, Acting):
 
     @admin.action(description="Revoke the selected keys", permissions=["act"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        for key in queryset.filter(revoked_at=None).select_related("account"):
+        keys = queryset.filter(revoked_at=None).select_related("account")
+        permitted = [key for key in keys if self.may_act_on(request, key)]
+        if len(permitted) < len(keys):
+            messages.warning(request, "Keys of operators, among them yours, were left alone.")
+        for key in permitted:
             with transaction.atomic():
                 api_keys.revoke_key(user=key.account, key_id=key.pk)
                 self.log_change(request, key, "Revoked, one of several.")

@@ -19,6 +19,7 @@ from accounts.admin.acts import Reactivate, RevokeSessions, Suspend
 from accounts.models import LinkedIdentity, User
 from common.backoffice.acts import Acting
 from common.backoffice.pages import as_uuid
+from common.backoffice.ranks import may_act_for
 from common.backoffice.theme import TabularInline, action, display
 from common.money import usd_text
 
@@ -146,19 +147,19 @@ class UserAdmin(Acting):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Only superusers change other operators."""
-        return super().has_change_permission(request, obj) and not _outranks(obj, request)
+        """Operators change their own names; only superusers change other operators."""
+        permitted: bool = super().has_change_permission(request, obj)
+        if obj is None or obj.pk == request.user.pk:
+            return permitted
+        return permitted and may_act_for(request.user, obj)
 
-    def may_act_on(self, request: HttpRequest, record: User) -> bool:
-        """Nobody can lock themselves out."""
-        return self.has_change_permission(request, record) and record.pk != request.user.pk
+    def account_of(self, record: User) -> User:
+        return record
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Those that make sense for this user, and that this operator may do."""
         user = self.get_object(request, str(object_id))
-        if user is None or not self.may_act_on(request, user):
-            return []
-        active = user.status == User.Status.ACTIVE
+        active = user is not None and user.status == User.Status.ACTIVE
         moot = "accounts_user_reactivate" if active else "accounts_user_suspend"
         acts = super().get_actions_detail(request, object_id)
         return [act for act in acts if act.action_name != moot]
@@ -174,10 +175,3 @@ class UserAdmin(Acting):
     @action(description="Revoke sessions", icon="logout", permissions=["act"])
     def revoke_sessions(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self.act(request, object_id, RevokeSessions)
-
-
-def _outranks(user: Any, request: HttpRequest) -> bool:
-    """Is it another operator, and the one who asks no superuser?"""
-    if not isinstance(user, User) or request.user.is_superuser:
-        return False
-    return user.is_staff and user.pk != request.user.pk

@@ -117,6 +117,16 @@ def test_staff_cannot_touch_other_operators(support: Operator, operator: Operato
     assert support.post(url, **REASON).status_code == 403
 
 
+def test_keys_of_operators_are_left_alone_among_others(
+    support: Operator, operator: Operator, alice: Persona
+) -> None:
+    theirs = {user: new_key(user)[0] for user in (support.user, operator.user, alice.user)}
+    chosen = {"action": "revoke", "_selected_action": [str(key.pk) for key in theirs.values()]}
+    assert support.post("accounts/apikey/", **chosen).status_code == 302
+    revoked = ApiKey.objects.exclude(revoked_at=None)
+    assert [key.account for key in revoked] == [alice.user]
+
+
 def test_a_superuser_makes_operators_and_the_log_says_so(
     operator: Operator, alice: Persona
 ) -> None:

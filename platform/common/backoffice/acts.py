@@ -16,6 +16,7 @@ from django.template.response import TemplateResponse
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.backoffice.pages import Page
+from common.backoffice.ranks import may_act_for
 from common.errors import DomainError, ServiceUnavailable
 
 
@@ -52,9 +53,21 @@ class Acting(Page):
         codename = get_permission_codename("change", self.opts)
         return bool(request.user.has_perm(f"{self.opts.app_label}.{codename}"))
 
+    def account_of(self, record: Any) -> Any:
+        """The account that acts on this record are felt by."""
+        return record.account
+
     def may_act_on(self, request: HttpRequest, record: Any) -> bool:
         """May this operator act on this record?"""
-        return self.has_act_permission(request)
+        permitted = self.has_act_permission(request)
+        return permitted and may_act_for(request.user, self.account_of(record))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """None where this operator may not act on this record."""
+        record = self.get_object(request, str(object_id))
+        if record is None or not self.may_act_on(request, record):
+            return []
+        return super().get_actions_detail(request, object_id)
 
     def act(self, request: HttpRequest, object_id: str, kind: type[Act]) -> HttpResponse:
         """The page of an act (GET), or the act itself (POST).

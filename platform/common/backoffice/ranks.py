@@ -1,0 +1,10 @@
+"""On whose accounts an operator may act."""
+
+from typing import Any
+
+
+def may_act_for(operator: Any, account: Any) -> bool:
+    """Nobody acts on their own account, and only superusers on those of other operators."""
+    if account.pk == operator.pk:
+        return False
+    return bool(operator.is_superuser or not account.is_staff)
