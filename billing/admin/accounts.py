@@ -10,7 +10,7 @@ from billing.admin.acts import AdjustBalance, ChangePlan
 from billing.models import Allowance, Subscription, Wallet
 from billing.selectors.months import current_month
 from common.backoffice.acts import Acting
-from common.backoffice.money import usd_column
+from common.backoffice.money import aligned, usd_column
 from common.backoffice.pages import OfAnAccount, ReadOnly
 from common.backoffice.theme import action, display
 from common.money import usd_text
@@ -49,18 +49,18 @@ class SubscriptionAdmin(ReadOnly, OfAnAccount, Acting):
 
 @admin.register(Wallet)
 class WalletAdmin(ReadOnly, OfAnAccount, Acting):
-    list_display = ("account", "balance_usd", "held_usd", "free", "open_charges")
+    list_display = ("account", "balance_usd", "held_usd", "free_usd", "open_charges")
     ordering = ("-pk",)
-    fields = ("account", "balance_usd", "held_usd", "free", "open_charges", "seq")
-    readonly_fields = ("balance_usd", "held_usd", "free")
+    fields = ("account", "balance_usd", "held_usd", "free_usd", "open_charges", "seq")
+    readonly_fields = ("balance_usd", "held_usd", "free_usd")
     actions_detail = ("adjust",)
 
     balance_usd = usd_column("balance")
     held_usd = usd_column("held", "held by running calls")
 
     @display(description="free")
-    def free(self, wallet: Wallet) -> str:
-        return usd_text(wallet.balance - wallet.held)
+    def free_usd(self, wallet: Wallet) -> str:
+        return aligned(wallet.balance - wallet.held)
 
     @action(description="Adjust the balance", icon="price_change", permissions=["act"])
     def adjust(self, request: HttpRequest, object_id: str) -> HttpResponse:

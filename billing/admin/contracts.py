@@ -1,16 +1,29 @@
 """What single accounts were promised."""
 
-from typing import Any
+from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
+from accounts.models import User
 from billing.models import ContractAllowance
 from billing.services import balance
 from common.backoffice.money import usd_column
 from common.backoffice.pages import OfAnAccount
+from common.backoffice.ranks import may_act_for
+
+
+class ContractForm(forms.ModelForm[ContractAllowance]):
+    operator: ClassVar[User]  # the page makes a class of its own for each request
+
+    def clean_account(self) -> User:
+        account: User = self.cleaned_data["account"]
+        if not may_act_for(self.operator, account):
+            raise forms.ValidationError("You may not agree on anything with this account.")
+        return account
 
 
 @admin.register(ContractAllowance)
@@ -18,6 +31,7 @@ class ContractAllowanceAdmin(OfAnAccount):
     """A model's allowance for one account. One that is agreed is changed or deleted, not added
     again."""
 
+    form = ContractForm
     list_display = ("account", "model", "granted_usd")
     list_filter = (("model", RelatedDropdownFilter),)
     list_select_related = ("account", "model")
@@ -25,7 +39,20 @@ class ContractAllowanceAdmin(OfAnAccount):
     usd_fields = ("granted",)
     ordering = ("-account", "model")
 
-    granted_usd = usd_column("granted", "granted each month, at cost")
+    granted_usd = usd_column("granted", "granted each month, at cost", decimals=2)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, **kwargs)
+        form.operator = request.user
+        return form
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        permitted: bool = super().has_change_permission(request, obj)
+        return permitted and (obj is None or may_act_for(request.user, obj.account))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        permitted: bool = super().has_delete_permission(request, obj)
+        return permitted and (obj is None or may_act_for(request.user, obj.account))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return ("account", "model") if obj else ()

@@ -58,7 +58,7 @@ class PlanAdmin(Page):
     usd_fields = ("price",)
     inlines = (AllowanceInline,)
 
-    price_usd = usd_column("price", "price per month")
+    price_usd = usd_column("price", "price per month", decimals=2)
 
     @display(description="allowances at cost")
     def included(self, plan: Plan) -> str:

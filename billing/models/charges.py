@@ -30,7 +30,7 @@ class Charge(models.Model):
         PLATFORM = "platform"
 
     class Source(models.TextChoices):
-        API = "api"
+        API = "api", "API"
         WEB = "web"
         JOB = "job"
 

@@ -7,6 +7,9 @@ from django.db.models.functions import Now
 from accounts.models import User
 from catalog.models import AIModel
 
+# Embeddings belong to no plan and no contract: what can be granted is the rest.
+GRANTABLE = Q(modality__in=(AIModel.Modality.CHAT, AIModel.Modality.IMAGE))
+
 
 class Plan(models.Model):
     """What an account subscribes to. `price` is nano-USD per month, None where it is agreed."""
@@ -29,7 +32,9 @@ class PlanAllowance(models.Model):
     """How much of one model, at cost, a plan grants each month. No row: balance only."""
 
     plan = models.ForeignKey(Plan, on_delete=models.CASCADE, related_name="allowances")
-    model = models.ForeignKey(AIModel, on_delete=models.CASCADE, related_name="+")
+    model = models.ForeignKey(
+        AIModel, on_delete=models.CASCADE, limit_choices_to=GRANTABLE, related_name="+"
+    )
     granted = models.BigIntegerField()
 
     class Meta:
@@ -51,7 +56,9 @@ class ContractAllowance(models.Model):
     account = models.ForeignKey(
         User, on_delete=models.CASCADE, db_index=False, related_name="contract_allowances"
     )
-    model = models.ForeignKey(AIModel, on_delete=models.CASCADE, related_name="+")
+    model = models.ForeignKey(
+        AIModel, on_delete=models.CASCADE, limit_choices_to=GRANTABLE, related_name="+"
+    )
     granted = models.BigIntegerField()
 
     class Meta:
@@ -63,7 +70,7 @@ class ContractAllowance(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.account_id}: {self.model_id}"
+        return f"{self.account}: {self.model_id}"
 
 
 class Subscription(models.Model):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.admin.models import LogEntry
 
 from accounts.models import User
 from billing.models import Allowance, ContractAllowance, LedgerEntry, Plan, PlanAllowance
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 FINANCE = ("billing.change_wallet", "billing.change_subscription")
 REASON = "Chargeback 4711"
+EMBEDDING = "text-embedding-3-small"
 
 
 @pytest.fixture
@@ -178,6 +180,8 @@ def test_a_contract_is_agreed_changed_and_ended() -> None:
     assert operator.post(f"{page}add/", **values).status_code == 302
     contract = ContractAllowance.objects.get(account=alice)
     assert contract.granted == 100 * NUSD_PER_USD
+    assert audit_of(contract) == [f"Account: {alice}, Model: {IN_PLAN}, Granted (USD): 100.00"]
+    assert LogEntry.objects.get(object_id=contract.pk).object_repr == f"{alice}: {IN_PLAN}"
     assert "already exists" in operator.post(f"{page}add/", **values).content.decode()
 
     assert operator.post(f"{page}{contract.pk}/change/", granted="200.50").status_code == 302
@@ -187,6 +191,22 @@ def test_a_contract_is_agreed_changed_and_ended() -> None:
 
     assert operator.post(f"{page}{contract.pk}/delete/", post="yes").status_code == 302
     assert not ContractAllowance.objects.filter(account=alice).exists()
+
+
+def test_embeddings_are_neither_offered_nor_granted() -> None:
+    operator = new_operator()
+    alice = new_account(plan="enterprise")
+    source = "app_label=billing&model_name=contractallowance&field_name=model"
+    offered = operator.get(f"autocomplete/?{source}&term=-")
+    assert IN_PLAN in offered
+    assert EMBEDDING not in offered
+    values = {"account": alice.pk, "model": EMBEDDING, "granted": "100"}
+    refused = operator.post("billing/contractallowance/add/", **values)
+    assert "Select a valid choice." in refused.content.decode()
+
+    page = operator.get("billing/plan/pro/change/")
+    assert f'value="{IN_PLAN}"' in page
+    assert f'value="{EMBEDDING}"' not in page
 
 
 def test_a_plans_price_and_allowances_are_changed_for_new_months() -> None:

@@ -49,6 +49,7 @@ class Page(UsdFields, ModelAdmin[Any]):
     paginator = BoundedPaginator
     show_full_result_count = False
     list_per_page = 50
+    list_max_show_all = 0
     list_filter_submit = True
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
@@ -113,6 +114,8 @@ def _change(form: ModelForm[Any], *, add: bool) -> str:
 
 
 def _shown(form: ModelForm[Any], name: str, value: Any) -> str:
+    if isinstance(value, Model):
+        return str(value)
     if isinstance(value, Iterable) and not isinstance(value, str):
         return ", ".join(sorted(map(str, value))) or "none"
     return str(form.fields[name].prepare_value(value))
