@@ -3,7 +3,7 @@
 The tables grow for ever, so that they are listed in the order of an index and cannot be sorted.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -20,9 +20,6 @@ from common.backoffice.money import usd_column
 from common.backoffice.pages import OfAnAccount, ReadOnly
 from common.backoffice.theme import DropdownFilter, display
 
-# Request ids have no index, as every call would have to pay for it.
-NEWEST_CHARGES = 200_000
-
 
 class KindFilter(DropdownFilter):
     """The kinds of calls, which are not looked up among millions of rows."""
@@ -38,12 +35,15 @@ class KindFilter(DropdownFilter):
 
 @admin.register(Charge)
 class ChargeAdmin(ReadOnly, OfAnAccount):
-    """One row per call to a provider."""
+    """One row per call to a provider.
 
-    search_help_text = (
-        f"An account's address or id, a charge's id, or the id of one of the last "
-        f"{NEWEST_CHARGES:,} requests"
-    )
+    Request ids, kinds and the like have no index, as every call would have to pay for it: they are
+    looked for among the newest charges.
+    """
+
+    newest: ClassVar[int] = 200_000
+    list_before_template = "backoffice/list_note.html"
+    search_help_text = "An account's address or id, a charge's id, or a request's among the newest"
     list_display = (
         "admitted_at",
         "account",
@@ -116,11 +116,27 @@ class ChargeAdmin(ReadOnly, OfAnAccount):
     def shown_status(self, charge: Charge) -> str:
         return charge.status
 
+    @property
+    def note(self) -> str:
+        return (
+            f"The newest {self.newest:,} charges are looked through, and all of an account or of "
+            "a period where one is given."
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term.strip() and not PeriodFilter.is_chosen(request):
+            queryset = self._newest(queryset)
+        return super().get_search_results(request, queryset, search_term)
+
     def search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
-        newest = Charge.objects.order_by("-pk").values_list("pk", flat=True)
-        if oldest := newest[NEWEST_CHARGES:].first():
-            queryset = queryset.filter(pk__gt=oldest)
-        return queryset.filter(request_id=term)
+        return self._newest(queryset).filter(request_id=term)
+
+    def _newest(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        ids = Charge.objects.order_by("-pk").values_list("pk", flat=True)
+        too_old = ids[self.newest :].first()
+        return queryset.filter(pk__gt=too_old) if too_old else queryset
 
 
 @admin.register(LedgerEntry)

@@ -1,0 +1,76 @@
+"""The operators' list of charges, which are millions: what it looks through, and what it finds."""
+
+from uuid import UUID
+
+import pytest
+from django.contrib import admin
+from django.template.response import TemplateResponse
+from django.test import RequestFactory
+
+from accounts.models import User
+from billing.admin.history import ChargeAdmin
+from billing.models import Charge
+from billing.tests.bank import hold, live_owner, new_account, release
+from tests.operators import Operator, new_operator
+
+
+class Short(ChargeAdmin):
+    """The same list where the newest are two."""
+
+    newest = 2
+
+
+@pytest.fixture
+def operator(db: None) -> Operator:
+    return new_operator()
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return new_account()
+
+
+@pytest.fixture
+def charges(alice: User) -> list[UUID]:
+    """Three of alice's, the oldest first."""
+    ids = [hold(alice, 2, owner=live_owner())[1] for _ in range(3)]
+    for charge in ids:
+        release(charge)
+    return ids
+
+
+def listed(operator: Operator, **query: str) -> tuple[set[UUID], str]:
+    """The ids on the page, and the page."""
+    request = RequestFactory().get("/admin/billing/charge/", query)
+    request.user = operator.user
+    response = Short(Charge, admin.site).changelist_view(request)
+    assert isinstance(response, TemplateResponse)
+    assert response.context_data is not None
+    page = response.render().content.decode()
+    return {charge.pk for charge in response.context_data["cl"].result_list}, page
+
+
+@pytest.mark.parametrize("query", [{}, {"kind": "chat"}, {"q": "req_test"}, {"days": "x"}])
+def test_only_the_newest_are_looked_through(
+    operator: Operator, charges: list[UUID], query: dict[str, str]
+) -> None:
+    found, page = listed(operator, **query)
+    assert found == set(charges[1:])
+    assert "The newest 2 charges are looked through" in page
+
+
+def test_all_are_where_an_account_a_charge_or_a_period_is_given(
+    operator: Operator, alice: User, charges: list[UUID]
+) -> None:
+    for query in ({"q": alice.email}, {"q": str(alice.pk)}, {"days": "1"}):
+        assert listed(operator, status__exact="released", **query)[0] == set(charges)
+    assert listed(operator, q=str(charges[0]))[0] == {charges[0]}
+
+
+def test_the_page_says_how_many_are_looked_through(operator: Operator) -> None:
+    assert "The newest 200,000 charges are looked through" in operator.get("billing/charge/")
+
+
+def test_an_old_charge_is_shown(operator: Operator, charges: list[UUID]) -> None:
+    request = RequestFactory().get("/")
+    assert Short(Charge, admin.site).get_object(request, str(charges[0])) is not None
