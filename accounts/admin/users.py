@@ -73,7 +73,7 @@ class UserAdmin(Acting):
     list_select_related = ("subscription__plan", "wallet")
     search_fields = ("email", "name")
     search_help_text = "An address, a name or an id"
-    ordering = ("-created_at",)
+    ordering = ("-pk",)
     fieldsets = (
         (None, {"fields": ("email", "name", "email_verified", "shown_status")}),
         ("Money", {"fields": ("plan", "balance", "links")}),
