@@ -54,4 +54,4 @@ class RevokeKey(Act):
         if self.record.revoked_at is not None:
             return ""
         api_keys.revoke_key(user=self.record.account, key_id=self.record.pk)
-        return "Revoked."
+        return f"Revoked; it was a key of {self.record.account}."

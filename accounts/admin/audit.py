@@ -1,15 +1,17 @@
 """What operators did, and who failed to become one."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter
 
-from accounts.models import SignInFailures
-from common.backoffice.pages import Page, ReadOnly
+from accounts.models import ApiKey, SignInFailures, User
+from common.backoffice.pages import Page, ReadOnly, as_uuid
 from common.backoffice.theme import display
 
 
@@ -27,7 +29,7 @@ class AuditLogAdmin(ReadOnly):
         ("user", admin.RelatedOnlyFieldListFilter),
     )
     search_fields = ("object_id", "object_repr", "change_message")
-    search_help_text = "The id or name of what was changed, or a word of the reason"
+    search_help_text = "An account's id, what was changed, or a word of the reason"
     fields = ("action_time", "user", "content_type", "concerned", "object_id", "message")
     readonly_fields = ("concerned", "message")
 
@@ -39,6 +41,23 @@ class AuditLogAdmin(ReadOnly):
     @display(description="what was done")
     def message(self, entry: LogEntry) -> str:
         return entry.get_change_message() or entry.get_action_flag_display()
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[LogEntry], search_term: str
+    ) -> tuple[QuerySet[LogEntry], bool]:
+        if wanted := as_uuid(search_term.strip()):
+            return queryset.filter(_concerning(wanted)), False
+        return super().get_search_results(request, queryset, search_term)
+
+
+def _concerning(wanted: UUID) -> Q:
+    """What has this id, as the wallet and the subscription have that of their account; and where it
+    is an account's, its keys, and what is called by its address (contracts, there or deleted)."""
+    keys = ApiKey.objects.filter(account=wanted).values_list("pk", flat=True)
+    found = Q(object_id__in=[str(wanted), *map(str, keys)])
+    if account := User.objects.filter(pk=wanted).first():
+        found |= Q(object_repr__startswith=f"{account}: ")
+    return found
 
 
 @admin.register(SignInFailures)

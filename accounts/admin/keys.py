@@ -26,18 +26,18 @@ class ApiKeyAdmin(ReadOnly, OfAnAccount, Acting):
         "shown_hint",
         "account",
         "state",
-        "cap",
+        "cap_usd",
         "allowed_models",
         "created_at",
         "last_used_at",
         "revoked_at",
         "id",
     )
-    readonly_fields = ("shown_hint", "state", "cap")
+    readonly_fields = ("shown_hint", "state", "cap_usd")
     actions = ("revoke",)
     actions_detail = ("revoke_one",)
 
-    cap = usd_column("monthly_spend_cap")
+    cap_usd = usd_column("monthly_spend_cap", decimals=2)
 
     @display(description="hint")
     def shown_hint(self, key: ApiKey) -> str:
@@ -56,7 +56,9 @@ class ApiKeyAdmin(ReadOnly, OfAnAccount, Acting):
         for key in permitted:
             with transaction.atomic():
                 api_keys.revoke_key(user=key.account, key_id=key.pk)
-                self.log_change(request, key, "Revoked, one of several.")
+                self.log_change(
+                    request, key, f"Revoked with others; it was a key of {key.account}."
+                )
 
     @action(description="Revoke", icon="key_off", permissions=["act"])
     def revoke_one(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -1,10 +1,12 @@
 """Accounts in the admin. Passwords and token ids are never shown."""
 
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import Field, QuerySet
+from django.db.models import Field, Max, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Greatest
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -16,12 +18,12 @@ from unfold.contrib.filters.admin import (
 )
 
 from accounts.admin.acts import Reactivate, RevokeSessions, Suspend
-from accounts.models import LinkedIdentity, User
+from accounts.models import LinkedIdentity, RefreshFamily, User
 from common.backoffice.acts import Acting
+from common.backoffice.money import aligned
 from common.backoffice.pages import as_uuid
 from common.backoffice.ranks import may_act_for
 from common.backoffice.theme import TabularInline, action, display
-from common.money import usd_text
 
 # Only superusers give and take them, and not their own.
 RANK = ("is_staff", "is_superuser", "groups")
@@ -50,6 +52,11 @@ class IdentityInline(TabularInline[Any, Any]):
         return False
 
 
+def _newest_rotation() -> Subquery:
+    rows = RefreshFamily.objects.filter(user=OuterRef("pk")).order_by().values("user")
+    return Subquery(rows.annotate(newest=Max("rotated_at")).values("newest"))
+
+
 @admin.register(User)
 class UserAdmin(Acting):
     """Accounts come from signing up and are suspended, not deleted: their charges stay."""
@@ -59,9 +66,9 @@ class UserAdmin(Acting):
         "name",
         "shown_status",
         "plan",
-        "balance",
+        "balance_usd",
         "email_verified",
-        "is_staff",
+        "seen_at",
         "created_at",
     )
     list_filter = (
@@ -76,8 +83,8 @@ class UserAdmin(Acting):
     ordering = ("-pk",)
     fieldsets = (
         (None, {"fields": ("email", "name", "email_verified", "shown_status")}),
-        ("Money", {"fields": ("plan", "balance", "links")}),
-        ("More", {"fields": ("id", "locale", "timezone", "last_login", "created_at")}),
+        ("Money", {"fields": ("plan", "balance_usd", "links")}),
+        ("More", {"fields": ("id", "locale", "timezone", "seen_at", "created_at")}),
         ("Operator", {"fields": RANK}),
     )
     readonly_fields = (
@@ -85,11 +92,11 @@ class UserAdmin(Acting):
         "email",
         "shown_status",
         "plan",
-        "balance",
+        "balance_usd",
         "links",
         "locale",
         "timezone",
-        "last_login",
+        "seen_at",
         "created_at",
     )
     autocomplete_fields = ("groups",)
@@ -110,9 +117,14 @@ class UserAdmin(Acting):
         return format_html(_LINK, url, user.subscription.plan)
 
     @display(description="balance", ordering="wallet__balance")
-    def balance(self, user: User) -> SafeString:
+    def balance_usd(self, user: User) -> SafeString:
         url = reverse("admin:billing_wallet_change", args=(user.pk,))
-        return format_html(_LINK, url, usd_text(user.wallet.balance))
+        return format_html(_LINK, url, aligned(user.wallet.balance))
+
+    @display(description="last seen")
+    def seen_at(self, user: User) -> datetime | None:
+        """When a token was last given to the web app, or an operator signed in here."""
+        return user.seen_at  # type: ignore[attr-defined, no-any-return]
 
     @display(description="what belongs to it")
     def links(self, user: User) -> SafeString:
@@ -122,6 +134,10 @@ class UserAdmin(Acting):
             for title, name in LISTS.items()
         ]
         return format_html_join(" · ", _LINK, lists)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        users: QuerySet[User] = super().get_queryset(request)
+        return users.annotate(seen_at=Greatest("last_login", _newest_rotation()))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str

@@ -1,5 +1,7 @@
 """What operators do to accounts and keys, and what they cannot."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.db import connection
@@ -7,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts import keys
-from accounts.models import ApiKey, User
+from accounts.models import ApiKey, RefreshFamily, User
 from accounts.services import users
 from conftest import Persona
 from tests.operators import Operator, audit_of, new_operator
@@ -182,8 +184,44 @@ def test_keys_are_revoked_in_numbers_or_one_by_one(support: Operator, alice: Per
     assert support.post("accounts/apikey/", **chosen).status_code == 302
     assert support.post(f"accounts/apikey/{another.pk}/revoke_one/", **REASON).status_code == 302
     assert not ApiKey.objects.owned_by(alice.user).active().exists()
-    assert audit_of(one) == ["Revoked, one of several."]
-    assert audit_of(another) == ["Revoked. Reason: He asked for it"]
+    whose = f"it was a key of {alice.user.email}."
+    assert audit_of(one) == [f"Revoked with others; {whose}"]
+    assert audit_of(another) == [f"Revoked; {whose} Reason: He asked for it"]
+
+
+def test_last_seen_is_the_newest_token_or_visit(operator: Operator, alice: Persona) -> None:
+    RefreshFamily.objects.filter(user=alice.user).delete()
+    assert seen(operator, alice.user) is None
+    for day in (3, 5, 4):
+        moment = datetime(2026, 10, day, tzinfo=UTC)
+        RefreshFamily.objects.create(user=alice.user, rotated_at=moment)
+    assert seen(operator, alice.user) == datetime(2026, 10, 5, tzinfo=UTC)
+    assert "2026-10-05 00:00:00" in operator.get("accounts/user/?q=alice@")
+    assert "2026-10-05 00:00:00" in operator.get(page_of(alice.user))
+    User.objects.filter(pk=alice.user.pk).update(last_login=datetime(2026, 10, 6, tzinfo=UTC))
+    assert seen(operator, alice.user) == datetime(2026, 10, 6, tzinfo=UTC)
+
+
+def seen(operator: Operator, user: User) -> datetime | None:
+    """What the list shows."""
+    page = operator.client.get(f"/admin/accounts/user/?q={user.pk}").context["cl"]
+    shown: datetime | None = page.model_admin.seen_at(page.result_list[0])
+    return shown
+
+
+def test_addresses_are_written_as_they_are(operator: Operator, alice: Persona) -> None:
+    page = operator.get(page_of(alice.user))
+    address = alice.user.email
+    assert address in page
+    assert address.capitalize() not in page
+    assert "Users" in page
+
+
+def test_a_list_tells_one_number_of_rows(operator: Operator, alice: Persona) -> None:
+    for query in ("", "?q=alice@"):
+        page = operator.get(f"accounts/user/{query}")
+        assert "Show all" not in page
+        assert " results" not in page
 
 
 def test_staff_without_the_permission_see_no_accounts(alice: Persona) -> None:

@@ -42,6 +42,11 @@ class FilteredList(ChangeList):
             raise DisallowedModelAdminLookup(f"Filtering by {', '.join(rest)} is not allowed.")
         return found
 
+    def get_results(self, request: HttpRequest) -> None:
+        """All rows are not counted, so that the title has no other number to tell."""
+        super().get_results(request)
+        self.full_result_count = self.result_count
+
 
 class Page(UsdFields, ModelAdmin[Any]):
     """What every page has in common."""
