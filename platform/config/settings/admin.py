@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 
@@ -32,6 +33,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "hub",
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
+    "STYLES": [lambda request: static("backoffice/style.css")],
     "BORDER_RADIUS": "6px",
     "COLORS": {
         "primary": {

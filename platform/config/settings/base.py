@@ -36,6 +36,8 @@ TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
 INSTALLED_APPS = [
     "daphne",
+    # Before the theme, some of whose templates are replaced.
+    "common",
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "config.apps.OperatorAdminConfig",
@@ -50,7 +52,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular_sidecar",
     "channels",
-    "common",
     "catalog",
     "files",
     "content",
