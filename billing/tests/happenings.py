@@ -86,7 +86,9 @@ BEGINS = st.builds(
     via=st.sampled_from(["key"] * 5 + ["job"] * 2 + ["chat", "title"]),
     pick=PICK,
     seconds=st.sampled_from([600, 60, 86_400]),
-    reply=st.sampled_from(["comes"] * 4 + ["is asked for again", "is lost"]),
+    reply=st.sampled_from(
+        ["comes"] * 5 + ["is asked for again", "is asked for too late", "is lost"]
+    ),
     once=st.none()
     | st.none()
     | st.builds(Once, st.just("chat"), NAMES, st.sampled_from([b"x", b"x", b"y"])),

@@ -270,14 +270,20 @@ class Life(RuleBasedStateMachine):
             self.world.sweep()
 
     def _begin_call(self, begin: Begin) -> None:
-        request, once = self._request(begin), begin.once
-        for _ in range(2 if begin.reply == "is asked for again" else 1):
-            if once:
-                self.world.hold_once(once, request)
-            else:
-                self.world.hold(request)
-        if begin.reply == "is lost":
-            self.world.unheard.add(request.charge_id)
+        request = self._request(begin)
+        verdict = self._hold(begin.once, request)
+        match begin.reply:
+            case "is asked for again":
+                self._hold(begin.once, request)
+            case "is asked for too late" if verdict == "held":
+                call = self.world.accounts[begin.who].calls[request.charge_id]
+                self.world.end(call, "settled" if begin.pick % 2 else "released", begin.worst)
+                self._hold(begin.once, request)
+            case "is lost":
+                self.world.unheard.add(request.charge_id)
+
+    def _hold(self, once: Once | None, request: HoldRequest) -> str:
+        return self.world.hold_once(once, request) if once else self.world.hold(request)
 
     def _request(self, begin: Begin) -> HoldRequest:
         return self.world.request(
