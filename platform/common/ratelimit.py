@@ -3,7 +3,7 @@
 A window is the ring of the last accepted times, so "120 per minute" holds in any 60 seconds. A
 refused request takes nothing. Redis only counts: while it is away each process counts for itself,
 which refuses nobody but where a limit says so, and nobody waits for it longer than a tenth of a
-second.
+second. Where a limit says so each process counts all the time.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ return verdicts
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `requests` in any `window` seconds; `without_redis` too, by each process alone."""
+    """At most `requests` in any `window` seconds; `without_redis`: by each process alone, too."""
 
     requests: int
     window: int
@@ -98,14 +98,27 @@ class RateLimiter:
     async def check(self, name: str, limit: Limit) -> Verdict:
         """Count a request of `name`. While Redis is away `remaining` is what this process alone has
         seen, and everything is allowed unless the limit holds without Redis."""
-        verdict = None
-        if time.monotonic() >= self._paused_until:
-            verdict = await self._batcher.run((name, limit))
-        if verdict is None:
-            verdict = self._local.count(name, limit)
-            if not limit.without_redis:
-                return Verdict(True, verdict.remaining)
-        return verdict
+        if limit.without_redis:
+            return await self._check_twice(name, limit)
+        verdict = await self._ask_redis(name, limit)
+        return verdict or Verdict(True, self._local.count(name, limit).remaining)
+
+    async def _check_twice(self, name: str, limit: Limit) -> Verdict:
+        """Refused if either Redis or this process says no, so that nobody has a second quota when
+        Redis goes away or comes back empty."""
+        if seconds := self._local.wait(name, limit):
+            return Verdict(False, 0, seconds)
+        shared = await self._ask_redis(name, limit)
+        if shared and not shared.allowed:
+            return shared
+        own = self._local.count(name, limit)
+        return shared if shared and own.allowed else own
+
+    async def _ask_redis(self, name: str, limit: Limit) -> Verdict | None:
+        """None while Redis is away."""
+        if time.monotonic() < self._paused_until:
+            return None
+        return await self._batcher.run((name, limit))
 
     async def _count(self, requests: list[tuple[str, Limit]]) -> list[Verdict | None]:
         """A verdict for each request; None while Redis is away."""
@@ -139,6 +152,14 @@ class LocalWindows:
         self._windows: dict[str, deque[float]] = {}
 
     def count(self, name: str, limit: Limit) -> Verdict:
+        if seconds := self.wait(name, limit):
+            return Verdict(False, 0, seconds)
+        times = self._windows[name]
+        times.append(time.monotonic())
+        return Verdict(True, limit.requests - len(times))
+
+    def wait(self, name: str, limit: Limit) -> int:
+        """The seconds until one more is accepted; 0 if it is now."""
         times = self._windows.pop(name, None) or deque()
         self._windows[name] = times
         if len(self._windows) > LOCAL_NAMES:
@@ -146,10 +167,7 @@ class LocalWindows:
         now = time.monotonic()
         while times and now - times[0] >= limit.window:
             times.popleft()
-        if len(times) >= limit.requests:
-            return Verdict(False, 0, math.ceil(times[0] + limit.window - now))
-        times.append(now)
-        return Verdict(True, limit.requests - len(times))
+        return math.ceil(times[0] + limit.window - now) if len(times) >= limit.requests else 0
 
 
 _limiters = PerLoop(RateLimiter)

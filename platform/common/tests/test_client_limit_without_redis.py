@@ -12,7 +12,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
-from common.clientlimit import GENERAL_LIMIT
+from common.clientlimit import AUTHENTICATION_LIMIT, GENERAL_LIMIT
 from common.local import redis
 from common.local.ports import free_port
 from common.local.processes import Process
@@ -100,21 +100,42 @@ def away(request: pytest.FixtureRequest, own_redis: OwnRedis) -> Away:
     return lambda: request.param(own_redis)
 
 
-def test_signing_in_is_limited_all_the_same_and_in_redis_when_it_is_back(
+def test_signing_in_is_limited_all_the_same_and_an_outage_gives_no_second_quota(
     alice: Client, own_redis: OwnRedis, away: Away
 ) -> None:
-    assert alice.try_to_sign_in().status_code == 422
-    assert own_redis.counted(alice) == 1
+    assert [alice.try_to_sign_in().status_code for _ in range(30)] == [422] * 30
+    assert own_redis.counted(alice) == 30
     with away():
-        answers = [alice.try_to_sign_in() for _ in range(101)]
-        assert [answer.status_code for answer in answers[:100]] == [422] * 100
-        assert_refused(answers[100])
-        assert_refused(alice.try_to_sign_in())
+        answers = [alice.try_to_sign_in() for _ in range(71)]
+        assert [answer.status_code for answer in answers[:70]] == [422] * 70
+        assert_refused(answers[70])
         slowest = max(answer.elapsed.total_seconds() for answer in answers)
         assert slowest < PATIENCE + ANSWERING
     counted = own_redis.counted(alice)
+    assert_refused(alice.try_to_sign_in())
+    assert own_redis.counted(alice) == counted
+
+
+def test_signing_in_is_counted_in_redis_when_it_is_back(
+    alice: Client, own_redis: OwnRedis, away: Away
+) -> None:
+    with away():
+        assert alice.try_to_sign_in().status_code == 422
+    counted = own_redis.counted(alice)
     assert alice.try_to_sign_in().status_code == 422
     assert own_redis.counted(alice) == counted + 1
+
+
+def test_who_is_refused_by_redis_takes_nothing_here_either(
+    alice: Client, own_redis: OwnRedis
+) -> None:
+    with Redis.from_url(own_redis.url) as connection:
+        now = int(time.time() * 1_000_000)
+        connection.rpush(f"limit:{alice.sign_ins}", *[now] * AUTHENTICATION_LIMIT.requests)
+        for _ in range(AUTHENTICATION_LIMIT.requests + 1):
+            assert_refused(alice.try_to_sign_in())
+        connection.delete(f"limit:{alice.sign_ins}")
+    assert alice.try_to_sign_in().status_code == 422
 
 
 def test_nothing_else_is_limited(alice: Client, away: Away) -> None:
