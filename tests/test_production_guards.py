@@ -20,11 +20,13 @@ SAFE = {
     "DEFAULT_FROM_EMAIL": "noreply@example.com",
     "API_HOST": "api.example.com",
     # Empty, so that a developer's own .env plays no part.
+    "BEHIND_TLS_PROXY": "",
     "DEMO": "",
     "SELF_SERVICE_TOPUP": "",
     "SIMULATED_PROVIDERS": "",
     "SIMULATOR_URL": "",
     # As the service has it, whatever a developer's own .env says.
+    "TRUSTED_PROXY_HOPS": "0",
     "GOOGLE_JWKS_URL": "https://www.googleapis.com/oauth2/v3/certs",
 }
 GUARD = "import config; config.checks.refuse_unsafe_production()"
@@ -47,6 +49,8 @@ UNSAFE = [
     ({"API_HOST": "app.example.com"}, "API_HOST"),
     ({"API_HOST": "App.example.com"}, "API_HOST"),
     ({"PUBLIC_BASE_URL": "https://API.example.com.:443/"}, "API_HOST"),
+    ({"BEHIND_TLS_PROXY": "1"}, "TRUSTED_PROXY_HOPS"),
+    ({"BEHIND_TLS_PROXY": "1", "TRUSTED_PROXY_HOPS": "-1"}, "TRUSTED_PROXY_HOPS"),
     ({"EMAIL_URL": "consolemail://"}, "EMAIL_URL"),
     ({"EMAIL_URL": "filemail:///tmp"}, "EMAIL_URL"),
     ({"EMAIL_URL": "smtp://"}, "EMAIL_URL"),
@@ -77,8 +81,12 @@ def test_an_unsafe_setting_is_refused_by_name(changes: dict[str, str], named: st
     assert named in last
 
 
-def test_safe_settings_are_let_through() -> None:
-    done = run("-c", GUARD)
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"BEHIND_TLS_PROXY": "1", "TRUSTED_PROXY_HOPS": "2"}, {"TRUSTED_PROXY_HOPS": "1"}],
+)
+def test_safe_settings_are_let_through(changes: dict[str, str]) -> None:
+    done = run("-c", GUARD, **changes)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -30,8 +30,8 @@ def refuse_unsafe_production() -> None:
 
 
 def production_dangers() -> Iterator[str]:
-    """A sentence for each setting that invents answers, gives away money, opens a lock, or loses
-    files or mails."""
+    """A sentence for each setting that invents answers, gives away money, opens a lock or shuts it
+    for everybody, or loses files or mails."""
     if not settings.PRODUCTION:
         return
     if settings.DEBUG:
@@ -48,13 +48,19 @@ def production_dangers() -> Iterator[str]:
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
     if not settings.GOOGLE_JWKS_URL.startswith("https://"):
         yield "GOOGLE_JWKS_URL must begin with https: keys from there open accounts."
+    yield from _network_dangers()
+    yield from _mail_dangers()
+    if not Path(settings.OUTPUTS_DIR).is_absolute():
+        yield "OUTPUTS_DIR must be an absolute path, the same for web and worker."
+
+
+def _network_dangers() -> Iterator[str]:
     if settings.API_HOST and not _HOST_NAME.fullmatch(settings.API_HOST):
         yield "API_HOST must be a host name and nothing else, like api.example.com."
     elif settings.API_HOST and _public_host() == settings.API_HOST:
         yield "API_HOST must not be the host of PUBLIC_BASE_URL: links to files lie there."
-    yield from _mail_dangers()
-    if not Path(settings.OUTPUTS_DIR).is_absolute():
-        yield "OUTPUTS_DIR must be an absolute path, the same for web and worker."
+    if settings.SECURE_PROXY_SSL_HEADER and settings.TRUSTED_PROXY_HOPS < 1:
+        yield "TRUSTED_PROXY_HOPS must count your proxies: with 0 all clients share one limit."
 
 
 def _mail_dangers() -> Iterator[str]:
