@@ -1,8 +1,10 @@
 """What operators can do to an account's money."""
 
 from typing import Any
+from uuid import UUID
 
 from django import forms
+from django.core.signing import BadSignature, TimestampSigner
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
 from billing.errors import UsageExceedsPlan
@@ -14,9 +16,13 @@ from common.errors import ValidationFailed
 from common.ids import uuid7
 from common.money import usd_text
 
+_FORM_SECONDS = 24 * 60 * 60
+_STALE = "This form is not from this page, or older than a day. Open the page again."
+
 
 class AdjustBalance(Act):
-    """Once per form, however often it is sent: the form carries the id of the ledger entry."""
+    """Once per form, however often it is sent: the form carries the id of the ledger entry, signed
+    so that nobody can send one that stands, or will stand, for something else."""
 
     title = "Adjust the balance"
     explanation = (
@@ -30,14 +36,29 @@ class AdjustBalance(Act):
         at_least=-MAX_USD,
         help_text="In whole cents; negative to take away, like -12.50.",
     )
-    operation = forms.UUIDField(widget=forms.HiddenInput, initial=uuid7)
+    operation = forms.CharField(widget=forms.HiddenInput)
     fields_in_order = ("amount", "reason")
+
+    def __init__(self, record: Wallet, data: Any = None) -> None:
+        super().__init__(record, data)
+        self.fields["operation"].initial = self._signer.sign(str(uuid7()))
 
     def clean_amount(self) -> int:
         amount: int = self.cleaned_data["amount"]
         if amount == 0:
             raise forms.ValidationError("An adjustment of nothing changes nothing.")
         return amount
+
+    def clean_operation(self) -> UUID:
+        try:
+            signed = self._signer.unsign(self.cleaned_data["operation"], max_age=_FORM_SECONDS)
+        except BadSignature:
+            raise forms.ValidationError(_STALE) from None
+        return UUID(signed)
+
+    @property
+    def _signer(self) -> TimestampSigner:
+        return TimestampSigner(salt=f"billing.adjust.{self.record.pk}")
 
     def carry_out(self) -> str:
         operation, amount = self.cleaned_data["operation"], self.cleaned_data["amount"]

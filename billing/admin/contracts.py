@@ -41,8 +41,10 @@ class ContractAllowanceAdmin(OfAnAccount):
 
     granted_usd = usd_column("granted", "granted each month, at cost", decimals=2)
 
-    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, **kwargs)
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form: Any = super().get_form(request, obj, change, **kwargs)
         form.operator = request.user
         return form
 

@@ -1,12 +1,15 @@
 """Money on the operators' pages: balances, plans and contracts."""
 
 import re
+import time
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.core.signing import Signer, TimestampSigner, b62_encode
 
 from accounts.models import User
 from billing.models import Allowance, ContractAllowance, LedgerEntry, Plan, PlanAllowance
+from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, release, settle, wallet_of
 from common.ids import uuid7
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
@@ -27,9 +30,16 @@ def finance(committed: None) -> Operator:
 
 def adjust(operator: Operator, account: User, amount: str, **values: str) -> str:
     """What the page says; empty where it was done."""
-    form = {"amount": amount, "reason": REASON, "operation": str(uuid7()), **values}
+    form = {"amount": amount, "reason": REASON, **values}
+    form.setdefault("operation", operation_of(operator, account))
     response = operator.post(f"billing/wallet/{account.pk}/adjust/", **form)
     return "" if response.status_code == 302 else response.content.decode()
+
+
+def operation_of(operator: Operator, account: User) -> str:
+    """What the form carries, so that it is carried out once."""
+    page = operator.get(f"billing/wallet/{account.pk}/adjust/")
+    return re.findall(r'name="operation" value="([^"]+)"', page)[0]  # type: ignore[no-any-return]
 
 
 def change_plan(operator: Operator, account: User, plan: str, **values: str) -> str:
@@ -61,8 +71,7 @@ def test_a_balance_is_adjusted_with_a_reason(finance: Operator) -> None:
 
 def test_a_form_that_is_sent_twice_moves_money_once(finance: Operator) -> None:
     alice = new_account(balance=0)
-    page = finance.get(f"billing/wallet/{alice.pk}/adjust/")
-    [operation] = re.findall(r'name="operation" value="([0-9a-f-]+)"', page)
+    operation = operation_of(finance, alice)
     for _ in range(2):
         assert adjust(finance, alice, "5", operation=operation) == ""
     assert wallet_of(alice).balance == 5 * NUSD_PER_USD
@@ -74,16 +83,30 @@ def test_a_form_that_is_sent_twice_moves_money_once(finance: Operator) -> None:
 
 def test_every_page_carries_an_operation_of_its_own(finance: Operator) -> None:
     alice = new_account()
-    pages = {finance.get(f"billing/wallet/{alice.pk}/adjust/") for _ in range(2)}
-    assert (
-        len({re.findall(r'name="operation" value="([0-9a-f-]+)"', page)[0] for page in pages}) == 2
-    )
+    assert len({operation_of(finance, alice) for _ in range(2)}) == 2
+
+
+def test_an_operation_that_is_not_of_the_page_is_refused(finance: Operator) -> None:
+    """Least of all the id of a running call, under which its charge will be entered."""
+    alice, bob = new_account(), new_account()
+    _, charge = hold(alice, 2, owner=live_owner())
+    salt = f"billing.adjust.{alice.pk}"
+    yesterday = b62_encode(int(time.time()) - 24 * 60 * 60 - 1)
+    old = Signer(salt=salt).sign(f"{uuid7()}:{yesterday}")
+    own = operation_of(finance, alice)
+    for operation in ("x", str(charge), str(uuid7()), operation_of(finance, bob), own[:-1], old):
+        assert "Open the page again." in adjust(finance, alice, "1", operation=operation)
+    signed = TimestampSigner(salt=salt).sign(str(charge))
+    assert "carried out before" in adjust(finance, alice, "1", operation=signed)
+    assert wallet_of(alice).balance == NUSD_PER_USD
+    settle(charge, 2)
+    assert wallet_of(alice).balance == NUSD_PER_USD - 4
 
 
 def test_an_adjustment_below_what_is_held_is_refused_in_words(finance: Operator) -> None:
     alice = new_account(balance=10 * NUSD_PER_USD)
     _, charge = hold(alice, 3 * NUSD_PER_USD, owner=live_owner())
-    assert "below what running calls hold" in adjust(finance, alice, "-5")
+    assert "of which running calls hold" in adjust(finance, alice, "-5")
     assert wallet_of(alice).balance == 10 * NUSD_PER_USD
     assert audit_of(alice) == []
     release(charge)
@@ -113,7 +136,6 @@ def test_a_reason_is_needed_and_short(finance: Operator) -> None:
     alice = new_account()
     assert "This field is required." in adjust(finance, alice, "1", reason="")
     assert "at most 200 characters" in adjust(finance, alice, "1", reason="x" * 201)
-    assert "valid UUID" in adjust(finance, alice, "1", operation="x")
     assert wallet_of(alice).balance == NUSD_PER_USD
 
 
@@ -126,6 +148,26 @@ def test_only_who_may_change_wallets_adjusts_them() -> None:
     )
     assert response.status_code == 403
     assert wallet_of(alice).balance == NUSD_PER_USD
+
+
+def test_operators_cannot_credit_themselves_or_each_other(finance: Operator) -> None:
+    superuser = new_operator()
+    for operator, accounts in (
+        (finance, (finance.user, superuser.user)),
+        (superuser, (superuser.user,)),
+    ):
+        for account in accounts:
+            for url, form in (
+                (f"billing/wallet/{account.pk}/", {"amount": "500"}),
+                (f"billing/subscription/{account.pk}/", {"plan": "max"}),
+            ):
+                act = "adjust" if "amount" in form else "change_plan"
+                assert act not in operator.get(f"{url}change/")
+                assert not operator.is_allowed(f"{url}{act}/")
+                assert operator.post(f"{url}{act}/", reason=REASON, **form).status_code == 403
+            assert wallet_of(account).balance == 0
+            assert plan_of(account) == "free"
+    assert adjust(superuser, finance.user, "1") == ""
 
 
 def test_a_wallet_that_there_is_not_is_a_404(finance: Operator) -> None:
@@ -191,6 +233,31 @@ def test_a_contract_is_agreed_changed_and_ended() -> None:
 
     assert operator.post(f"{page}{contract.pk}/delete/", post="yes").status_code == 302
     assert not ContractAllowance.objects.filter(account=alice).exists()
+
+
+def test_operators_agree_on_no_contract_with_themselves_or_each_other() -> None:
+    superuser = new_operator()
+    sales = new_operator(
+        "accounts.view_user",
+        "catalog.view_aimodel",
+        *(f"billing.{verb}_contractallowance" for verb in ("add", "change", "delete")),
+    )
+    page = "billing/contractallowance/"
+    for account in (sales.user, superuser.user):
+        values = {"account": account.pk, "model": IN_PLAN, "granted": "100"}
+        refused = sales.post(f"{page}add/", **values)
+        assert "You may not agree on anything" in refused.content.decode()
+
+        balance.set_contract(account=account, model_id=IN_PLAN, granted=1)
+        contract = ContractAllowance.objects.get(account=account)
+        assert sales.post(f"{page}{contract.pk}/change/", granted="200").status_code == 403
+        assert sales.post(f"{page}{contract.pk}/delete/", post="yes").status_code == 403
+        chosen = {"action": "delete_selected", "_selected_action": contract.pk, "post": "yes"}
+        assert sales.post(page, **chosen).status_code == 403
+        contract.refresh_from_db()
+        assert contract.granted == 1
+    values = {"account": sales.user.pk, "model": "gpt-6.1-sol", "granted": "100"}
+    assert superuser.post(f"{page}add/", **values).status_code == 302
 
 
 def test_embeddings_are_neither_offered_nor_granted() -> None:
