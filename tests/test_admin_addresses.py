@@ -125,6 +125,10 @@ def test_an_id_that_is_none_is_refused_or_left_out(operator: Operator) -> None:
     for model in MODELS:
         form = {"action": "delete_selected", "_selected_action": "x", "index": "0"}
         assert operator.client.post(list_of(model), form).status_code in (200, 302, 400), model
+    for account in ("x", str(uuid7())):
+        form = {"account": account, "model": "x", "granted": "1"}
+        answer = operator.client.post("/admin/billing/contractallowance/add/", form)
+        assert answer.status_code == (400 if account == "x" else 200)
     for query in ("account=x", f"account={uuid7()}", "account=", "model=x", "granted=x"):
         operator.get(f"billing/contractallowance/add/?{query}")
     operator.get("catalog/priceversion/add/?model=x&valid_from=x")

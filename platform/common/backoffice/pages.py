@@ -79,12 +79,15 @@ class Page(UsdFields, ModelAdmin[Any]):
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
         """Raises BadRequest for chosen rows whose ids are none."""
-        try:
-            for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME):
-                self.opts.pk.to_python(chosen)
-        except ValidationError:
-            raise BadRequest("A chosen row has an id that is none.") from None
+        _refuse_what_is_no_id(request, ACTION_CHECKBOX_NAME, self.model)
         return super().response_action(request, queryset)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Raises BadRequest for ids that the fields which look them up could not show again."""
+        for name in self.get_autocomplete_fields(request):
+            related = self.opts.get_field(name).related_model
+            _refuse_what_is_no_id(request, name, related)  # type: ignore[arg-type]
+        return super().changeform_view(request, *args, **kwargs)
 
     def construct_change_message(  # type: ignore[override] # a text is allowed too
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
@@ -96,6 +99,14 @@ class Page(UsdFields, ModelAdmin[Any]):
             changes += [f"{row}: {_changed_fields(formset, row)}" for row, _ in _changed(formset)]
             changes += [f"{row}: deleted" for row in formset.deleted_objects]
         return "; ".join(filter(None, changes)) or "Nothing changed."
+
+
+def _refuse_what_is_no_id(request: HttpRequest, name: str, model: type[Model]) -> None:
+    try:
+        for sent in filter(None, request.POST.getlist(name)):
+            model._meta.pk.to_python(sent)
+    except ValidationError:
+        raise BadRequest(f"An id in {name} is none.") from None
 
 
 def _changed(formset: Any) -> list[tuple[Model, list[str]]]:
