@@ -8,9 +8,10 @@ from typing import Any
 import jwt
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import URLValidator, validate_email
+from django.core.validators import URLValidator
 from django.utils import timezone
 
+from accounts.addresses import validate_address
 from accounts.errors import IdentityProviderOff, InvalidIdToken
 from accounts.jwks import ALGORITHM, signing_keys
 
@@ -108,11 +109,11 @@ def _identity(claims: dict[str, Any]) -> IdentityClaims:
 
 
 def _email(value: object) -> str:
-    """The address as we keep addresses: ASCII, in lower case."""
-    if not isinstance(value, str) or len(value) > 254 or not value.isascii():
+    """The address as accounts have them, in lower case."""
+    if not isinstance(value, str) or len(value) > 254:
         return ""
     try:
-        validate_email(value)
+        validate_address(value)
     except ValidationError:
         return ""
     return value.lower()

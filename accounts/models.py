@@ -11,6 +11,7 @@ from django.db.models.functions import Lower, Now
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from accounts.addresses import validate_address
 from common.ids import uuid7
 
 
@@ -32,10 +33,13 @@ class UserManager(BaseUserManager["User"]):
 
 class User(AbstractBaseUser, PermissionsMixin):
     """A person's account; also the payer. Its wallet and subscription are opened by the database
-    together with the row (billing/sql/open_account.sql).
+    together with the row (billing/sql/10_accounts.sql).
 
     `token_version` is carried by every token; raising it revokes all that were issued before.
-    `locale` is a BCP 47 language tag, `timezone` a name of the IANA database.
+    `email_verified` says that somebody who reads the mail of the address said so;
+    `verified_by_holder`, that whoever did could use the account, too: by its session, by setting
+    its password, or by their identity elsewhere. `locale` is a BCP 47 language tag, `timezone` a
+    name of the IANA database.
     """
 
     class Status(models.TextChoices):
@@ -44,10 +48,11 @@ class User(AbstractBaseUser, PermissionsMixin):
         DEACTIVATED = "deactivated"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    email = models.EmailField(unique=True)
+    email = models.EmailField(unique=True, validators=[validate_address])
     name = models.CharField(max_length=200, blank=True)
     avatar_url = models.URLField(max_length=500, blank=True)
     email_verified = models.BooleanField(default=False)
+    verified_by_holder = models.BooleanField(default=False, editable=False)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.ACTIVE)
     token_version = models.PositiveIntegerField(default=1)
     is_staff = models.BooleanField(default=False)
@@ -72,6 +77,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_active(self) -> bool:  # type: ignore[override]
         """Django's own switch for sessions and the admin."""
         return self.status == self.Status.ACTIVE
+
+    @property
+    def is_of_its_address(self) -> bool:
+        """Is it known that nobody but the owner of the address has a way into the account?"""
+        return self.email_verified and self.verified_by_holder
 
     def check_password(self, raw_password: str) -> bool:
         """Is it the password? One that was hashed with older parameters is hashed anew, unless it
@@ -102,7 +112,7 @@ class RefreshFamily(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="refresh_families")
     current = models.UUIDField(default=uuid.uuid4)
     previous = models.UUIDField(null=True)
-    rotated_at = models.DateTimeField()
+    rotated_at = models.DateTimeField(db_index=True)
 
     class Meta:
         verbose_name_plural = "refresh families"
@@ -183,8 +193,8 @@ class OutgoingEmail(models.Model):
 
 
 class SignInFailures(models.Model):
-    """Failed sign-ins to the admin since `since`, counted under a name: an address, or an address
-    and the client's."""
+    """Failed sign-ins since `since`. The name is an address and from where it was tried
+    (accounts/services/lockout.py)."""
 
     name = models.CharField(primary_key=True, max_length=400)
     count = models.PositiveIntegerField(default=0)

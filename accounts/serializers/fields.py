@@ -5,9 +5,11 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
+from django.core.exceptions import ValidationError as DjangoValidationError
 from django.core.validators import RegexValidator, URLValidator
 from rest_framework.serializers import EmailField, ValidationError
 
+from accounts.addresses import validate_address
 from common.fields import TextField
 
 # Control characters, and the separators of lines and paragraphs: a name is one line.
@@ -17,15 +19,17 @@ _LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z"
 
 
 class AddressField(EmailField):
-    """An e-mail address in ASCII: two that look alike are not taken for one."""
+    """An e-mail address as accounts have them."""
 
     def __init__(self) -> None:
         super().__init__(max_length=254)
 
     def to_internal_value(self, data: Any) -> str:
         address = super().to_internal_value(data)
-        if not address.isascii():
-            raise ValidationError("Write the domain in its ASCII form (xn--...).")
+        try:
+            validate_address(address)
+        except DjangoValidationError as error:
+            raise ValidationError(error.messages) from None
         return address
 
 

@@ -98,12 +98,15 @@ def _take_due() -> OutgoingEmail | None:
 def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
     """The message, with a token of its own if need be; None where there is nobody to send it to."""
     kind = OutgoingEmail.Kind(email.kind)
-    user = User.objects.filter(email=email.address, status=User.Status.ACTIVE).first()
-    if user is None or (kind == OutgoingEmail.Kind.VERIFY_EMAIL and user.email_verified):
+    user = User.objects.filter(email=email.address).first()
+    if user is None:
         return None
     purpose = _PURPOSES.get(kind)
-    if purpose is None:
+    if purpose is None:  # it tells what happened, whatever became of the account since
         return messages.without_token(kind, user.email)
+    is_needless = kind == OutgoingEmail.Kind.VERIFY_EMAIL and user.is_of_its_address
+    if is_needless or not user.is_active:
+        return None
     token = emailed_tokens.generate()
     EmailedToken.objects.create(
         user=user,
@@ -116,7 +119,7 @@ def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
 
 
 def _is_settled(email: OutgoingEmail, message: EmailMultiAlternatives) -> bool:
-    """Is it sent, or was this the last attempt?"""
+    """Is it sent, or is there no point in another attempt?"""
     try:
         message.send()
     except OSError as error:  # which smtplib's own errors are, too
@@ -125,4 +128,6 @@ def _is_settled(email: OutgoingEmail, message: EmailMultiAlternatives) -> bool:
             failure.warning("email.not_sent", attempt=email.attempts)
             return False
         failure.error("email.given_up")
+    except Exception:  # nothing that one mail raises may keep back those behind it
+        log.exception("email.given_up", id=str(email.pk), kind=email.kind)
     return True

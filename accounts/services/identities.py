@@ -54,14 +54,18 @@ def _new_user(claims: IdentityClaims) -> User:
     user = User.objects.select_for_update(no_key=True).filter(email=claims.email).first()
     if user is None:
         user = User.objects.create_user(
-            claims.email, name=claims.name, avatar_url=claims.picture, email_verified=True
+            claims.email,
+            name=claims.name,
+            avatar_url=claims.picture,
+            email_verified=True,
+            verified_by_holder=True,
         )
     elif (known := _known_user(claims)) is not None:  # linked while we waited for the lock
         return known
-    if not user.email_verified:
-        _take_over(user)
-    elif user.identities.filter(issuer=claims.issuer).exists():
+    if user.identities.filter(issuer=claims.issuer).exists():
         raise IdentityTaken
+    if not user.is_of_its_address:
+        _take_over(user)
     LinkedIdentity.objects.create(user=user, issuer=claims.issuer, subject=claims.subject)
     return user
 
@@ -69,12 +73,13 @@ def _new_user(claims: IdentityClaims) -> User:
 def _take_over(user: User) -> None:
     """Give the account to the owner of its address. Whoever made it never showed that they are, and
     may wait for the owner to come (pre-hijacking, arXiv 2205.10174): no way of theirs stays open.
+    See docs/decisions/0013-whose-account-an-address-opens.md.
     """
     close_every_way_in(user=user)
     LinkedIdentity.objects.filter(user=user).delete()
     user.set_unusable_password()
-    user.email_verified = True
-    user.save(update_fields=["password", "email_verified"])
+    user.email_verified = user.verified_by_holder = True
+    user.save(update_fields=["password", "email_verified", "verified_by_holder"])
 
 
 def _require_open(user: User) -> None:

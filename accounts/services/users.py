@@ -23,7 +23,7 @@ def ensure_user(*, email: str, password: str, name: str, operator: bool = False)
         user.set_password(password)
         user.token_version += 1
     user.status = User.Status.ACTIVE
-    user.email_verified = True
+    user.email_verified = user.verified_by_holder = True
     user.is_staff = user.is_superuser = operator
     user.save()
     return user
@@ -67,7 +67,7 @@ def reactivate(*, user: User) -> None:
 
 @transaction.atomic
 def deactivate(*, user: User) -> None:
-    """Close the account for its user: tokens, keys and pending mails are void. What it was charged
+    """Close the account for its user: tokens, keys and mailed links are void. What it was charged
     stays, and so does its wallet. Raises AccountSuspended, or InvalidToken the second time.
     """
     match lock_user(user).status:
@@ -81,12 +81,14 @@ def deactivate(*, user: User) -> None:
 
 @transaction.atomic
 def close_every_way_in(*, user: User) -> None:
-    """Void tokens, keys and pending mails of `user`. The password and linked identities stay."""
+    """Void tokens, keys and mailed links of `user`. The password and linked identities stay; so
+    does a mail that says that the password was changed, for it may have been by a thief."""
     revoke_sessions(user=user)
     now = timezone.now()
     ApiKey.objects.owned_by(user).active().update(revoked_at=now)
     EmailedToken.objects.filter(user=user).delete()
-    OutgoingEmail.objects.filter(address=user.email, ended_at=None).update(ended_at=now)
+    waiting = OutgoingEmail.objects.filter(address=user.email, ended_at=None)
+    waiting.exclude(kind=OutgoingEmail.Kind.PASSWORD_CHANGED).update(ended_at=now)
 
 
 def lock_user(user: User) -> User:

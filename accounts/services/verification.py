@@ -19,16 +19,19 @@ def request_verification(*, user: User) -> None:
 
 
 def verify_email(*, token: str, signed_in: User | None) -> User:
-    """Redeem `token`: the address of its user is verified. Raises InvalidEmailedToken, also where
-    somebody else is signed in; then the token stays usable.
+    """Redeem `token`: the address of its user is verified. Who follows the link of a mail without
+    being signed in need not be who holds the account.
+
+    Raises InvalidEmailedToken, also where somebody else is signed in; then the token stays usable.
     """
     found = get_emailed_token(_VERIFY, token)
     if signed_in is not None and signed_in.pk != found.user_id:
         raise InvalidEmailedToken
     with transaction.atomic():
         user = redeem(found)
+        user.verified_by_holder = user.is_of_its_address or signed_in is not None
         user.email_verified = True
-        user.save(update_fields=["email_verified"])
+        user.save(update_fields=["email_verified", "verified_by_holder"])
     return user
 
 

@@ -87,6 +87,16 @@ def test_mails_that_wait_are_not_sent_and_their_tokens_are_void(alice: Persona) 
     assert verified.status_code == 422
 
 
+def test_the_owner_hears_of_a_thief_who_changed_the_password_and_closed_the_account(
+    alice: Persona,
+) -> None:
+    stolen = passwords.change_password(
+        user=alice.user, current_password=alice.password, new_password="a thief's own phrase"
+    )
+    users.deactivate(user=stolen.user)
+    assert "Your password was changed" in delivered()[0].subject
+
+
 def test_the_address_stays_taken(alice: Persona, visitor: APIClient) -> None:
     alice.client.delete(URL)
     body = {"email": "alice@example.com", "password": alice.password}

@@ -15,12 +15,13 @@ from rest_framework.test import APIClient
 
 from accounts.errors import InvalidToken
 from accounts.models import ApiKey, EmailedToken, LinkedIdentity, OutgoingEmail, User
-from accounts.services import api_keys, identities, sessions
-from accounts.tests.locks import wait_until_blocked
+from accounts.services import api_keys, identities, passwords, sessions, verification
+from accounts.tests.mailbox import mailed_token
 from accounts.types import SignedIn
 from common.local.ports import free_port
 from conftest import PASSWORD, Persona
 from simulator.process import RunningSimulator
+from tests.locks import wait_until_blocked
 from tests.service import Web
 
 URL = "/api/auth/google"
@@ -35,8 +36,12 @@ def sign_in(google: RunningSimulator, **claims: Any) -> Any:
     return send(google.id_token(claims=NEW | claims))
 
 
-def verify(persona: Persona) -> None:
-    User.objects.filter(pk=persona.user.pk).update(email_verified=True)
+def verify(persona: Persona, *, signed_in: bool = True) -> None:
+    """Let the persona follow the link of the mail, in a browser where they are signed in or not."""
+    verification.verify_email(
+        token=mailed_token("/verify-email", persona.user.email),
+        signed_in=persona.user if signed_in else None,
+    )
 
 
 def is_live(access_token: str) -> bool:
@@ -121,6 +126,54 @@ def test_an_account_with_a_verified_address_is_linked(
     assert response.json()["user"]["name"] == "Alice"
     assert is_live(alice.signed_in.access_token)
     assert can_log_in("alice@example.com")
+
+
+def test_nobody_lies_in_wait_in_an_account_that_was_verified_by_a_stray_click(
+    google: RunningSimulator, alice: Persona
+) -> None:
+    """Who signs up with the address of somebody else has a mail sent to them, and they may follow
+    its link; but then they are not signed in to the account."""
+    key, _ = api_keys.create_key(user=alice.user, name="mine")
+    verify(alice, signed_in=False)
+
+    response = sign_in(google, email="alice@example.com")
+
+    assert response.json()["user"]["id"] == str(alice.user.pk)
+    assert is_live(response.json()["access_token"])
+    assert not is_live(alice.signed_in.access_token)
+    assert not can_refresh(alice.signed_in.refresh_token)
+    assert not can_log_in("alice@example.com")
+    assert ApiKey.objects.get(pk=key.pk).revoked_at is not None
+
+
+def test_a_stray_click_later_does_not_undo_what_the_holder_showed(
+    google: RunningSimulator, alice: Persona
+) -> None:
+    token = mailed_token("/verify-email")
+    User.objects.filter(pk=alice.user.pk).update(email_verified=True, verified_by_holder=True)
+    verification.verify_email(token=token, signed_in=None)
+    assert sign_in(google, email="alice@example.com").status_code == 200
+    assert is_live(alice.signed_in.access_token)
+
+
+def test_an_address_that_an_operator_calls_unverified_is_shown_anew(
+    google: RunningSimulator, alice: Persona
+) -> None:
+    token = mailed_token("/verify-email")
+    User.objects.filter(pk=alice.user.pk).update(email_verified=False, verified_by_holder=True)
+    verification.verify_email(token=token, signed_in=None)
+    sign_in(google, email="alice@example.com")
+    assert not is_live(alice.signed_in.access_token)
+
+
+def test_an_account_whose_password_was_set_by_mail_is_linked(
+    google: RunningSimulator, alice: Persona
+) -> None:
+    passwords.request_reset(email="alice@example.com")
+    passwords.reset_password(token=mailed_token("/reset-password"), password=PASSWORD)
+    signed_in = sessions.sign_in(email="alice@example.com", password=PASSWORD)
+    assert sign_in(google, email="alice@example.com").status_code == 200
+    assert is_live(signed_in.access_token)
 
 
 def test_who_gets_an_address_later_does_not_get_its_account(
@@ -269,7 +322,7 @@ def at_once(
         with transaction.atomic():
             held_up_by()
             answers = [pool.submit(once) for _ in range(3)]
-            wait_until_blocked(3)
+            wait_until_blocked(connection.connection, 3)
             transaction.set_rollback(undone)
         signed_in = [answer.result() for answer in answers]
     assert LinkedIdentity.objects.filter(subject=subject).count() == 1
@@ -319,7 +372,7 @@ def test_a_key_that_is_just_being_made_does_not_outlive_a_takeover(
         with transaction.atomic():
             identities.sign_in_with_google(id_token=google.id_token(claims={"email": email}))
             made = pool.submit(make_key)
-            wait_until_blocked(1)
+            wait_until_blocked(connection.connection)
         with pytest.raises(InvalidToken):
             made.result()
     assert not ApiKey.objects.owned_by(squatter).active().exists()

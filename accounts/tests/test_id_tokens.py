@@ -221,7 +221,18 @@ def test_an_address_is_verified_only_if_that_is_said_plainly(
 
 
 @pytest.mark.parametrize(
-    "email", ["", "alice", "alice@", 5, ["a@b.com"], "a\u0000@example.com", "é@example.com"]
+    "email",
+    [
+        "",
+        "alice",
+        "alice@",
+        5,
+        ["a@b.com"],
+        "a\u0000@example.com",
+        "é@example.com",
+        '"alice"@example.com',
+        "alice@localhost",
+    ],
 )
 def test_an_address_that_is_none_counts_as_none(google: RunningSimulator, email: object) -> None:
     assert claims_of(google, email=email).email == ""

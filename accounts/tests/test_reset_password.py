@@ -12,11 +12,12 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.errors import InvalidCredentials, InvalidEmailedToken
-from accounts.models import EmailedToken, User
-from accounts.services import passwords, sessions
+from accounts.models import ApiKey, EmailedToken, User
+from accounts.services import passwords, sessions, verification
 from accounts.tests.hashing import counted_hashes
 from accounts.tests.mailbox import delivered, mailed_token
 from conftest import Persona, persona
+from tests.personas import new_key
 
 URL = "/api/auth/reset-password"
 NEW = "a wholly different phrase"
@@ -65,6 +66,33 @@ def test_every_session_ends(alice: Persona, visitor: APIClient) -> None:
     for signed_in in (alice.signed_in, elsewhere):
         body = {"refresh_token": signed_in.refresh_token}
         assert visitor.post("/api/auth/refresh", body, format="json").status_code == 401
+
+
+@pytest.mark.parametrize("was_verified", [False, True])
+def test_nobody_lies_in_wait_with_a_key(alice: Persona, was_verified: bool) -> None:
+    """Who signed up with the address of somebody else, who may even have followed the link of the
+    mail that they got, without a session."""
+    key, _ = new_key(alice.user)
+    if was_verified:
+        verification.verify_email(token=mailed_token("/verify-email"), signed_in=None)
+    assert reset(request_token()).status_code == 204
+    assert ApiKey.objects.get(pk=key.pk).revoked_at is not None
+    assert can_sign_in(NEW)
+    assert "Your password was changed" in delivered()[0].subject
+
+
+def test_who_showed_that_the_address_is_theirs_keeps_their_keys(alice: Persona) -> None:
+    key, _ = new_key(alice.user)
+    verification.verify_email(token=mailed_token("/verify-email"), signed_in=alice.user)
+    assert reset(request_token()).status_code == 204
+    assert ApiKey.objects.get(pk=key.pk).revoked_at is None
+
+
+def test_who_set_the_password_by_mail_holds_the_account(alice: Persona) -> None:
+    reset(request_token())
+    key, _ = new_key(alice.user)
+    reset(request_token())
+    assert ApiKey.objects.get(pk=key.pk).revoked_at is None
 
 
 def test_visits_to_the_admin_end(db: None) -> None:
@@ -153,6 +181,7 @@ def test_a_token_of_one_user_leaves_others_alone(alice: Persona, bob: Persona) -
 
 def test_of_two_uses_at_once_one_wins(committed: None) -> None:
     alice = persona(f"alice-{uuid.uuid4()}")
+    User.objects.filter(pk=alice.user.pk).update(email_verified=True, verified_by_holder=True)
     token = request_token(alice.user.email)
 
     def once(number: int) -> int | None:

@@ -1,0 +1,35 @@
+"""E-mail addresses as accounts have them: ASCII, in the one plain way to write a mailbox."""
+
+import re
+
+from django.core.exceptions import ValidationError
+from django.core.validators import EmailValidator
+from django.utils.deconstruct import deconstructible
+
+
+@deconstructible
+class AddressValidator(EmailValidator):
+    """Takes a dot-atom at a domain with a dot in it (RFC 5321, 4.1.2).
+
+    Refused is what else an address may be: quoted names, which write one mailbox in many ways and
+    some of which no mail can carry; literals like `[127.0.0.1]` and hosts like `localhost`, where
+    no stranger has a mailbox; and letters that are no ASCII, because some look alike.
+    """
+
+    message = "Write a plain e-mail address, like name@example.com."
+    user_regex = re.compile(
+        r"[-!#$%&'*+/=?^_`{}|~0-9A-Z]+(\.[-!#$%&'*+/=?^_`{}|~0-9A-Z]+)*\Z", re.IGNORECASE | re.ASCII
+    )
+    domain_allowlist = ()
+
+    def __call__(self, value: str | None) -> None:
+        local_part, at, domain = (value or "").rpartition("@")
+        if at and local_part.isascii() and not domain.isascii():
+            raise ValidationError("Write the domain in its ASCII form (xn--...).")
+        super().__call__(value)
+
+    def validate_domain_part(self, domain_part: str) -> bool:
+        return self.domain_regex.match(domain_part) is not None
+
+
+validate_address = AddressValidator()
