@@ -1,8 +1,8 @@
-"""The outbox's periodic work. It runs once at a time however many schedulers ask."""
+"""The periodic work of accounts. It runs once at a time however many schedulers ask."""
 
 from celery import shared_task
 
-from accounts.services import emails
+from accounts.services import emails, lockout, sessions
 from common.locks import alone
 
 
@@ -15,8 +15,10 @@ def send_emails() -> None:
 
 
 @shared_task
-def purge_emails() -> None:
-    """Every minute: delete mails and tokens whose time is over."""
-    with alone("purge-emails") as is_alone:
+def purge_expired() -> None:
+    """Every minute: delete mails, tokens, sign-ins and failures whose time is over."""
+    with alone("purge-sign-ins-and-mails") as is_alone:
         if is_alone:
             emails.purge_emails()
+            sessions.purge_sessions()
+            lockout.purge_failures()

@@ -1,9 +1,16 @@
-"""Keeping those out of the admin who guess passwords."""
+"""Keeping out those who guess the passwords of operators, in the admin and at `/api/auth/login`.
+
+A client that fails five times is refused, and so are all clients where an address was tried fifty
+times. That many clients are cheap, and would keep its operator out, too: a client from where they
+entered the admin lately is refused for its own failures only.
+"""
 
 import math
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
+from accounts.audit import has_signed_in_from
 from accounts.models import SignInFailures
 
 # In a window that begins with the first failure.
@@ -12,6 +19,8 @@ WINDOW_MINUTES = 15
 FAILURES_PER_CLIENT = 5
 # ... unless they come from many clients, which is somebody who guesses.
 FAILURES_PER_ADDRESS = 50
+# What is longer is no address of anybody.
+_MAX_ADDRESS = 254
 
 # One statement counts and reads, so that attempts at the same time cannot pass the limit together.
 _COUNT = f"""
@@ -23,7 +32,7 @@ ON CONFLICT (name) DO UPDATE SET
                  THEN f.since ELSE now() END
 RETURNING count, extract(epoch FROM since + interval '{WINDOW_MINUTES} minutes' - now())
 """  # noqa: S608
-_FORGET_OLD = "DELETE FROM accounts_signinfailures WHERE since < now() - interval '1 day'"
+_FORGET_OLD = "DELETE FROM accounts_signinfailures WHERE since < now() - interval '1 hour'"
 
 
 def count_attempt(*, address: str, client_ip: str) -> int:
@@ -33,22 +42,40 @@ def count_attempt(*, address: str, client_ip: str) -> int:
     counted whether there is such an account or not. What one client tries in vain beyond its limit
     counts against itself only.
     """
+    address = _normal(address)
+    by_client, by_all = _names(address, client_ip)
     with connection.cursor() as cursor:
-        cursor.execute(_FORGET_OLD)
-        for name, limit in _names(address, client_ip):
-            cursor.execute(_COUNT, (name, limit))
-            count, seconds = cursor.fetchone()
-            if count > limit:
-                return max(1, math.ceil(float(seconds)))
-    return 0
+        if seconds := _count(cursor, by_client, FAILURES_PER_CLIENT):
+            return seconds
+        seconds = _count(cursor, by_all, FAILURES_PER_ADDRESS)
+    if seconds and has_signed_in_from(address=address, client_ip=client_ip):
+        return 0
+    return seconds
 
 
 def forget_failures(*, address: str, client_ip: str) -> None:
     """The right password was given: begin anew."""
-    names = [name for name, _ in _names(address, client_ip)]
-    SignInFailures.objects.filter(name__in=names).delete()
+    SignInFailures.objects.filter(name__in=_names(_normal(address), client_ip)).delete()
 
 
-def _names(address: str, client_ip: str) -> list[tuple[str, int]]:
-    address = address.strip().lower()
-    return [(f"{address}|{client_ip}", FAILURES_PER_CLIENT), (address, FAILURES_PER_ADDRESS)]
+def purge_failures() -> None:
+    """Delete what has long ceased to count."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FORGET_OLD)
+
+
+def _count(cursor: CursorWrapper, name: str, limit: int) -> int:
+    """One failure more; the seconds that are left of the window if it has more than `limit`."""
+    cursor.execute(_COUNT, (name, limit))
+    count, seconds = cursor.fetchone()
+    return max(1, math.ceil(float(seconds))) if count > limit else 0
+
+
+def _normal(address: str) -> str:
+    return address.strip().lower()[:_MAX_ADDRESS]
+
+
+def _names(address: str, client_ip: str) -> tuple[str, str]:
+    """What is counted: tries from that client, and from any. The address may be any text; what
+    follows the last "from" was not typed, so nobody fails under the name of somebody else."""
+    return f"{address} from {client_ip}", f"{address} from anywhere"

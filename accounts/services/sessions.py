@@ -3,6 +3,7 @@
 import uuid
 from datetime import timedelta
 
+import structlog
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
@@ -11,10 +12,16 @@ from accounts import tokens
 from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, InvalidToken
 from accounts.models import RefreshFamily, User
 from accounts.selectors import get_live_user
+from accounts.services import lockout
 from accounts.services.password_rules import check_password_rules
+from accounts.services.users import lock_user
 from accounts.services.verification import request_verification
 from accounts.types import SignedIn
 
+log = structlog.get_logger(__name__)
+
+# Sign-ins of one account that can be refreshed. Of more, those go that were used least lately.
+MAX_SESSIONS = 50
 # How long the predecessor still gets the same successor: two tabs may refresh at once.
 REFRESH_GRACE = timedelta(seconds=30)
 
@@ -39,13 +46,21 @@ def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
         raise
 
 
-def sign_in(*, email: str, password: str) -> SignedIn:
+def sign_in(*, email: str, password: str, client_ip: str = "") -> SignedIn:
     """Raises InvalidCredentials, after the same work for an unknown address as for a wrong
     password, or AccountSuspended.
+
+    Failures at any address are counted, so that nobody can tell which are operators'; but only
+    operators are refused for them, in the same words as for a wrong password.
     """
+    who = {"address": email, "client_ip": client_ip}
+    seconds = lockout.count_attempt(**who)
     user = User.objects.filter(email=email.strip().lower()).first()
     give_connection_back()
-    if user is None:
+    is_locked_out = seconds > 0 and user is not None and user.is_staff
+    if is_locked_out:
+        log.warning("sign_in.locked_out", **who, seconds=seconds)
+    if user is None or is_locked_out:
         make_password(password)
         raise InvalidCredentials
     if not user.check_password(password) or user.status == User.Status.DEACTIVATED:
@@ -53,6 +68,7 @@ def sign_in(*, email: str, password: str) -> SignedIn:
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     with transaction.atomic():
+        lockout.forget_failures(**who)
         return open_session(user)
 
 
@@ -92,10 +108,17 @@ def give_connection_back() -> None:
 
 def open_session(user: User) -> SignedIn:
     """A fresh pair of tokens for `user`, within the caller's transaction."""
-    now = timezone.now()
-    expired = RefreshFamily.objects.filter(user=user, rotated_at__lt=now - tokens.REFRESH_LIFETIME)
-    expired.delete()
-    return _pair(user, RefreshFamily.objects.create(user=user, rotated_at=now))
+    lock_user(user)  # so that sign-ins at once cannot pass the limit together
+    families = RefreshFamily.objects.filter(user=user)
+    surplus = families.order_by("-rotated_at").values("pk")[MAX_SESSIONS - 1 :]
+    families.filter(pk__in=surplus).delete()
+    return _pair(user, RefreshFamily.objects.create(user=user, rotated_at=timezone.now()))
+
+
+def purge_sessions() -> None:
+    """Delete sign-ins whose last refresh token has expired."""
+    expired = timezone.now() - tokens.REFRESH_LIFETIME
+    RefreshFamily.objects.filter(rotated_at__lt=expired).delete()
 
 
 def _pair(user: User, family: RefreshFamily) -> SignedIn:

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.models import User
-from accounts.services import sessions
+from accounts.models import SignInFailures, User
+from accounts.services import lockout, sessions
 from accounts.tests.hashing import counted_hashes
 from conftest import PASSWORD, Persona
 
@@ -43,11 +43,14 @@ def test_a_wrong_password_and_an_unknown_address_look_the_same(
     assert wrong.json() == unknown.json()
 
 
-@pytest.mark.parametrize("account", ["wrong", "unknown", "deactivated", "without"])
-def test_a_refusal_costs_one_hash_and_one_query_whatever_the_cause(
+@pytest.mark.parametrize("account", ["wrong", "unknown", "deactivated", "without", "an operator's"])
+def test_a_refusal_costs_one_hash_and_three_queries_whatever_the_cause(
     alice: Persona, visitor: APIClient, account: str
 ) -> None:
-    """A wrong password, an unknown address, a closed account, one that has no password."""
+    """A wrong password, an unknown address, a closed account, one that has no password, that of an
+    operator. Two count the failure."""
+    if account == "an operator's":
+        User.objects.filter(pk=alice.user.pk).update(is_staff=True)
     if account == "deactivated":
         User.objects.filter(pk=alice.user.pk).update(status=User.Status.DEACTIVATED)
     if account == "without":
@@ -57,7 +60,40 @@ def test_a_refusal_costs_one_hash_and_one_query_whatever_the_cause(
     with CaptureQueriesContext(connection) as queries, counted_hashes() as hashed:
         response = log_in(visitor, email, "wrong password")
     assert response.status_code == 401
-    assert (len(queries), len(hashed)) == (1, 1)
+    assert (len(queries), len(hashed)) == (3, 1)
+
+
+def test_passwords_of_operators_cannot_be_guessed_here_either(
+    alice: Persona, visitor: APIClient
+) -> None:
+    User.objects.filter(pk=alice.user.pk).update(is_staff=True)
+    wrong = [log_in(visitor, "alice@example.com", "wrong password") for _ in range(5)]
+    for email in ("alice@example.com", " ALICE@example.com"):
+        with counted_hashes() as hashed:
+            right = log_in(visitor, email)
+        assert (right.status_code, right.json()) == (401, wrong[0].json())
+        assert len(hashed) == 1
+    elsewhere = APIClient(REMOTE_ADDR="192.0.2.7")
+    assert log_in(elsewhere, "alice@example.com").status_code == 200
+
+
+def test_who_is_kept_out_of_the_admin_is_kept_out_here(alice: Persona, visitor: APIClient) -> None:
+    User.objects.filter(pk=alice.user.pk).update(is_staff=True)
+    for _ in range(5):
+        lockout.count_attempt(address="alice@example.com", client_ip="127.0.0.1")
+    assert log_in(visitor, "alice@example.com").status_code == 401
+
+
+def test_customers_are_not_locked_out(alice: Persona, visitor: APIClient) -> None:
+    for _ in range(7):
+        assert log_in(visitor, "alice@example.com", "wrong password").status_code == 401
+    assert log_in(visitor, "alice@example.com").status_code == 200
+    assert not SignInFailures.objects.exists()
+
+
+@pytest.mark.parametrize("email", ["x" * 100_000, "İ" * 250, "nobody"])
+def test_what_is_no_address_is_unknown(visitor: APIClient, email: str) -> None:
+    assert log_in(visitor, email).status_code == 401
 
 
 @pytest.fixture

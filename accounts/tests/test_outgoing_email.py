@@ -138,7 +138,7 @@ def test_a_mail_that_another_worker_has_taken_is_left_to_it(committed: None) -> 
 
 def test_the_tasks_are_scheduled_by_their_names(settings: Settings) -> None:
     names = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    assert {tasks.send_emails.name, tasks.purge_emails.name} <= names
+    assert {tasks.send_emails.name, tasks.purge_expired.name} <= names
 
 
 # --- What goes wrong ----------------------------------------------------------------------------
@@ -219,6 +219,23 @@ def test_one_bad_mail_does_not_hold_up_the_others(
     assert [message["To"] for message in server.received] == ["bob@example.com"]
 
 
+def test_a_mail_that_cannot_be_written_is_given_up_and_the_others_go_out(
+    server: MailServer, alone: None, alice: Persona, bob: Persona, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of an address from before such were refused: the standard library fails at it."""
+    poison = '"\x0b1:a"@poison.example'
+    User.objects.filter(pk=alice.user.pk).update(email=poison)
+    hour_ago = timezone.now() - timedelta(hours=1)
+    rows(alice).update(address=poison, due_at=hour_ago)
+
+    tasks.send_emails()
+
+    assert [message["To"] for message in server.received] == ["bob@example.com"]
+    assert OutgoingEmail.objects.get(address=poison).ended_at is not None
+    [record] = [record for record in caplog.records if "email.given_up" in record.getMessage()]
+    assert record.levelname == "ERROR"
+
+
 def test_a_full_outbox_takes_no_more(alone: None, caplog: pytest.LogCaptureFixture) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
@@ -245,7 +262,7 @@ def made(age: timedelta, **fields: Any) -> uuid.UUID:
 def test_mails_are_deleted_after_a_day(alone: None) -> None:
     made(timedelta(days=1, minutes=1))
     young = made(timedelta(hours=23))
-    tasks.purge_emails()
+    tasks.purge_expired()
     assert OutgoingEmail.objects.get().pk == young
 
 
@@ -262,5 +279,5 @@ def test_tokens_are_deleted_a_day_after_they_expired(alice: Persona) -> None:
     [token] = EmailedToken.objects.filter(user=alice.user)
     for age, kept in ((timedelta(hours=23), True), (timedelta(hours=25), False)):
         EmailedToken.objects.filter(pk=token.pk).update(expires_at=timezone.now() - age)
-        tasks.purge_emails()
+        tasks.purge_expired()
         assert EmailedToken.objects.filter(pk=token.pk).exists() == kept

@@ -11,12 +11,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from accounts import tasks
 from accounts.errors import InvalidToken
 from accounts.models import RefreshFamily, User
 from accounts.services import sessions, users
-from accounts.tests.locks import wait_until_blocked
 from accounts.types import SignedIn
 from conftest import Persona, persona
+from tests.locks import wait_until_blocked
 
 URL = "/api/auth/refresh"
 
@@ -114,10 +115,43 @@ def test_garbage_is_401(db: None, token: str) -> None:
     assert refresh(token).status_code == 401
 
 
-def test_expired_families_are_cleared_at_the_next_sign_in(alice: Persona) -> None:
-    age(alice, days=31)
+def test_sign_ins_that_have_expired_are_deleted(alice: Persona, bob: Persona) -> None:
+    age(alice, days=30, seconds=1)
+    age(bob, days=29, hours=23)
+    tasks.purge_expired()
+    assert not RefreshFamily.objects.filter(user=alice.user).exists()
+    assert refresh(bob.signed_in.refresh_token).status_code == 200
+
+
+def test_an_account_has_fifty_sign_ins_and_keeps_those_in_use(alice: Persona, bob: Persona) -> None:
+    age(alice, seconds=1)
+    with transaction.atomic():
+        unused = sessions.open_session(alice.user)
+        others = [sessions.open_session(alice.user) for _ in range(sessions.MAX_SESSIONS - 2)]
+    assert refresh(alice.signed_in.refresh_token).status_code == 200
+
     sessions.sign_in(email="alice@example.com", password=alice.password)
-    assert RefreshFamily.objects.filter(user=alice.user).count() == 1
+
+    assert RefreshFamily.objects.filter(user=alice.user).count() == sessions.MAX_SESSIONS
+    assert refresh(unused.refresh_token).status_code == 401
+    for signed_in in (others[0], others[-1], alice.signed_in, bob.signed_in):
+        assert refresh(signed_in.refresh_token).status_code == 200
+
+
+def test_sign_ins_at_once_do_not_pass_the_limit_together(committed: None) -> None:
+    alice = persona(f"alice-{uuid.uuid4()}")
+    now = timezone.now()
+    RefreshFamily.objects.bulk_create(
+        RefreshFamily(user=alice.user, rotated_at=now) for _ in range(sessions.MAX_SESSIONS)
+    )
+
+    def sign_in(_: int) -> None:
+        sessions.sign_in(email=alice.user.email, password=alice.password)
+        connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(sign_in, range(8)))
+    assert RefreshFamily.objects.filter(user=alice.user).count() == sessions.MAX_SESSIONS
 
 
 def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
@@ -133,7 +167,7 @@ def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
         with transaction.atomic():
             RefreshFamily.objects.select_for_update().get(user=alice.user)
             answers = [pool.submit(once) for _ in range(3)]
-            wait_until_blocked(3)
+            wait_until_blocked(connection.connection, 3)
         successors = {answer.result().refresh_token for answer in answers}
     assert len(successors) == 1
     assert refresh(successors.pop()).status_code == 200

@@ -28,6 +28,7 @@ from accounts.serializers.sessions import (
 from accounts.serializers.users import UserSerializer
 from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
+from common.client_ip import client_ip_of
 from common.openapi import refusals
 
 
@@ -58,7 +59,8 @@ class SignInViewSet(ViewSet):
         """Sign in by address and password."""
         body = SignInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return Response(TokenPairSerializer(sessions.sign_in(**body.validated_data)).data)
+        signed_in = sessions.sign_in(**body.validated_data, client_ip=client_ip_of(request))
+        return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
         request=IdTokenSerializer,

@@ -261,8 +261,8 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3.0,
         "options": {"expires": 3.0},
     },
-    "purge-emails": {
-        "task": "accounts.tasks.purge_emails",
+    "purge-sign-ins-and-mails": {
+        "task": "accounts.tasks.purge_expired",
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
