@@ -15,9 +15,9 @@ from rest_framework.test import APIClient
 from accounts.models import OutgoingEmail, User
 from accounts.services import passwords
 from accounts.tests.hashing import counted_hashes
-from accounts.tests.locks import wait_until_blocked
 from accounts.tests.mailbox import delivered, token_in
 from conftest import Persona
+from tests.locks import wait_until_blocked
 
 URL = "/api/auth/forgot-password"
 SUBJECT = "Choose a new password"
@@ -96,7 +96,7 @@ def test_requests_at_once_do_not_pass_the_limit(committed: None) -> None:
         with transaction.atomic():
             passwords.request_reset(email=address)
             others = [pool.submit(elsewhere) for _ in range(2)]
-            wait_until_blocked(2)
+            wait_until_blocked(connection.connection, 2)
             passwords.request_reset(email=address)
         for other in others:
             other.result()

@@ -144,21 +144,6 @@ def other_connection() -> Iterator[psycopg.Connection[Any]]:
         yield other
 
 
-def wait_until_blocked(connection: psycopg.Connection[Any]) -> None:
-    """Until somebody waits for a lock of that connection."""
-    pid = connection.info.backend_pid
-    with other_connection() as observer:
-        for _ in range(200):
-            row = observer.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))",
-                (pid,),
-            ).fetchone()
-            if row and row[0]:
-                return
-            observer.execute("SELECT pg_sleep(0.02)")
-    raise AssertionError("nobody waits")
-
-
 def run(sql: str, *params: Any) -> tuple[Any, ...]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)

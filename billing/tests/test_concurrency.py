@@ -19,10 +19,10 @@ from billing.tests.bank import (
     other_connection,
     release_all,
     settle,
-    wait_until_blocked,
     wallet_of,
 )
 from common.ids import uuid7
+from tests.locks import wait_until_blocked
 from tests.personas import new_key
 
 pytestmark = pytest.mark.usefixtures("committed")

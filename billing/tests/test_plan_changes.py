@@ -21,8 +21,8 @@ from billing.tests.bank import (
     other_connection,
     release,
     settle,
-    wait_until_blocked,
 )
+from tests.locks import wait_until_blocked
 
 pytestmark = pytest.mark.usefixtures("committed")
 

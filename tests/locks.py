@@ -1,0 +1,31 @@
+"""Making a race happen."""
+
+from typing import Any
+
+import psycopg
+
+from tests.service import database_url
+
+_TRIES, _PAUSE = 500, 0.02
+# Who waits for one row is in a queue: the second waits for the first of those that wait.
+_BLOCKED = """
+WITH RECURSIVE blocked (pid) AS (
+    VALUES (%s::int)
+    UNION
+    SELECT a.pid FROM pg_stat_activity a JOIN blocked b ON b.pid = ANY (pg_blocking_pids(a.pid))
+    WHERE a.datname = current_database()
+)
+SELECT count(*) - 1 FROM blocked
+"""
+
+
+def wait_until_blocked(holder: psycopg.Connection[Any], waiters: int = 1) -> None:
+    """Until that many connections wait for locks of `holder`."""
+    pid = holder.info.backend_pid
+    with psycopg.connect(database_url(), autocommit=True) as observer:
+        for _ in range(_TRIES):
+            row = observer.execute(_BLOCKED, (pid,)).fetchone()
+            if row and row[0] >= waiters:
+                return
+            observer.execute("SELECT pg_sleep(%s)", (_PAUSE,))
+    raise AssertionError("nobody waits")
