@@ -13,11 +13,12 @@ from common.backoffice.acts import Acting
 from common.backoffice.money import aligned, usd_column
 from common.backoffice.pages import OfAnAccount, ReadOnly
 from common.backoffice.theme import action, display
-from common.money import usd_text
 
 _ALLOWANCES = """<table class="w-full"><thead><tr class="text-left">
-<th>Model</th><th>Granted</th><th>Used</th><th>Held</th></tr></thead><tbody>{}</tbody></table>"""
-_ALLOWANCE = "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>"
+<th>Model</th><th class="granted_usd">Granted</th><th class="used_usd">Used</th>
+<th class="held_usd">Held</th></tr></thead><tbody>{}</tbody></table>"""
+_ALLOWANCE = """<tr><td>{}</td><td class="granted_usd">{}</td><td class="used_usd">{}</td>
+<td class="held_usd">{}</td></tr>"""
 
 
 @admin.register(Subscription)
@@ -37,7 +38,7 @@ class SubscriptionAdmin(ReadOnly, OfAnAccount, Acting):
             account_id=subscription.pk, month=current_month()
         ).order_by("model_id")
         rows = [
-            (row.model_id, usd_text(row.granted), usd_text(row.used), usd_text(row.held))
+            (row.model_id, aligned(row.granted), aligned(row.used), aligned(row.held))
             for row in allowances
         ]
         return format_html(_ALLOWANCES, format_html_join("", _ALLOWANCE, rows)) if rows else "none"

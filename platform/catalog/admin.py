@@ -69,7 +69,8 @@ def _in_force() -> Subquery:
 
 
 def _per_million(name: str) -> Any:
-    return usd_column(name, f"{name.replace('_', ' ')} / 1M", unit=_NUSD_PER_MICRO_USD, decimals=2)
+    title = name.removeprefix("token_")
+    return usd_column(name, f"{title} / 1M", unit=_NUSD_PER_MICRO_USD, decimals=2)
 
 
 def _rate_field(name: str) -> UsdField:
