@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any
 
 from websockets.sync.client import ClientConnection, connect
 
@@ -31,7 +32,7 @@ _SETTLE_SECONDS = 2.0
 
 
 class BrowserError(Exception):
-    """One sentence for the person at the terminal: why no picture can be taken."""
+    """One sentence for the person at the terminal: why there is no page."""
 
 
 class Page:
@@ -126,21 +127,34 @@ def new_page(width: int) -> Iterator[Page]:
 
     Raises BrowserError where there is no Chromium, or it does not start.
     """
-    program = next(filter(None, map(shutil.which, _NAMES)), None)
-    if program is None:
-        raise BrowserError("Chromium is not installed.")
-    with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [program, "--headless", "--no-sandbox", "--hide-scrollbars"]
-        command += [f"--user-data-dir={profile}", "--remote-debugging-port=0", "about:blank"]
-        with _running(command), connect(_address(Path(profile)), max_size=None) as socket:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        profile = Path(folder)
+        options = ("--hide-scrollbars", "--remote-debugging-port=0")
+        with (
+            running("about:blank", *options, profile=profile),
+            connect(_address(profile), max_size=None) as socket,
+        ):
             yield Page(socket, width)
 
 
+def installed() -> str | None:
+    """The path of a Chromium."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
 @contextmanager
-def _running(command: list[str]) -> Iterator[None]:
-    """Debian's program is a shell script that stays: its whole group is ended."""
+def running(
+    url: str, *options: str, profile: Path, output: int | IO[str] = DEVNULL
+) -> Iterator[None]:
+    """A browser that opens a page, until the block ends. Raises BrowserError where there is none.
+
+    Debian's program is a shell script that stays: its whole group is ended.
+    """
+    if (program := installed()) is None:
+        raise BrowserError("Chromium is not installed.")
+    command = [program, "--headless", "--no-sandbox", f"--user-data-dir={profile}", *options, url]
     process = subprocess.Popen(  # noqa: S603 - the browser
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        command, stdout=output, stderr=output, start_new_session=True
     )
     try:
         yield

@@ -1,8 +1,6 @@
 """A page on an origin of its own, and a real browser that opens it."""
 
 import json
-import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from common.local.ports import LOOPBACK
+from screenshots.chromium import running
 
-# Debian's names and everybody else's.
-_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PATIENCE = 60  # seconds from the start of the browser to what the page has seen
-
-
-def browser() -> str | None:
-    """The path of an installed Chromium."""
-    return next(filter(None, map(shutil.which, _BROWSERS)), None)
 
 
 class Page(ThreadingHTTPServer):
@@ -67,17 +59,9 @@ class _Handler(SimpleHTTPRequestHandler):
 def opened(folder: Path, name: str, task: dict[str, Any], *, profile: Path) -> dict[str, Any]:
     """What the page `name` of a folder has seen, opened in a browser with a fresh profile."""
     with _served(Page(folder, task)) as page:
-        command = [browser() or "", "--headless", "--no-sandbox", f"--user-data-dir={profile}"]
-        log = profile.with_suffix(".log")
-        with log.open("w") as output:
-            process = subprocess.Popen(
-                [*command, f"{page.origin}/{name}"], stdout=output, stderr=output
-            )
-            try:
-                assert page.done.wait(PATIENCE), log.read_text()
-            finally:
-                process.terminate()
-                process.wait()
+        log, url = profile.with_suffix(".log"), f"{page.origin}/{name}"
+        with log.open("w") as output, running(url, profile=profile, output=output):
+            assert page.done.wait(PATIENCE), log.read_text()
     return page.seen
 
 
