@@ -38,7 +38,7 @@ class SubscriptionAdmin(ReadOnly, OfAnAccount, Acting):
             account_id=subscription.pk, month=current_month()
         ).order_by("model_id")
         rows = [
-            (row.model_id, aligned(row.granted), aligned(row.used), aligned(row.held))
+            (row.model_id, aligned(row.granted, 2), aligned(row.used), aligned(row.held))
             for row in allowances
         ]
         return format_html(_ALLOWANCES, format_html_join("", _ALLOWANCE, rows)) if rows else "none"
