@@ -193,9 +193,14 @@ class Life(RuleBasedStateMachine):
             self.world.repeat(_pick(entries, pick), more=more)
         self._happen(then)
 
-    @rule(who=WHO, plan=st.sampled_from([*PLANS, "platinum"]), forced=st.booleans(), then=EVENTS)
-    def plan_changes(self, who: str, plan: str, forced: bool, then: list[Event]) -> None:
-        self.world.change_plan(who, plan, forced=forced)
+    @rule(
+        who=WHO,
+        plans=st.lists(st.tuples(st.sampled_from([*PLANS, "platinum"]), st.booleans()), max_size=3),
+        then=EVENTS,
+    )
+    def plan_changes(self, who: str, plans: list[tuple[str, bool]], then: list[Event]) -> None:
+        for plan, forced in plans:
+            self.world.change_plan(who, plan, forced=forced)
         self._happen(then)
 
     @rule(who=WHO, model=MODELS, granted=st.sampled_from([4, 25, 0, None]), then=EVENTS)
