@@ -2,17 +2,29 @@
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.core.signing import Signer, TimestampSigner, b62_encode
+from django.db import connection
 
 from accounts.models import User
 from billing.models import Allowance, ContractAllowance, LedgerEntry, Plan, PlanAllowance
 from billing.services import balance
-from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, release, settle, wallet_of
+from billing.tests.bank import (
+    IN_PLAN,
+    hold,
+    live_owner,
+    new_account,
+    other_connection,
+    release,
+    settle,
+    wallet_of,
+)
 from common.ids import uuid7
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
+from tests.locks import wait_until_blocked
 from tests.operators import Operator, audit_of, new_operator
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -79,6 +91,29 @@ def test_a_form_that_is_sent_twice_moves_money_once(finance: Operator) -> None:
 
     assert "carried out before" in adjust(finance, alice, "6", operation=operation)
     assert wallet_of(alice).balance == 5 * NUSD_PER_USD
+
+
+def test_a_form_that_is_sent_twice_at_once_is_logged_once(finance: Operator) -> None:
+    """Both wait for the wallet, and the second sees what the first has done."""
+    alice = new_account(balance=0)
+    operation = operation_of(finance, alice)
+
+    def send(operator: Operator) -> str:
+        try:
+            return adjust(operator, alice, "5", operation=operation)
+        finally:
+            connection.close()
+
+    with other_connection() as holder, ThreadPoolExecutor(2) as threads:
+        holder.execute("BEGIN")
+        holder.execute("SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE", (alice.pk,))
+        both = [threads.submit(send, operator) for operator in (finance, new_operator(*FINANCE))]
+        wait_until_blocked(holder, 2)
+        holder.execute("COMMIT")
+        assert [one.result() for one in both] == ["", ""]
+
+    assert wallet_of(alice).balance == 5 * NUSD_PER_USD
+    assert len(audit_of(alice)) == 1
 
 
 def test_every_page_carries_an_operation_of_its_own(finance: Operator) -> None:
@@ -233,6 +268,23 @@ def test_a_contract_is_agreed_changed_and_ended() -> None:
 
     assert operator.post(f"{page}{contract.pk}/delete/", post="yes").status_code == 302
     assert not ContractAllowance.objects.filter(account=alice).exists()
+
+
+def test_contracts_that_are_deleted_together_grant_nothing_any_more() -> None:
+    accounts = [new_account(plan="enterprise") for _ in range(2)]
+    for account in accounts:
+        balance.set_contract(account=account, model_id=IN_PLAN, granted=100)
+        use(account, 10)
+    contracts = ContractAllowance.objects.filter(account__in=accounts)
+    granted = Allowance.objects.filter(account__in=accounts).values_list("granted", flat=True)
+    assert list(granted) == [100, 100]
+
+    chosen = {"_selected_action": [contract.pk for contract in contracts], "post": "yes"}
+    answer = new_operator().post("billing/contractallowance/", action="delete_selected", **chosen)
+
+    assert answer.status_code == 302
+    assert not contracts.all().exists()
+    assert list(granted.all()) == [0, 0]
 
 
 def test_operators_agree_on_no_contract_with_themselves_or_each_other() -> None:

@@ -13,6 +13,7 @@ from billing.models import Allowance, PlanAllowance, Subscription
 from billing.services import balance
 from billing.tests.bank import (
     BALANCE_ONLY,
+    FREE_MODEL,
     IN_PLAN,
     charge_of,
     hold,
@@ -84,6 +85,20 @@ def test_an_upgrade_reaches_a_call_that_runs() -> None:
 
     row = charge_of(charge)
     assert (row.hold_balance, row.charge_plan, row.charge_balance) == (200, 80, 0)
+
+
+def test_an_upgrade_grants_nothing_for_a_running_message_that_is_free() -> None:
+    """No allowance will ever pay for it: the row comes with the first call that one may pay for."""
+    alice = new_account(plan="free", balance=0)
+    _, charge = hold(alice, 100, owner=live_owner(), model=FREE_MODEL, free_window=True)
+    assert charge_of(charge).funding == "platform"
+
+    balance.change_plan(account=alice, plan="max")
+
+    assert granted("max", FREE_MODEL) > 0
+    assert not Allowance.objects.filter(account=alice).exists()
+    settle(charge, 80)
+    assert charge_of(charge).charge_plan == 0
 
 
 def test_a_smaller_plan_is_refused_where_more_was_used_than_it_grants() -> None:

@@ -33,6 +33,7 @@ def assert_refused(response: httpx.Response) -> None:
     else:
         assert response.json() == {"detail": "The body is larger than 2 MB."}
     assert re.fullmatch(r"req_[0-9a-f]{32}", response.headers["x-request-id"])
+    assert response.headers["connection"] == "close"
 
 
 def test_what_is_let_through_is_kept_in_memory() -> None:
