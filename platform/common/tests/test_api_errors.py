@@ -134,7 +134,7 @@ def test_an_unreachable_database_is_503(pool: str) -> None:
         env={**os.environ, **nowhere, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
     assert done.stdout == "503 ['detail']\n", done.stderr
