@@ -162,7 +162,8 @@ class IdempotencyKey(models.Model):
     """What a client called a call that shall happen once, however often it is sent.
 
     It counts while its charge is held, and for 24 hours where that was settled: `answer` is then
-    what the call brought. `digest` is the SHA-256 of what was asked.
+    what the call brought. A top-up keeps the id of its ledger entry in the charge's place, a plan
+    change an id of nothing. `digest` is the SHA-256 of what was asked.
     """
 
     pk = models.CompositePrimaryKey("account_id", "route", "key")
