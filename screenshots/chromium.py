@@ -142,19 +142,26 @@ def installed() -> str | None:
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
+def command(url: str, *options: str, profile: Path) -> list[str]:
+    """What opens a page in a browser. Raises BrowserError where there is none."""
+    if (program := installed()) is None:
+        raise BrowserError("Chromium is not installed.")
+    return [program, "--headless", "--no-sandbox", f"--user-data-dir={profile}", *options, url]
+
+
 @contextmanager
 def running(
     url: str, *options: str, profile: Path, output: int | IO[str] = DEVNULL
 ) -> Iterator[None]:
-    """A browser that opens a page, until the block ends. Raises BrowserError where there is none.
+    """A browser that shows a page, until the block ends. Raises BrowserError like `command`.
 
     Debian's program is a shell script that stays: its whole group is ended.
     """
-    if (program := installed()) is None:
-        raise BrowserError("Chromium is not installed.")
-    command = [program, "--headless", "--no-sandbox", f"--user-data-dir={profile}", *options, url]
     process = subprocess.Popen(  # noqa: S603 - the browser
-        command, stdout=output, stderr=output, start_new_session=True
+        command(url, *options, profile=profile),
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
     )
     try:
         yield

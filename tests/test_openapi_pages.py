@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from common.local.ports import LOOPBACK
-from tests.clients import page
+from screenshots.chromium import command, installed
+from tests.clients.page import PATIENCE
 from tests.service import Web
 
 PATHS = ["/docs", "/redoc"]
@@ -22,7 +23,7 @@ def test_a_page_is_made_of_our_own_files(web: Web, path: str) -> None:
     assert "://" not in response.text
 
 
-@pytest.mark.skipif(page.browser() is None, reason="Chromium is not installed.")
+@pytest.mark.skipif(installed() is None, reason="Chromium is not installed.")
 @pytest.mark.parametrize("path", PATHS)
 def test_a_browser_shows_both_interfaces(web: Web, path: str, tmp_path: Path) -> None:
     dom = shown(f"{web.url}{path}", profile=tmp_path)
@@ -33,10 +34,13 @@ def test_a_browser_shows_both_interfaces(web: Web, path: str, tmp_path: Path) ->
 def shown(url: str, *, profile: Path) -> str:
     """The page as a browser has it that reaches nothing but this machine, once it has come to
     rest."""
-    command = [page.browser() or "", "--headless", "--no-sandbox", f"--user-data-dir={profile}"]
-    command += [f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {LOOPBACK}"]
-    command += ["--virtual-time-budget=30000", "--dump-dom", url]
+    alone = f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {LOOPBACK}"
+    at_rest = ("--virtual-time-budget=30000", "--dump-dom")
     done = subprocess.run(
-        command, check=True, capture_output=True, text=True, timeout=page.PATIENCE
+        command(url, alone, *at_rest, profile=profile),
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     return done.stdout
