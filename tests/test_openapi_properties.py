@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+from django.db import transaction
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 from schemathesis.checks import (
@@ -82,7 +83,9 @@ def test_every_request_to_the_application_interface_is_answered_as_published(
     known = {parameter["name"] for parameter in described.get("parameters", [])}
     if case.query and not case.query.keys() <= known:
         excluded.append(negative_data_rejection)  # what nobody knows is ignored
-    token = open_session(new_user("alice", plan="max", balance_usd=5)).access_token
+    alice = new_user("alice", plan="max", balance_usd=5)
+    with transaction.atomic():
+        token = open_session(alice).access_token
     for credentials in ({}, {"Authorization": f"Bearer {token}"}):
         # From an address of its own: it shall not count to the rate limit of another.
         headers = {"X-Forwarded-For": new_address(), **credentials}
