@@ -89,8 +89,14 @@ class StrictJSONParser(BaseParser):
 
 def _whole_number(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise ValidationFailed("A number in the body is too large.")
+        raise _number_too_large()
     return int(text)
+
+
+def _number_too_large() -> ValidationFailed:
+    """Where it stands is not known while the body is read."""
+    problem = "A number in the body is too large."
+    return ValidationFailed(problem, errors=[{"loc": [], "msg": problem}])
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -124,7 +130,7 @@ def _check_items(items: Iterable[Any], containers: list[Any]) -> None:
 
 def _check_number(number: float) -> None:
     if not math.isfinite(number):
-        raise ValidationFailed("A number in the body is too large.")
+        raise _number_too_large()
 
 
 def _check_text(text: str) -> None:

@@ -79,7 +79,8 @@ def test_well_formed_json_is_read(body: str) -> None:
 def test_a_number_that_is_too_large_is_422(number: str) -> None:
     response = post(f'{{"email": {number}}}')
     assert response.status_code == 422
-    assert response.json()["detail"] == "A number in the body is too large."
+    problem = "A number in the body is too large."
+    assert response.json() == {"detail": problem, "errors": [{"loc": [], "msg": problem}]}
 
 
 def test_a_body_of_1_mb_is_read_and_one_byte_more_is_413() -> None:
