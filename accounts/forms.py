@@ -9,7 +9,6 @@ from django.core.validators import MaxLengthValidator
 from django.forms import Form
 from django.http import HttpRequest
 
-from accounts.addresses import validate_address
 from accounts.services import lockout
 from common.backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
 from common.client_ip import client_ip_of
@@ -31,7 +30,6 @@ class SignInForm(AdminAuthenticationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _bound(self, username=MAX_ADDRESS, password=MAX_PASSWORD)
-        self.fields["username"].validators.append(validate_address)
 
     def clean(self) -> dict[str, Any]:
         address = self.cleaned_data.get("username")

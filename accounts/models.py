@@ -52,12 +52,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     name = models.CharField(max_length=200, blank=True)
     avatar_url = models.URLField(max_length=500, blank=True)
     email_verified = models.BooleanField(default=False)
-    verified_by_holder = models.BooleanField(default=False, editable=False)
+    verified_by_holder = models.BooleanField(default=False, db_default=False, editable=False)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.ACTIVE)
     token_version = models.PositiveIntegerField(default=1)
     is_staff = models.BooleanField(default=False)
-    locale = models.CharField(max_length=35, blank=True)
-    timezone = models.CharField(max_length=64, default="UTC")
+    locale = models.CharField(max_length=35, blank=True, db_default="")
+    timezone = models.CharField(max_length=64, default="UTC", db_default="UTC")
     created_at = models.DateTimeField(auto_now_add=True)
 
     USERNAME_FIELD = "email"

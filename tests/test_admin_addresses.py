@@ -132,5 +132,7 @@ def test_an_id_that_is_none_is_refused_or_left_out(operator: Operator) -> None:
     for query in ("account=x", f"account={uuid7()}", "account=", "model=x", "granted=x"):
         operator.get(f"billing/contractallowance/add/?{query}")
     operator.get("catalog/priceversion/add/?model=x&valid_from=x")
+    latest = "9999-12-31T23:59:59.999999-14:00"
+    operator.get(f"catalog/priceversion/add/?valid_from={latest}")
     kind = ContentType.objects.get_by_natural_key("accounts", "user").pk
     assert status(operator, f"/admin/r/{kind}/x/") == 404

@@ -147,8 +147,10 @@ class UserAdmin(Acting):
         return super().get_search_results(request, queryset, search_term)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        may_rank = request.user.is_superuser and obj is not None and obj.pk != request.user.pk
-        return self.readonly_fields if may_rank else (*self.readonly_fields, *RANK)
+        """Nobody vouches for an address of their own, or ranks themselves."""
+        if obj is None or obj.pk == request.user.pk:
+            return (*self.readonly_fields, "email_verified", *RANK)
+        return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *RANK)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         """Only what was changed: the user may be changing the rest just now."""

@@ -27,17 +27,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="user",
             name="locale",
-            field=models.CharField(blank=True, max_length=35),
+            field=models.CharField(blank=True, db_default="", max_length=35),
         ),
         migrations.AddField(
             model_name="user",
             name="timezone",
-            field=models.CharField(default="UTC", max_length=64),
+            field=models.CharField(db_default="UTC", default="UTC", max_length=64),
         ),
         migrations.AddField(
             model_name="user",
             name="verified_by_holder",
-            field=models.BooleanField(default=False, editable=False),
+            field=models.BooleanField(db_default=False, default=False, editable=False),
         ),
         migrations.AlterField(
             model_name="refreshfamily",

@@ -94,9 +94,12 @@ def test_operators_cannot_lock_themselves_out(operator: Operator) -> None:
         assert (
             operator.post(f"accounts/user/{operator.user.pk}/{act}/", **REASON).status_code == 403
         )
-    operator.post(page_of(operator.user), name="Me", is_staff="", is_superuser="")
+    verified = operator.user.email_verified
+    flipped = {} if verified else {"email_verified": "on"}
+    operator.post(page_of(operator.user), name="Me", is_staff="", is_superuser="", **flipped)
     operator.user.refresh_from_db()
     assert operator.user.is_superuser
+    assert operator.user.email_verified == verified
 
 
 def test_staff_cannot_make_themselves_or_others_operators(

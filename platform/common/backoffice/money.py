@@ -1,5 +1,6 @@
 """Money on the operators' pages: nano-USD inside, US dollars before their eyes."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,9 @@ def aligned(nusd: int, decimals: int = 9) -> str:
     return text + _FIGURE_SPACE * (decimals - len(text.partition(".")[2]))
 
 
+_WRITTEN = re.compile(r"[-+]?[0-9]*\.?[0-9]*", re.ASCII)
+
+
 class UsdField(forms.CharField):
     """An amount typed in US dollars; its value is counted in `unit` nano-USD, which fit into
     `decimals`."""
@@ -71,6 +75,8 @@ class UsdField(forms.CharField):
         text = super().to_python(value)
         if text is None:
             return None
+        if not _WRITTEN.fullmatch(text):  # Python reads 1_5 as 15
+            raise ValidationError("Write an amount like 12.50.")
         try:
             amount = exact_nusd(text, decimals=self.decimals)
         except ValueError as error:

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup
@@ -11,6 +12,7 @@ from django.core.paginator import Paginator
 from django.db import models
 from django.db.models import Model, QuerySet
 from django.forms import ModelForm
+from django.forms.utils import to_current_timezone
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
@@ -72,8 +74,11 @@ class Page(UsdFields, ModelAdmin[Any]):
         for field in self.opts.concrete_fields:
             if field.name in initial and isinstance(field, models.ForeignKey | models.DateField):
                 try:
-                    initial[field.name] = field.to_python(initial[field.name])
-                except ValidationError:
+                    value = field.to_python(initial[field.name])
+                    if isinstance(value, datetime):
+                        to_current_timezone(value)  # as the form will
+                    initial[field.name] = value
+                except (ValidationError, OverflowError):
                     del initial[field.name]
         return initial
 
