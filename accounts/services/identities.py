@@ -13,7 +13,7 @@ from accounts.errors import (
 from accounts.google import IdentityClaims, read_id_token
 from accounts.models import LinkedIdentity, User
 from accounts.services.sessions import open_session
-from accounts.services.users import close_every_way_in
+from accounts.services.users import take_over
 from accounts.types import SignedIn
 
 
@@ -62,24 +62,12 @@ def _new_user(claims: IdentityClaims) -> User:
         )
     elif (known := _known_user(claims)) is not None:  # linked while we waited for the lock
         return known
+    if not user.is_of_its_address:
+        take_over(user=user)
     if user.identities.filter(issuer=claims.issuer).exists():
         raise IdentityTaken
-    if not user.is_of_its_address:
-        _take_over(user)
     LinkedIdentity.objects.create(user=user, issuer=claims.issuer, subject=claims.subject)
     return user
-
-
-def _take_over(user: User) -> None:
-    """Give the account to the owner of its address. Whoever made it never showed that they are, and
-    may wait for the owner to come (pre-hijacking, arXiv 2205.10174): no way of theirs stays open.
-    See docs/decisions/0013-whose-account-an-address-opens.md.
-    """
-    close_every_way_in(user=user)
-    LinkedIdentity.objects.filter(user=user).delete()
-    user.set_unusable_password()
-    user.email_verified = user.verified_by_holder = True
-    user.save(update_fields=["password", "email_verified", "verified_by_holder"])
 
 
 def _require_open(user: User) -> None:

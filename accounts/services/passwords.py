@@ -10,7 +10,7 @@ from accounts.selectors import get_emailed_token
 from accounts.services.emails import request_email
 from accounts.services.password_rules import check_password_rules
 from accounts.services.sessions import give_connection_back, open_session
-from accounts.services.users import close_every_way_in, lock_user, revoke_sessions
+from accounts.services.users import lock_user, revoke_sessions, take_over
 from accounts.services.verification import redeem
 from accounts.types import SignedIn
 from common.errors import ValidationFailed
@@ -26,8 +26,8 @@ def request_reset(*, email: str) -> None:
 
 def reset_password(*, token: str, password: str) -> None:
     """Redeem `token` for a new password, and end all sessions. Whoever has the token has the
-    address, which counts as verified from now on. If another may have made the account, no way of
-    theirs stays open: keys are revoked, too.
+    address, which counts as verified from now on. If another may have made the account, it is taken
+    over: keys and linked identities end, too.
 
     Raises InvalidEmailedToken, or ValidationFailed for a weak password, and then keeps the token.
     """
@@ -38,8 +38,7 @@ def reset_password(*, token: str, password: str) -> None:
     with transaction.atomic():
         user = redeem(found)
         if not user.is_of_its_address:
-            close_every_way_in(user=user)
-        user.email_verified = user.verified_by_holder = True
+            take_over(user=user)
         _set_password(user, encoded)
 
 
@@ -73,6 +72,6 @@ def change_password(*, user: User, current_password: str, new_password: str) -> 
 def _set_password(user: User, encoded: str) -> None:
     """Save the locked user with that password, end all sessions and tell the user by mail."""
     user.password = encoded
-    user.save(update_fields=["password", "email_verified", "verified_by_holder"])
+    user.save(update_fields=["password"])
     revoke_sessions(user=user)
     request_email(kind=OutgoingEmail.Kind.PASSWORD_CHANGED, address=user.email)

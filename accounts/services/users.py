@@ -6,7 +6,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.errors import AccountDeactivated, AccountSuspended, InvalidToken
-from accounts.models import ApiKey, EmailedToken, OutgoingEmail, RefreshFamily, User
+from accounts.models import (
+    ApiKey,
+    EmailedToken,
+    LinkedIdentity,
+    OutgoingEmail,
+    RefreshFamily,
+    User,
+)
 from accounts.types import ProfileChanges
 
 
@@ -77,6 +84,19 @@ def deactivate(*, user: User) -> None:
             raise InvalidToken
     close_every_way_in(user=user)
     _set_status(user, User.Status.DEACTIVATED)
+
+
+@transaction.atomic
+def take_over(*, user: User) -> None:
+    """Give the account to the owner of its address, who has just come. Whoever made it never showed
+    that they are, and may have waited for that (pre-hijacking, arXiv 2205.10174): no way of theirs
+    stays open. See docs/decisions/0013-whose-account-an-address-opens.md.
+    """
+    close_every_way_in(user=user)
+    LinkedIdentity.objects.filter(user=user).delete()
+    user.set_unusable_password()
+    user.email_verified = user.verified_by_holder = True
+    user.save(update_fields=["password", "email_verified", "verified_by_holder"])
 
 
 @transaction.atomic

@@ -189,6 +189,25 @@ def test_who_gets_an_address_later_does_not_get_its_account(
     assert [identity.subject for identity in alice.user.identities.all()] == ["the first"]
 
 
+@pytest.mark.parametrize("by_mail_before", [True, False])
+def test_who_gets_an_address_that_an_operator_calls_unverified_gets_its_account(
+    google: RunningSimulator, alice: Persona, by_mail_before: bool
+) -> None:
+    verify(alice)
+    holder = {"email": "alice@example.com", "sub": "the first"}
+    assert sign_in(google, **holder).status_code == 200
+    User.objects.filter(pk=alice.user.pk).update(email_verified=False)
+
+    if by_mail_before:
+        passwords.request_reset(email="alice@example.com")
+        passwords.reset_password(token=mailed_token("/reset-password"), password=PASSWORD)
+    response = sign_in(google, email="alice@example.com", sub="her successor")
+
+    assert response.json()["user"]["id"] == str(alice.user.pk)
+    assert [identity.subject for identity in alice.user.identities.all()] == ["her successor"]
+    assert sign_in(google, **holder).status_code == 403
+
+
 def test_nobody_lies_in_wait_in_an_account_that_was_never_verified(
     google: RunningSimulator, alice: Persona
 ) -> None:

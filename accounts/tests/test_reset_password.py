@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.errors import InvalidCredentials, InvalidEmailedToken
-from accounts.models import ApiKey, EmailedToken, User
+from accounts.models import ApiKey, EmailedToken, LinkedIdentity, User
 from accounts.services import passwords, sessions, verification
 from accounts.tests.hashing import counted_hashes
 from accounts.tests.mailbox import delivered, mailed_token
@@ -86,6 +86,18 @@ def test_who_showed_that_the_address_is_theirs_keeps_their_keys(alice: Persona) 
     verification.verify_email(token=mailed_token("/verify-email"), signed_in=alice.user)
     assert reset(request_token()).status_code == 204
     assert ApiKey.objects.get(pk=key.pk).revoked_at is None
+
+
+@pytest.mark.parametrize("of_its_address", [True, False])
+def test_identities_stay_linked_only_where_the_address_was_shown_before(
+    alice: Persona, of_its_address: bool
+) -> None:
+    User.objects.filter(pk=alice.user.pk).update(
+        email_verified=of_its_address, verified_by_holder=True
+    )
+    LinkedIdentity.objects.create(user=alice.user, issuer="https://i.example.com", subject="1")
+    assert reset(request_token()).status_code == 204
+    assert alice.user.identities.exists() == of_its_address
 
 
 def test_who_set_the_password_by_mail_holds_the_account(alice: Persona) -> None:
