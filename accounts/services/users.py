@@ -1,5 +1,6 @@
 """Accounts as a whole: made, changed and closed."""
 
+import uuid
 from typing import Unpack
 
 from django.db import transaction
@@ -75,14 +76,19 @@ def reactivate(*, user: User) -> None:
 @transaction.atomic
 def deactivate(*, user: User) -> None:
     """Close the account for its user: tokens, keys and mailed links are void. What it was charged
-    stays, and so does its wallet. Raises AccountSuspended, or InvalidToken the second time.
+    stays, and so does its wallet; the address does if it is known to be theirs.
+
+    Raises AccountSuspended, or InvalidToken the second time.
     """
-    match lock_user(user).status:
+    locked = lock_user(user)
+    match locked.status:
         case User.Status.SUSPENDED:
             raise AccountSuspended
         case User.Status.DEACTIVATED:
             raise InvalidToken
     close_every_way_in(user=user)
+    if not locked.is_of_its_address:
+        _free_address(user)
     _set_status(user, User.Status.DEACTIVATED)
 
 
@@ -114,6 +120,13 @@ def close_every_way_in(*, user: User) -> None:
 def lock_user(user: User) -> User:
     """The user as of now, locked against other changes. Comes before any lock on what is theirs."""
     return User.objects.select_for_update(no_key=True).get(pk=user.pk)
+
+
+def _free_address(user: User) -> None:
+    """Leave the address to its owner, whom a closed account of a stranger would shut out for good.
+    Nobody can sign up beforehand with the one that takes its place."""
+    user.email = f"closed-{uuid.uuid4()}@invalid.example"
+    user.save(update_fields=["email"])
 
 
 def _set_status(user: User, status: User.Status) -> None:

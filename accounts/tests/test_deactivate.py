@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from accounts.errors import AccountDeactivated, InvalidToken
 from accounts.models import ApiKey, EmailedToken, RefreshFamily, User
-from accounts.services import passwords, users
+from accounts.services import passwords, users, verification
 from accounts.tests.mailbox import delivered, mailed_token
 from common.money import NUSD_PER_USD
 from conftest import Persona
@@ -26,8 +26,17 @@ def log_in(persona: Persona, password: str | None = None) -> Any:
     return APIClient().post("/api/auth/login", body, format="json")
 
 
+def sign_up(persona: Persona, password: str | None = None) -> Any:
+    body = {"email": persona.user.email, "password": password or persona.password}
+    return APIClient().post("/api/auth/signup", body, format="json")
+
+
 def current(alice: Persona) -> User:
     return User.objects.get(pk=alice.user.pk)
+
+
+def show_whose_address_it_is(alice: Persona) -> None:
+    verification.verify_email(token=mailed_token("/verify-email"), signed_in=alice.user)
 
 
 def test_it_answers_204_and_ends_every_session(alice: Persona, visitor: APIClient) -> None:
@@ -40,6 +49,7 @@ def test_it_answers_204_and_ends_every_session(alice: Persona, visitor: APIClien
 
 
 def test_a_later_sign_in_looks_like_that_of_an_unknown_address(alice: Persona) -> None:
+    show_whose_address_it_is(alice)
     wrong = log_in(alice, "wrong password")
     alice.client.delete(URL)
     response = log_in(alice)
@@ -75,6 +85,7 @@ def test_the_wallet_stays_as_it_is(committed: None) -> None:
 
 def test_mails_that_wait_are_not_sent_and_their_tokens_are_void(alice: Persona) -> None:
     token = mailed_token("/verify-email")
+    User.objects.filter(pk=alice.user.pk).update(email_verified=True, verified_by_holder=True)
     passwords.request_reset(email="alice@example.com")
     sent = len(delivered())
     passwords.request_reset(email="alice@example.com")
@@ -87,9 +98,12 @@ def test_mails_that_wait_are_not_sent_and_their_tokens_are_void(alice: Persona) 
     assert verified.status_code == 422
 
 
+@pytest.mark.parametrize("of_its_address", [True, False])
 def test_the_owner_hears_of_a_thief_who_changed_the_password_and_closed_the_account(
-    alice: Persona,
+    alice: Persona, of_its_address: bool
 ) -> None:
+    if of_its_address:
+        show_whose_address_it_is(alice)
     stolen = passwords.change_password(
         user=alice.user, current_password=alice.password, new_password="a thief's own phrase"
     )
@@ -97,10 +111,42 @@ def test_the_owner_hears_of_a_thief_who_changed_the_password_and_closed_the_acco
     assert "Your password was changed" in delivered()[0].subject
 
 
-def test_the_address_stays_taken(alice: Persona, visitor: APIClient) -> None:
+def test_an_address_that_was_shown_to_be_theirs_stays_taken(alice: Persona) -> None:
+    show_whose_address_it_is(alice)
     alice.client.delete(URL)
-    body = {"email": "alice@example.com", "password": alice.password}
-    assert visitor.post("/api/auth/signup", body, format="json").status_code == 409
+    assert current(alice).email == "alice@example.com"
+    assert sign_up(alice).status_code == 409
+
+
+@pytest.mark.parametrize("by_a_stray_click", [False, True])
+def test_nobody_shuts_the_owner_of_an_address_out_by_closing_an_account(
+    alice: Persona, by_a_stray_click: bool
+) -> None:
+    """Who signed up with the address of somebody else, who may have followed the mailed link."""
+    if by_a_stray_click:
+        verification.verify_email(token=mailed_token("/verify-email"), signed_in=None)
+    alice.client.delete(URL)
+    signed_up = sign_up(alice, "the owner's own phrase")
+    assert signed_up.status_code == 201
+    assert signed_up.json()["user"]["id"] != str(alice.user.pk)
+    assert log_in(alice).status_code == 401
+    assert log_in(alice, "the owner's own phrase").status_code == 200
+
+
+def test_what_takes_the_place_of_an_address_is_one_that_nobody_can_have(alice: Persona) -> None:
+    alice.client.delete(URL)
+    closed = current(alice)
+    closed.full_clean()
+    assert closed.email.endswith("@invalid.example")
+    assert str(alice.user.pk) not in closed.email  # or its user could sign up with it beforehand
+
+
+def test_the_mail_of_the_owner_who_signs_up_next_is_sent(alice: Persona) -> None:
+    delivered()
+    alice.client.delete(URL)
+    sign_up(alice)
+    token = mailed_token("/verify-email")
+    assert verification.verify_email(token=token, signed_in=None).pk != alice.user.pk
 
 
 def test_others_are_left_alone(alice: Persona, bob: Persona) -> None:
@@ -120,6 +166,7 @@ def test_a_suspended_account_cannot_close_itself(alice: Persona) -> None:
     users.suspend(user=alice.user)
     assert alice.client.delete(URL).status_code == 403
     assert current(alice).status == STATUS.SUSPENDED
+    assert sign_up(alice).status_code == 409
 
 
 # --- What operators do --------------------------------------------------------------------------
@@ -147,6 +194,7 @@ def test_reactivating_an_active_account_ends_nothing(alice: Persona) -> None:
 
 
 def test_a_deactivated_account_can_be_reactivated_but_not_suspended(alice: Persona) -> None:
+    show_whose_address_it_is(alice)
     key, _ = new_key(alice.user)
     alice.client.delete(URL)
     with pytest.raises(AccountDeactivated):

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from accounts.errors import InvalidToken
 from accounts.models import ApiKey, EmailedToken, LinkedIdentity, OutgoingEmail, User
-from accounts.services import api_keys, identities, passwords, sessions, verification
+from accounts.services import api_keys, identities, passwords, sessions, users, verification
 from accounts.tests.mailbox import mailed_token
 from accounts.types import SignedIn
 from common.local.ports import free_port
@@ -395,6 +395,18 @@ def test_a_key_that_is_just_being_made_does_not_outlive_a_takeover(
         with pytest.raises(InvalidToken):
             made.result()
     assert not ApiKey.objects.owned_by(squatter).active().exists()
+
+
+def test_who_comes_while_a_stranger_closes_the_account_gets_another(
+    google: RunningSimulator, committed: None
+) -> None:
+    email = f"alice-{uuid.uuid4()}@example.com"
+    squatter = sessions.sign_up(email=email, password=PASSWORD).user
+
+    signed_in = at_once(google, email, held_up_by=lambda: users.deactivate(user=squatter))
+
+    assert len({one.user.pk for one in signed_in} - {squatter.pk}) == 1
+    assert all(is_live(one.access_token) for one in signed_in)
 
 
 def test_the_service_signs_in_with_google(
