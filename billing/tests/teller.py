@@ -10,12 +10,23 @@ from uuid import UUID
 import msgspec
 from django.db import connection
 
+from accounts.models import User
+from billing.tests.bank import BALANCE_ONLY
 from billing.tests.oracle import Answer
 from billing.types import Ending, HoldRequest, Once
+from catalog.models import PriceVersion
+from common.ids import uuid7
 
 _HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _ANSWER = tuple(each.name for each in dataclasses.fields(Answer))
+
+
+def request(account: User, worst: int, *, owner: UUID) -> HoldRequest:
+    """A call that the balance alone pays for."""
+    price = PriceVersion.objects.get(model_id=BALANCE_ONLY).pk
+    ids = (uuid7(), account.pk, None, BALANCE_ONLY, price)
+    return HoldRequest(*ids, "job", "chat", worst, owner, seconds=600)
 
 
 def hold(request: HoldRequest) -> Answer:

@@ -12,7 +12,6 @@ from billing.models import IdempotencyKey, LedgerEntry
 from billing.services import balance
 from billing.tests import teller
 from billing.tests.bank import (
-    BALANCE_ONLY,
     at,
     live_owner,
     new_account,
@@ -20,8 +19,7 @@ from billing.tests.bank import (
     release,
     wallet_of,
 )
-from billing.types import HoldRequest, Once
-from catalog.models import PriceVersion
+from billing.types import Once
 from common.ids import uuid7
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -35,13 +33,6 @@ def named(amount: int, *, name: str = "topup-1", route: str = ROUTE) -> Once:
 
 def topup(account: User, amount: int, once: Once) -> LedgerEntry:
     return balance.topup(operation_id=uuid7(), account=account, amount=amount, once=once)
-
-
-def a_call(account: User) -> HoldRequest:
-    price = PriceVersion.objects.get(model_id=BALANCE_ONLY).pk
-    return HoldRequest(
-        uuid7(), account.pk, None, BALANCE_ONLY, price, "api", "chat", 10, live_owner(), 600
-    )
 
 
 def test_the_same_topup_sent_again_adds_nothing_and_answers_the_first_entry() -> None:
@@ -120,13 +111,13 @@ def test_a_call_and_a_topup_may_have_the_same_name() -> None:
     topup(alice, 500, named(500))
 
     name = named(500, route="/v1/chat/completions")
-    call = a_call(alice)
+    call = teller.request(alice, 10, owner=live_owner())
     answer, _ = teller.hold_once(name, call)
     assert answer.verdict == "held"
     assert topup(alice, 500, named(500)).delta == 500
 
     assert wallet_of(alice).balance == 1_500
-    answer, _ = teller.hold_once(name, a_call(alice))
+    answer, _ = teller.hold_once(name, teller.request(alice, 10, owner=live_owner()))
     assert answer.verdict == "idempotency_in_progress"
     release(call.charge_id)
 

@@ -9,8 +9,10 @@ from django.utils import timezone
 from accounts.models import User
 from billing.models import Allowance, Charge, KeyMonth
 from billing.services import sweeps
+from billing.tests import teller
 from billing.tests.bank import (
     IN_PLAN,
+    at,
     charge_of,
     checkpoint,
     dead_owner,
@@ -25,6 +27,7 @@ from billing.tests.bank import (
     settle,
     wallet_of,
 )
+from billing.types import Once
 from common.ids import uuid7
 from tests.personas import new_key
 
@@ -131,6 +134,37 @@ def test_a_lease_that_has_just_run_out_may_still_be_renewed() -> None:
     kill(owner)
     sweeps.expire_lapsed_charges()
     assert charge_of(charge).status == "released"
+
+
+def test_a_doubt_ends_with_the_renewal() -> None:
+    """Whoever came back once gets the same time to come back the next time."""
+    alice, owner = new_account(balance=1000), live_owner()
+    _, charge = hold(alice, 100, owner=owner)
+    begin = timezone.now()
+    for seconds, renews in ((31, True), (70, False)):
+        with at(begin + timedelta(seconds=seconds)):
+            sweeps.expire_lapsed_charges()
+            if renews:
+                run("SELECT count(*) FROM lease_heartbeat(%s, 'test', %s)", owner, [charge])
+
+    assert charge_of(charge).status == "held"
+    with at(begin + timedelta(seconds=79)):
+        sweeps.expire_lapsed_charges()
+    assert charge_of(charge).status == "released"
+
+
+def test_a_named_request_need_not_wait_for_what_a_dead_process_held() -> None:
+    alice, name = new_account(balance=1000), Once("/v1/chat/completions", "a", b"")
+    lost, again = (
+        teller.request(alice, 100, owner=owner) for owner in (dead_owner(), live_owner())
+    )
+    teller.hold_once(name, lost)
+
+    answer, _ = teller.hold_once(name, again)
+
+    assert answer.verdict == "held"
+    assert charge_of(lost.charge_id).status == "released"
+    release(again.charge_id)
 
 
 def test_the_sweeper_leaves_a_live_owners_charges_alone() -> None:
