@@ -1,9 +1,12 @@
 """Refusals of the accounts app."""
 
+import math
+
 from common.errors import (
     Conflict,
     Forbidden,
     ServiceUnavailable,
+    TooManyRequests,
     Unauthenticated,
     ValidationFailed,
 )
@@ -28,6 +31,19 @@ class InvalidCredentials(Unauthenticated):
 
     code = "invalid_credentials"
     message = "The e-mail address or the password is wrong."
+
+
+class TooManyAttempts(TooManyRequests):
+    """Of an operator's password, or one that may be."""
+
+    code = "too_many_attempts"
+    message = "Too many attempts failed. Try again later."
+
+    def __init__(self, seconds: int) -> None:
+        minutes = math.ceil(seconds / 60)
+        wait = "a minute" if minutes == 1 else f"{minutes} minutes"
+        text = f"Too many attempts failed. Try again in {wait}."
+        super().__init__(text, retry_after=seconds)
 
 
 class InvalidEmailedToken(ValidationFailed):

@@ -1,6 +1,5 @@
 """What operators fill in to enter the admin, and to change their passwords there."""
 
-import math
 from typing import Any
 
 import structlog
@@ -9,6 +8,7 @@ from django.core.validators import MaxLengthValidator
 from django.forms import Form
 from django.http import HttpRequest
 
+from accounts.errors import TooManyAttempts
 from accounts.services import lockout
 from common.backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
 from common.client_ip import client_ip_of
@@ -36,13 +36,13 @@ class SignInForm(AdminAuthenticationForm):
         if not address or not self.cleaned_data.get("password"):
             return self.cleaned_data
         who = {"address": address, "client_ip": client_ip_of(self.request)}
-        refuse_guessing(**who)
         try:
+            lockout.refuse_guessing(**who)
             super().clean()
         except ValidationError:
             log.warning("admin.sign_in_failed", **who)
             raise
-        except ServiceUnavailable as error:
+        except (TooManyAttempts, ServiceUnavailable) as error:
             raise ValidationError(error.text) from None
         lockout.forget_failures(**who)
         return self.cleaned_data
@@ -60,15 +60,6 @@ class OwnPasswordForm(PasswordChangeForm):
 
     def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
         """Leave it to the service."""
-
-
-def refuse_guessing(*, address: str, client_ip: str) -> None:
-    """Count an attempt. Raises ValidationError where there were too many."""
-    if seconds := lockout.count_attempt(address=address, client_ip=client_ip):
-        log.warning("admin.locked_out", address=address, client_ip=client_ip, seconds=seconds)
-        minutes = math.ceil(seconds / 60)
-        wait = "a minute" if minutes == 1 else f"{minutes} minutes"
-        raise ValidationError(f"Too many attempts failed. Try again in {wait}.")
 
 
 def _bound(form: Form, **lengths: int) -> None:

@@ -4,13 +4,12 @@ from typing import Any
 
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.views import PasswordChangeView
-from django.core.exceptions import ValidationError
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse_lazy
 
 from accounts.audit import record
-from accounts.forms import OwnPasswordForm, refuse_guessing
-from accounts.services import lockout, passwords
+from accounts.forms import OwnPasswordForm
+from accounts.services import passwords
 from common.client_ip import client_ip_of
 from common.errors import DomainError
 
@@ -25,22 +24,17 @@ class OwnPasswordView(PasswordChangeView):
     success_url = reverse_lazy("admin:password_change_done")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        who = {"address": form.user.email, "client_ip": client_ip_of(self.request)}
         try:
-            refuse_guessing(**who)
             signed_in = passwords.change_password(
                 user=form.user,
                 current_password=form.cleaned_data["old_password"],
                 new_password=form.cleaned_data["new_password1"],
+                client_ip=client_ip_of(self.request),
             )
-        except ValidationError as error:
-            form.add_error("old_password", error)
-            return self.form_invalid(form)
         except DomainError as error:
             for field, problem in _problems(error):
                 form.add_error(field, problem)
             return self.form_invalid(form)
-        lockout.forget_failures(**who)
         update_session_auth_hash(self.request, signed_in.user)
         record(signed_in.user, "Changed their password.")
         return HttpResponseRedirect(self.get_success_url())

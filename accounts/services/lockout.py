@@ -1,4 +1,5 @@
-"""Keeping out those who guess the passwords of operators, in the admin and at `/api/auth/login`.
+"""Keeping out those who guess the passwords of operators, when signing in to the admin or at
+`/api/auth/login`, and when changing a password, where they may have stolen a session.
 
 A client that fails five times is refused, and so are all clients where an address was tried fifty
 times. That many clients are cheap, and would keep its operator out, too: a client from where they
@@ -7,11 +8,15 @@ entered the admin lately is refused for its own failures only.
 
 import math
 
+import structlog
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from accounts.audit import has_signed_in_from
+from accounts.errors import TooManyAttempts
 from accounts.models import SignInFailures
+
+log = structlog.get_logger(__name__)
 
 # In a window that begins with the first failure.
 WINDOW_MINUTES = 15
@@ -51,6 +56,13 @@ def count_attempt(*, address: str, client_ip: str) -> int:
     if seconds and has_signed_in_from(address=address, client_ip=client_ip):
         return 0
     return seconds
+
+
+def refuse_guessing(*, address: str, client_ip: str) -> None:
+    """Count an attempt. Raises TooManyAttempts, where the password may not be tried."""
+    if seconds := count_attempt(address=address, client_ip=client_ip):
+        log.warning("lockout.refused", address=address, client_ip=client_ip, seconds=seconds)
+        raise TooManyAttempts(seconds)
 
 
 def forget_failures(*, address: str, client_ip: str) -> None:

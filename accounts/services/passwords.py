@@ -7,6 +7,7 @@ from django.utils import timezone
 from accounts.errors import InvalidToken
 from accounts.models import EmailedToken, OutgoingEmail, User
 from accounts.selectors import get_emailed_token
+from accounts.services import lockout
 from accounts.services.emails import request_email
 from accounts.services.password_rules import check_password_rules
 from accounts.services.sessions import give_connection_back, open_session
@@ -42,17 +43,22 @@ def reset_password(*, token: str, password: str) -> None:
         _set_password(user, encoded)
 
 
-def change_password(*, user: User, current_password: str, new_password: str) -> SignedIn:
-    """Set a new password, end all sessions and open one.
+def change_password(
+    *, user: User, current_password: str, new_password: str, client_ip: str = ""
+) -> SignedIn:
+    """Set a new password, end all sessions and open one. Operators are counted their failures.
 
     Raises ValidationFailed for a wrong or weak password, or where there is none to change;
-    InvalidToken if the session that asks was ended meanwhile.
+    TooManyAttempts; InvalidToken if the session that asks was ended meanwhile.
     """
+    who = {"address": user.email, "client_ip": client_ip}
     if not user.has_usable_password():
         raise ValidationFailed.of(
             "current_password", "This account has no password. Ask for a reset mail to set one."
         )
     check_password_rules(new_password, user, field="new_password")
+    if user.is_staff:
+        lockout.refuse_guessing(**who)
     give_connection_back()
     if not user.check_password(current_password):
         raise ValidationFailed.of("current_password", "This is not your password.")
@@ -65,6 +71,7 @@ def change_password(*, user: User, current_password: str, new_password: str) -> 
         EmailedToken.objects.filter(user=user, purpose=_RESET, used_at=None).update(
             used_at=timezone.now()
         )
+        lockout.forget_failures(**who)
         _set_password(locked, encoded)
         return open_session(locked)
 

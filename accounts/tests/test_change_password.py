@@ -9,8 +9,8 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from accounts.errors import InvalidCredentials, InvalidToken
-from accounts.models import User
-from accounts.services import passwords, sessions
+from accounts.models import SignInFailures, User
+from accounts.services import lockout, passwords, sessions
 from accounts.tests.hashing import counted_hashes
 from accounts.tests.mailbox import delivered, mailed_token
 from common.errors import ValidationFailed
@@ -23,6 +23,10 @@ NEW = "a wholly different phrase"
 def change(alice: Persona, current: Any = PASSWORD, new: Any = NEW) -> Any:
     body = {"current_password": current, "new_password": new}
     return alice.client.post(URL, body, format="json")
+
+
+def make_operator(alice: Persona) -> None:
+    User.objects.filter(pk=alice.user.pk).update(is_staff=True)
 
 
 def can_sign_in(password: str, email: str = "alice@example.com") -> bool:
@@ -78,6 +82,46 @@ def test_a_wrong_password_is_named_and_nothing_changes(alice: Persona) -> None:
     assert response.json()["errors"][0]["loc"] == ["current_password"]
     assert can_sign_in(PASSWORD)
     assert alice.client.get("/api/auth/me").status_code == 200
+
+
+def test_an_operators_password_cannot_be_guessed_in_a_stolen_session(alice: Persona) -> None:
+    make_operator(alice)
+    for _ in range(lockout.FAILURES_PER_CLIENT):
+        assert change(alice, current="wrong password").status_code == 422
+    response = change(alice)
+    assert response.status_code == 429
+    assert response.json()["detail"] == "Too many attempts failed. Try again in 15 minutes."
+    assert 890 < int(response["Retry-After"]) <= 900
+    assert can_sign_in(PASSWORD)  # from elsewhere
+
+
+def test_who_is_locked_out_costs_no_hash(alice: Persona) -> None:
+    make_operator(alice)
+    for _ in range(lockout.FAILURES_PER_CLIENT):
+        lockout.count_attempt(address=alice.user.email, client_ip="127.0.0.1")
+    with counted_hashes() as hashed:
+        assert change(alice).status_code == 429
+    assert hashed == []
+
+
+def test_the_right_password_of_an_operator_begins_anew(alice: Persona) -> None:
+    make_operator(alice)
+    change(alice, current="wrong password")
+    assert SignInFailures.objects.exists()
+    assert change(alice).status_code == 200
+    assert not SignInFailures.objects.exists()
+
+
+def test_a_weak_new_password_is_no_failure(alice: Persona) -> None:
+    make_operator(alice)
+    change(alice, new="short")
+    assert not SignInFailures.objects.exists()
+
+
+def test_a_customer_is_not_refused_for_wrong_passwords(alice: Persona) -> None:
+    for _ in range(lockout.FAILURES_PER_CLIENT):
+        change(alice, current="wrong password")
+    assert change(alice).status_code == 200
 
 
 @pytest.mark.parametrize("password", ["short", "12345678901", "password123", "alice@example.com"])

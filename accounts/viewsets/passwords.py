@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
+from accounts.errors import TooManyAttempts
 from accounts.serializers.emails import AcceptedSerializer
 from accounts.serializers.passwords import (
     ChangePasswordSerializer,
@@ -19,6 +20,8 @@ from accounts.serializers.passwords import (
 from accounts.serializers.sessions import TokenPairSerializer
 from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
+from common.client_ip import client_ip_of
+from common.openapi import refusals
 
 _SENT = "If there is an account with this address, a mail is on its way to it."
 
@@ -61,10 +64,15 @@ class ForgottenPasswordViewSet(ViewSet):
 class PasswordViewSet(ViewSet):
     """The signed-in user's password."""
 
-    @extend_schema(request=ChangePasswordSerializer, responses=TokenPairSerializer)
+    @extend_schema(
+        request=ChangePasswordSerializer,
+        responses={200: TokenPairSerializer, **refusals(TooManyAttempts)},
+    )
     def change(self, request: AuthenticatedRequest) -> Response:
         """Set a new password, and sign out everywhere but here."""
         body = ChangePasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = passwords.change_password(user=request.user, **body.validated_data)
+        signed_in = passwords.change_password(
+            user=request.user, **body.validated_data, client_ip=client_ip_of(request)
+        )
         return Response(TokenPairSerializer(signed_in).data)
