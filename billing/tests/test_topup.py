@@ -170,6 +170,8 @@ def test_another_amount_under_the_same_name_is_422() -> None:
     response = send(alice, 11, "order-1")
 
     assert response.status_code == 422
+    [problem] = response.json()["errors"]
+    assert problem == {"loc": [], "msg": response.json()["detail"]}
     assert "Idempotency-Key" in response.json()["detail"]
     assert wallet_of(alice).balance == 10 * NUSD_PER_USD
 

@@ -94,9 +94,7 @@ def _whole_number(text: str) -> int:
 
 
 def _number_too_large() -> ValidationFailed:
-    """Where it stands is not known while the body is read."""
-    problem = "A number in the body is too large."
-    return ValidationFailed(problem, errors=[{"loc": [], "msg": problem}])
+    return ValidationFailed("A number in the body is too large.")
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -9,10 +9,14 @@ from common.errors import DomainError
 
 
 def body(error: DomainError) -> dict[str, Any]:
-    """`{detail}` with a sentence; that of a 402 is an object with a `code` to branch on."""
+    """`{detail}` with a sentence; that of a 402 is an object with a `code` to branch on. A 422 also
+    has a list of problems, whose `loc` is empty where no single value is to blame."""
     if error.status == status.HTTP_402_PAYMENT_REQUIRED:
         return {"detail": {"code": error.code, "message": error.text, **error.extra}}
-    return {"detail": error.text, **error.extra}
+    problems = {}
+    if error.status == status.HTTP_422_UNPROCESSABLE_ENTITY:
+        problems["errors"] = [{"loc": [], "msg": error.text}]
+    return {"detail": error.text, **problems, **error.extra}
 
 
 def headers(error: DomainError) -> dict[str, str]:
