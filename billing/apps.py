@@ -8,6 +8,6 @@ class BillingConfig(AppConfig):
     name = "billing"
 
     def ready(self) -> None:
-        from billing.functions import install_functions
+        from common.sqlfunctions import install_functions
 
         post_migrate.connect(install_functions, sender=self)

@@ -13,7 +13,7 @@ from common.ids import uuid7
 from tests.service import database_url
 
 EARLIER = "0003_idempotency_keys"
-LEFT_ALONE = "Money functions left as they are"
+LEFT_ALONE = "SQL functions left as they are: billing"
 
 
 @pytest.fixture

@@ -1,7 +1,13 @@
-"""The append-only event log, its replay and the base WebSocket consumer will live here."""
+"""The append-only event log, its replay, and the sockets that follow it."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class EventsConfig(AppConfig):
     name = "events"
+
+    def ready(self) -> None:
+        from common.sqlfunctions import install_functions
+
+        post_migrate.connect(install_functions, sender=self)

@@ -16,7 +16,7 @@ import structlog
 
 from billing.errors import ChargeResolved
 from billing.services import charges
-from billing.types import Checkpoint, Ending, HoldRequest, StoredAnswer
+from billing.types import Checkpoint, Ending, HoldRequest, Resolution, StoredAnswer
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
@@ -47,6 +47,8 @@ class Pump(ABC, Generic[AnyCall, Answer]):
     """Runs one call. `answer` or `error` is set when it has ended; `billed` is what the customer
     paid, in nano-USD, once that is known.
 
+    `finished` is set when nothing more will happen: that may be later, while the database is away.
+
     A call that had been made before (`Call.once`) brings its stored answer, under the charge that
     paid for it; `replayed` is then set.
     """
@@ -54,12 +56,13 @@ class Pump(ABC, Generic[AnyCall, Answer]):
     kind: ClassVar[str]
 
     def __init__(self, call: AnyCall, owner_id: UUID) -> None:
-        self.charge_id = uuid7()
+        self.charge_id = call.charge_id or uuid7()
         self.call = call
         self.answer: Answer | None = None
         self.error: DomainError | None = None
         self.billed: int | None = None
         self.replayed = False
+        self.finished = asyncio.Event()
         self._owner_id = owner_id
         self._changed = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
@@ -135,7 +138,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             # because no pump knows it any more. One that has a name keeps it until then: that may
             # be longer than its client tries again.
             if self.call.once and isinstance(refusal, DatabaseUnavailable):
-                await settlement.carry_out(self._release(), self.call.once)
+                await self._carry_out(self._release())
             return
         if stored is not None:
             self._replay(stored)
@@ -237,7 +240,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             SETTLE_PATIENCE, self._end, failure, answer
         )
         try:
-            resolution = await settlement.carry_out(ending, self.call.once, record)
+            resolution = await self._carry_out(ending, failure, record)
             if answer and resolution:
                 self.billed = resolution.billed
                 if resolution.taken_over:
@@ -245,6 +248,16 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         finally:
             patience.cancel()
             self._end(failure, answer)
+
+    async def _carry_out(
+        self, ending: Ending, failure: DomainError | None = None, record: bytes | None = None
+    ) -> Resolution | None:
+        call = self.call
+        if (conclude := call.conclude) is not None:
+            return await settlement.carry_out(ending, lambda: conclude(ending, failure))
+        return await settlement.carry_out(
+            ending, lambda: charges.resolve(ending, call.once, record)
+        )
 
     def _release(self) -> Ending:
         return Ending(self.charge_id, self.call.account_id, "released")

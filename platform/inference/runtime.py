@@ -99,6 +99,7 @@ class Runtime:
             pump.crash()
         finally:
             del self._pumps[charge_id]
+            pump.finished.set()
 
     # --- What goes on beside the calls ------------------------------------------------------------
 

@@ -2,13 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from itertools import chain, repeat
 
 import psycopg
 import structlog
+from django.db import Error as OrmError
 
-from billing.services import charges
-from billing.types import Ending, Once, Resolution
+from billing.types import Ending, Resolution
 from common.database import DatabaseUnavailable
 
 log = structlog.get_logger(__name__)
@@ -20,17 +21,17 @@ LONGEST_PAUSE = 5.0
 
 
 async def carry_out(
-    ending: Ending, once: Once | None = None, record: bytes | None = None
+    ending: Ending, resolve: Callable[[], Awaitable[Resolution]]
 ) -> Resolution | None:
-    """End a charge, and keep the answer of a call that happens once.
+    """End a charge by `resolve`, which may be repeated.
 
     None where the database stayed away too long: others will expire the charge.
     """
     give_up_at = time.monotonic() + RETRY_SECONDS
     for pause in chain(PAUSES, repeat(LONGEST_PAUSE)):
         try:
-            resolution = await charges.resolve(ending, once, record)
-        except (DatabaseUnavailable, psycopg.Error):
+            resolution = await resolve()
+        except (DatabaseUnavailable, psycopg.Error, OrmError):
             log.warning("charge.not_resolved", charge_id=str(ending.charge_id), exc_info=True)
             if time.monotonic() > give_up_at:
                 log.exception("charge.abandoned", charge_id=str(ending.charge_id))

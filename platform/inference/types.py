@@ -1,11 +1,13 @@
 """What a caller asks of the door, and what it gets."""
 
+from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from msgspec import Struct
 
-from billing.types import Once, Source
+from billing.types import Ending, Once, Resolution, Source
 from catalog.types import Model
+from common.errors import DomainError
 from providers.types import (
     FinishReason,
     ImageQuality,
@@ -17,10 +19,18 @@ from providers.types import (
 
 DEFAULT_OUTPUT_TOKENS = 8_192
 
+# Ends the charge together with what came of the call, in one transaction; called again until it
+# returns. It gets the call's error, if it has one.
+Conclude = Callable[[Ending, DomainError | None], Awaitable[Resolution]]
+
 
 class Call(Struct, frozen=True, kw_only=True):
     """A call and who pays for it. `total_seconds` is how long it may take; with `once`, it happens
-    once however often it is sent."""
+    once however often it is sent.
+
+    A caller with rows of its own that tell of the call names its charge (`charge_id`) and writes
+    them with the charge's end (`conclude`).
+    """
 
     account_id: UUID
     api_key_id: UUID | None
@@ -29,6 +39,8 @@ class Call(Struct, frozen=True, kw_only=True):
     request_id: str
     total_seconds: float
     once: Once | None = None
+    charge_id: UUID | None = None
+    conclude: Conclude | None = None
 
 
 class ChatCall(Call, frozen=True, kw_only=True):

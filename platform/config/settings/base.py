@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "events",
     "billing",
     "inference",
+    "jobs",
     "teams",
     "conversations",
     "projects",

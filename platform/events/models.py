@@ -1,0 +1,41 @@
+"""Streams of events: what happened to one session, in order, for ever."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from accounts.models import User
+
+
+class Stream(models.Model):
+    """The head of one log. Its id is that of what it tells of, such as a council session.
+
+    `kind` is the product that writes it (`council`); `last_seq` is the number of events. The row is
+    updated with each append, so its lock makes the order of commits that of the numbers, without
+    gaps; of all locks a transaction takes, it is the last.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    kind = models.CharField(max_length=16)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    last_seq = models.BigIntegerField(db_default=0)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
+class Event(models.Model):
+    """One event. `seq` begins at 1. `actor` is `user`, `system` or `model:<key>`; `data` is JSON as
+    it is delivered."""
+
+    pk = models.CompositePrimaryKey("stream_id", "seq")
+    stream = models.ForeignKey(
+        Stream, on_delete=models.CASCADE, db_index=False, related_name="events"
+    )
+    seq = models.BigIntegerField()
+    type = models.CharField(max_length=48)
+    actor = models.CharField(max_length=80)
+    created_at = models.DateTimeField(db_default=Now())
+    data = models.TextField()
+
+    def __str__(self) -> str:
+        return f"{self.stream_id} {self.seq} {self.type}"

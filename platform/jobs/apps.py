@@ -1,0 +1,13 @@
+"""Work in the background: rows that are claimed, kept by a lease, and never done twice."""
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class JobsConfig(AppConfig):
+    name = "jobs"
+
+    def ready(self) -> None:
+        from common.sqlfunctions import install_functions
+
+        post_migrate.connect(install_functions, sender=self)

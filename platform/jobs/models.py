@@ -1,0 +1,61 @@
+"""Jobs: work that a worker does after the request that asked for it has been answered."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from accounts.models import User
+from common.ids import uuid7
+
+
+class Job(models.Model):
+    """One piece of work. The row is the truth; a message that names it only hurries it along.
+
+    `kind` names the handler. A claim sets `owner_id`, the process whose lease keeps the job, and
+    counts `attempt` up: whoever writes for a job names its attempt, so that one who has lost the
+    job writes nothing. `wish` is what the job's owner wants of it while it runs.
+    """
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        PAUSED = "paused"
+        COMPLETED = "completed"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    class Wish(models.TextChoices):
+        NONE = ""
+        PAUSE = "pause"
+        CANCEL = "cancel"
+
+    class Queue(models.TextChoices):
+        INTERACTIVE = "interactive"
+        MEDIA = "media"
+        DEFAULT = "default"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    kind = models.CharField(max_length=32)
+    queue = models.CharField(max_length=16, choices=Queue.choices)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
+    status = models.CharField(max_length=16, choices=Status.choices, db_default=Status.QUEUED)
+    wish = models.CharField(max_length=8, choices=Wish.choices, blank=True, db_default=Wish.NONE)
+    attempt = models.PositiveIntegerField(db_default=0)
+    owner_id = models.UUIDField(null=True)
+    queued_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["queue", "queued_at"], condition=Q(status="queued"), name="job_queued"
+            ),
+            models.Index(fields=["owner_id"], condition=Q(status="running"), name="job_running"),
+            models.Index(
+                fields=["ended_at"], condition=Q(ended_at__isnull=False), name="job_ended"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
