@@ -52,14 +52,9 @@ def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web
         command=tuple(command),
         is_ready=lambda: answers(port, "/v1/models"),
         env={
-            "PYTHONPATH": PYTHONPATH,
-            "DJANGO_SETTINGS_MODULE": "config.settings.test",
-            "DATABASE_URL": database_url(),
-            "REDIS_URL": settings.REDIS_URL,
+            **environment_of_a_process(simulator),
             "PUBLIC_BASE_URL": f"http://{LOOPBACK}:{port}",
             "CORS_ALLOWED_ORIGINS": WEB_APP,
-            "SIMULATOR_URL": simulator.url,
-            "SIMULATED_PROVIDERS": SIMULATED,
             "GOOGLE_CLIENT_IDS": CLIENT_ID,
             "GOOGLE_ISSUERS": ISSUER,
             "GOOGLE_JWKS_URL": simulator.jwks_url,
@@ -73,6 +68,18 @@ def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web
         yield Web(port, process)
     finally:
         process.stop()
+
+
+def environment_of_a_process(simulator: RunningSimulator) -> dict[str, str]:
+    """What web processes and workers share: settings, stores, providers."""
+    return {
+        "PYTHONPATH": PYTHONPATH,
+        "DJANGO_SETTINGS_MODULE": "config.settings.test",
+        "DATABASE_URL": database_url(),
+        "REDIS_URL": settings.REDIS_URL,
+        "SIMULATOR_URL": simulator.url,
+        "SIMULATED_PROVIDERS": SIMULATED,
+    }
 
 
 def database_url() -> str:

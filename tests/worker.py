@@ -1,0 +1,81 @@
+"""Background work as it is done in production: real Celery workers over the test's own stores."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from uuid import uuid4
+
+from kombu.exceptions import OperationalError
+
+from common.local.processes import Process
+from common.local.service import Service
+from config.celery import app
+from simulator.process import RunningSimulator
+from tests.service import environment_of_a_process
+
+QUEUES = "interactive,media,default"
+
+
+@dataclass
+class Worker:
+    """One running worker. Beat does not run: a test calls the sweeps it wants."""
+
+    name: str
+    process: Process
+
+    def kill(self) -> None:
+        """kill -9: no drain, no last word."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait_stopped()
+
+    def freeze(self) -> None:
+        """It stands still and does not know it, until it is thawed."""
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGCONT)
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM: it drains."""
+        self.process.ask_to_stop()
+
+
+@contextmanager
+def running_worker(
+    simulator: RunningSimulator, *, queues: str = QUEUES, **environment: str
+) -> Iterator[Worker]:
+    """A worker process until the block ends."""
+    name = f"worker@{uuid4().hex}"
+    command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "worker"]
+    command += ["--pool=threads", "--concurrency=4", "--queues", queues, "--hostname", name]
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    service = Service(
+        name="worker",
+        command=tuple(command),
+        is_ready=lambda: _answers(name),
+        env={**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment},
+        grace=45,
+    )
+    process = Process(service)
+    worker = Worker(name, process)
+    try:
+        process.wait_until_ready(timeout=30)
+        yield worker
+    finally:
+        worker.thaw()
+        process.stop()
+
+
+def _answers(name: str) -> bool:
+    try:
+        with app.connection_for_write() as connection:
+            answer = app.control.ping(
+                destination=[name], timeout=0.5, limit=1, connection=connection
+            )
+            return bool(answer)
+    except OperationalError:
+        return False
