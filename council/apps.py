@@ -1,7 +1,14 @@
-"""Council sessions and their model cards will live here."""
+"""Councils: several models answer one question side by side."""
 
 from django.apps import AppConfig
 
 
 class CouncilConfig(AppConfig):
     name = "council"
+
+    def ready(self) -> None:
+        from council.runner import GenerationHandler
+        from council.types import JOB
+        from jobs.handlers import register
+
+        register(JOB, GenerationHandler())

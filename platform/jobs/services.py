@@ -16,6 +16,12 @@ def enqueue(
     Job.objects.create(id=job_id, kind=kind, account=account, queue=queue)
 
 
+def is_running(*, job_id: UUID, attempt: int) -> bool:
+    """Is the job this attempt's? It then stays so until the transaction ends."""
+    running = Job.objects.filter(pk=job_id, attempt=attempt, status=Job.Status.RUNNING)
+    return running.select_for_update().first() is not None
+
+
 def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
     """End a running job. False where it was not this attempt's to end: then nothing may be written
     for it."""

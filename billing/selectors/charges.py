@@ -1,0 +1,53 @@
+"""What calls have used and cost, for those who keep rows of their own about them."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import F, Sum
+from msgspec import Struct
+
+from accounts.models import User
+from billing.models import Charge
+
+_BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
+
+
+class ChargeUsage(Struct, frozen=True, kw_only=True):
+    """A call that was billed. `cost` is at the listed rate, `plan` and `balance` are what was paid;
+    all in nano-USD."""
+
+    input_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cached_tokens: int
+    cost: int
+    plan: int
+    balance: int
+
+    @property
+    def total_tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
+    """Of the user's charges of those ids, each that was billed."""
+    billed = Charge.objects.filter(account=user, pk__in=charge_ids, status__in=_BILLED)
+    return {
+        charge.pk: ChargeUsage(
+            input_tokens=charge.tokens_in,
+            output_tokens=charge.tokens_out,
+            reasoning_tokens=charge.reasoning_tokens,
+            cached_tokens=charge.cached_tokens,
+            cost=charge.cost,
+            plan=charge.charge_plan,
+            balance=charge.charge_balance,
+        )
+        for charge in billed
+    }
+
+
+def get_billed(user: User, charge_ids: Collection[UUID]) -> int:
+    """What was paid for those of the user's charges, in nano-USD."""
+    charges = Charge.objects.filter(account=user, pk__in=charge_ids)
+    paid = charges.aggregate(paid=Sum(F("charge_plan") + F("charge_balance")))["paid"]
+    return int(paid or 0)

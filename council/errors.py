@@ -1,0 +1,51 @@
+"""Why a council refuses something."""
+
+from common.errors import Conflict, DomainError
+
+
+class CardRunning(Conflict):
+    code = "card_running"
+    message = "This card is still being written. Wait until it has ended."
+
+
+class SessionBusy(Conflict):
+    """A merge, a debate or a chat with all is going on: one at a time."""
+
+    code = "session_busy"
+    message = "This council is busy with another merge, debate or chat. Wait until it has ended."
+
+
+class NothingToAnswer(Conflict):
+    code = "nothing_to_answer"
+    message = "This card has no finished answer to go on from. Regenerate it or restore a version."
+
+
+class TooManyCards(Conflict):
+    code = "too_many_cards"
+    message = "A council has at most 8 cards of a kind. Remove one first."
+
+
+class TooManyVersions(Conflict):
+    code = "too_many_versions"
+    message = "A card has at most 100 versions. Add a new card to go on."
+
+
+class NotEnoughCards(DomainError):
+    """A merge or a debate of fewer than two finished answers."""
+
+    code, status = "not_enough_cards", 400
+    message = "At least two cards with a finished answer are needed."
+
+
+class CallCancelled(DomainError):
+    """Its user did not want the call any more; what had come is billed."""
+
+    code, status = "cancelled", 409
+    message = "This was cancelled. What had been written is kept and billed."
+
+
+class CallInterrupted(DomainError):
+    """The process that made the call has died."""
+
+    code, status = "interrupted", 503
+    message = "The server was interrupted. What had been written is kept and billed; try again."

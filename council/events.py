@@ -1,0 +1,78 @@
+"""The events of a council. What they tell has the shapes of the REST answers.
+
+A card's text travels in `card.delta` events alone: `offset` counts code points, and a card whose
+`current_version` changes begins anew. All else is in the status events, each of which carries the
+whole card, so that applying one twice does no harm.
+"""
+
+from common.money import usd
+from council.models import Card, Message, Session, Status, Turn, Version
+from council.selectors.cards import current_of, session_cost, state_of
+from council.serializers import card_in_event, message_in_event, session_in_event, version_meta
+from council.types import MAX_DELTA
+from events.types import USER, NewEvent, model_actor
+
+
+def session_created(session: Session) -> NewEvent:
+    data = {**session_in_event(session), "prompt": session.prompt, "system": session.system}
+    return NewEvent("session.created", {"session": data}, USER)
+
+
+def session_changed(session: Session) -> NewEvent:
+    """`session.completed` when nothing runs any more and there is an answer."""
+    done = session.status == Status.COMPLETED
+    name = "session.completed" if done else "session.updated"
+    return NewEvent(name, {"session": session_in_event(session)})
+
+
+def card_event(verb: str, session: Session, card: Card, actor: str | None = None) -> NewEvent:
+    """`card.<verb>`; the actor is the card's model unless it is said."""
+    state = state_of(session.account, card, with_text=False)
+    return NewEvent(
+        f"card.{verb}", {"card": card_in_event(state)}, actor or model_actor(state.model)
+    )
+
+
+def card_removed(card: Card) -> NewEvent:
+    return NewEvent("card.removed", {"card_id": card.pk}, USER)
+
+
+def version_created(session: Session, card: Card) -> NewEvent:
+    """A card has begun a new version. The card comes with it."""
+    state = state_of(session.account, card, with_text=False)
+    data = {"card": card_in_event(state), "version": version_meta(current_of(card))}
+    return NewEvent("card.version.created", data, USER)
+
+
+def deltas(version: Version, model: str, text: str, offset: int) -> list[NewEvent]:
+    """Text of a version that begins at code point `offset`, in pieces of bounded size."""
+    return [
+        delta(version, model, text[start : start + MAX_DELTA], offset + start)
+        for start in range(0, len(text), MAX_DELTA)
+    ]
+
+
+def delta(version: Version, model: str, text: str, offset: int) -> NewEvent:
+    data = {
+        "card_id": version.card_id,
+        "version": version.number,
+        "offset": offset,
+        "text": text,
+    }
+    return NewEvent("card.delta", data, model_actor(model))
+
+
+def message_created(message: Message) -> NewEvent:
+    return NewEvent("message.created", {"message": message_in_event(message)}, USER)
+
+
+def message_completed(version: Version, turn: Turn) -> NewEvent:
+    """A card has answered a message. Its text is that of the card's version."""
+    data = {"card_id": version.card_id, "version": version.number, "turn_id": turn.pk}
+    return NewEvent("message.completed", data, model_actor(version.generation.model))
+
+
+def usage_updated(session: Session) -> NewEvent:
+    """What the council has cost so far."""
+    cost = session_cost(session.account, session.pk)
+    return NewEvent("usage.updated", {"cost_usd": usd(cost)})

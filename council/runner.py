@@ -1,0 +1,123 @@
+"""Carries out a council's calls, on the worker's event loop."""
+
+import asyncio
+from contextlib import suppress
+from uuid import UUID
+
+from billing.types import Ending, Resolution
+from common.database import DatabaseUnavailable
+from common.errors import DomainError
+from common.threads import in_thread
+from council import events
+from council.errors import CallCancelled, CallInterrupted
+from council.selectors.cards import spoken
+from council.services import outcomes
+from council.services.outcomes import Prepared, Said
+from inference.chat import ChatPump
+from inference.services import open_chat
+from inference.types import ChatCall
+from jobs.running import JobLost, RunningJob
+
+# How often the text that has come is told.
+DELTA_SECONDS = 0.2
+TOTAL_SECONDS = 900.0
+
+
+class GenerationHandler:
+    """Does the jobs of kind `council.generation`."""
+
+    async def run(self, job: RunningJob) -> None:
+        """Make the call and tell what comes of it."""
+        try:
+            prepared = await in_thread(outcomes.prepare, job_id=job.id, attempt=job.attempt)
+            if prepared is not None:
+                await Call(job, prepared).run()
+        except DomainError as failure:
+            await in_thread(outcomes.refuse, job_id=job.id, attempt=job.attempt, failure=failure)
+
+    def abandon(self, job_id: UUID, attempt: int) -> None:
+        """End the call as interrupted."""
+        outcomes.abandon(job_id=job_id, attempt=attempt)
+
+
+class Call:
+    """One call: tells its text as it comes, and ends with its charge, its text and its events."""
+
+    def __init__(self, job: RunningJob, prepared: Prepared) -> None:
+        self._job = job
+        self._version = prepared.version
+        self._generation = prepared.version.generation
+        self._call = ChatCall(
+            account_id=job.account_id,
+            api_key_id=None,
+            source="job",
+            model=prepared.model,
+            messages=prepared.messages,
+            stream=True,
+            request_id=str(job.id),
+            total_seconds=TOTAL_SECONDS,
+            charge_id=job.id,
+            conclude=self._conclude,
+        )
+        self._concluding = False
+        # Code points in the log; None where that has to be looked up.
+        self._told: int | None = 0
+        self._telling = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Raises the DomainError of a call that was refused before anything was held."""
+        pump = self._pump = await open_chat(self._call)
+        self._job.on_wish(self._heed)
+        while not pump.finished.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(pump.finished.wait(), DELTA_SECONDS)
+            await self._tell(pump)
+        if pump.error is not None and not self._concluding:
+            raise pump.error
+
+    def _heed(self) -> None:
+        """Stop, where the user wishes it or the job is somebody else's."""
+        if self._job.lost:
+            self._pump.stop(CallInterrupted())
+        elif self._job.wish == "cancel":
+            self._pump.stop(CallCancelled())
+
+    async def _tell(self, pump: ChatPump) -> None:
+        """Append what has come since the last time. Where the database does not answer it is told
+        with what comes later."""
+        async with self._telling:
+            if self._concluding or self._job.lost:
+                return
+            try:
+                await self._append(_clean(pump.text))
+            except DatabaseUnavailable:
+                # It may be there or not.
+                self._told = None
+            except JobLost:
+                pump.stop(CallInterrupted())
+
+    async def _append(self, text: str) -> None:
+        if self._told is None:
+            self._told = len(await in_thread(spoken, self._generation, self._version))
+        if fresh := text[self._told :]:
+            told = events.deltas(self._version, self._generation.model, fresh, self._told)
+            await self._job.append(self._generation.session_id, told)
+            self._told += len(fresh)
+
+    async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
+        """What is on its way to the log comes before the end."""
+        async with self._telling:
+            self._concluding = True
+            return await in_thread(
+                outcomes.conclude,
+                job_id=self._job.id,
+                attempt=self._job.attempt,
+                ending=ending,
+                said=Said(_clean(self._pump.text)),
+                failure=failure,
+            )
+
+
+def _clean(text: str) -> str:
+    """PostgreSQL stores no NUL."""
+    return text.replace("\0", "\ufffd")

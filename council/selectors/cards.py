@@ -1,0 +1,150 @@
+"""Cards as their owner sees them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import QuerySet
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.charges import ChargeUsage, get_billed, get_usage
+from common.errors import NotFound
+from council.models import Card, Generation, Status, Version
+
+# The deltas of a version, of a running call's part of the log.
+_DELTAS = """
+SELECT (data::json->>'offset')::int, data::json->>'text' FROM events_event
+WHERE stream_id = %s AND seq > %s AND type = 'card.delta'
+  AND data::json->>'card_id' = %s AND (data::json->>'version')::int = %s
+ORDER BY seq"""
+
+
+class CardState(Struct, frozen=True, kw_only=True):
+    """A card and its current version. `usage` is of that version, `cost` of all, in nano-USD.
+
+    `content` is None where the text goes by another way.
+    """
+
+    id: UUID
+    kind: str
+    model: str
+    status: str
+    current_version: int
+    source: str
+    content: str | None
+    usage: ChargeUsage | None
+    cost: int
+    error: dict[str, Any] | None
+    details: dict[str, Any]
+    created_at: datetime
+
+
+def live_cards() -> QuerySet[Card]:
+    """Cards that were not removed, the oldest first, each with its current version."""
+    cards = Card.objects.filter(removed_at=None).select_related("current__generation")
+    return cards.order_by("id")
+
+
+def get_card(user: User, card_id: UUID) -> Card:
+    """The user's card. Raises NotFound."""
+    card = live_cards().filter(pk=card_id, session__account=user).select_related("session").first()
+    if card is None:
+        raise NotFound
+    return card
+
+
+def get_version(card: Card, number: int | None) -> Version:
+    """A version of the card, its current one for None. Raises NotFound."""
+    if number is None:
+        return current_of(card)
+    found = card.versions.select_related("generation").filter(number=number).first()
+    if found is None:
+        raise NotFound("This card has no such version.")
+    return found
+
+
+def current_of(card: Card) -> Version:
+    """The card's current version: it has one from the transaction on that made it."""
+    assert card.current is not None  # noqa: S101 - see above
+    return card.current
+
+
+def is_running(card: Card) -> bool:
+    """Is a call for it queued or running?"""
+    return current_of(card).generation.status in (Status.QUEUED, Status.RUNNING)
+
+
+def has_answer(card: Card) -> bool:
+    """Is its current version a finished answer?"""
+    return current_of(card).generation.status == Status.COMPLETED
+
+
+def text_of(version: Version) -> str:
+    """All that the version says, so far."""
+    generation = version.generation
+    running = generation.status in (Status.QUEUED, Status.RUNNING)
+    return spoken(generation, version) if running else generation.content
+
+
+def spoken(generation: Generation, version: Version) -> str:
+    """What of a generation's text has come to the log, joined as whoever follows the log does it: a
+    piece that does not begin where the text ends was there before."""
+    if generation.first_seq is None:
+        return ""
+    place = (generation.session_id, generation.first_seq, str(version.card_id), version.number)
+    pieces: list[str] = []
+    length = 0
+    with connection.cursor() as cursor:
+        cursor.execute(_DELTAS, place)
+        for offset, text in cursor.fetchall():
+            if offset == length:
+                pieces.append(text)
+                length += len(text)
+    return "".join(pieces)
+
+
+def state_of(user: User, card: Card, *, with_text: bool) -> CardState:
+    """One card. Raises nothing."""
+    return states_of(user, [card], with_text=with_text)[0]
+
+
+def states_of(user: User, cards: Sequence[Card], *, with_text: bool) -> list[CardState]:
+    """The cards as they are. A card whose call still runs costs one query more for its text."""
+    calls: dict[UUID, list[UUID]] = {card.pk: [] for card in cards}
+    for card_id, call in Generation.objects.filter(card__in=calls).values_list("card", "id"):
+        calls[card_id].append(call)
+    usage = get_usage(user, [call for of_card in calls.values() for call in of_card])
+    return [
+        _state(card, [usage[call] for call in calls[card.pk] if call in usage], usage, with_text)
+        for card in cards
+    ]
+
+
+def session_cost(user: User, session_id: UUID) -> int:
+    """What was paid for all calls of a council, those of removed cards too; in nano-USD."""
+    ids = Generation.objects.filter(session=session_id).values_list("id", flat=True)
+    return get_billed(user, list(ids))
+
+
+def _state(
+    card: Card, billed: list[ChargeUsage], usage: dict[UUID, ChargeUsage], with_text: bool
+) -> CardState:
+    version = current_of(card)
+    generation = version.generation
+    return CardState(
+        id=card.pk,
+        kind=card.kind,
+        model=generation.model,
+        status=generation.status,
+        current_version=version.number,
+        source=version.source,
+        content=text_of(version) if with_text else None,
+        usage=usage.get(generation.pk),
+        cost=sum(call.plan + call.balance for call in billed),
+        error=generation.error,
+        details=version.details,
+        created_at=card.created_at,
+    )

@@ -1,0 +1,87 @@
+"""The conversation that a version of a card stands in."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from msgspec import Struct
+
+from council.models import Card, Version
+from council.selectors.cards import current_of, text_of
+
+
+class ThreadMessage(Struct, frozen=True, kw_only=True):
+    """One turn of a card's conversation. `version` is the number of an answer; `turn_id` joins what
+    was said to several cards at once."""
+
+    id: UUID
+    card_id: UUID
+    role: Literal["user", "assistant"]
+    content: str
+    version: int | None
+    turn_id: UUID | None
+    created_at: datetime
+
+
+def question_of(card: Card) -> str:
+    """What the card answers first."""
+    return card.prompt or card.session.prompt
+
+
+def thread_of(card: Card) -> list[ThreadMessage]:
+    """The conversation of the card as it stands, the oldest first: the question, its answer, and
+    what was said after."""
+    messages = [
+        ThreadMessage(
+            id=card.pk,
+            card_id=card.pk,
+            role="user",
+            content=question_of(card),
+            version=None,
+            turn_id=None,
+            created_at=card.created_at,
+        )
+    ]
+    for version in [*ancestors_of(current_of(card)), current_of(card)]:
+        if version.message is not None:
+            messages.append(_said_by_user(card, version))
+        messages.append(_said_by_model(card, version))
+    return messages
+
+
+def ancestors_of(version: Version) -> list[Version]:
+    """The versions whose answers came before it in its thread, the oldest first."""
+    parents = dict(Version.objects.filter(card=version.card_id).values_list("id", "parent_id"))
+    chain: list[UUID] = []
+    parent = version.parent_id
+    while parent is not None:
+        chain.append(parent)
+        parent = parents[parent]
+    found = Version.objects.select_related("generation", "message").in_bulk(chain)
+    return [found[pk] for pk in reversed(chain)]
+
+
+def _said_by_user(card: Card, version: Version) -> ThreadMessage:
+    message = version.message
+    assert message is not None  # noqa: S101 - its caller looked
+    return ThreadMessage(
+        id=message.pk,
+        card_id=card.pk,
+        role="user",
+        content=message.content,
+        version=None,
+        turn_id=message.turn_id,
+        created_at=message.created_at,
+    )
+
+
+def _said_by_model(card: Card, version: Version) -> ThreadMessage:
+    return ThreadMessage(
+        id=version.pk,
+        card_id=card.pk,
+        role="assistant",
+        content=text_of(version),
+        version=version.number,
+        turn_id=version.generation.turn_id,
+        created_at=version.created_at,
+    )

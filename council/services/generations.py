@@ -1,0 +1,102 @@
+"""Beginning calls: each is a new version of its card, and a job for the workers."""
+
+from typing import Any
+
+from council.errors import CardRunning, SessionBusy, TooManyVersions
+from council.models import Card, Generation, Message, Session, Status, Turn, Version
+from council.selectors.cards import is_running
+from council.types import JOB, MAX_VERSIONS
+from jobs.services import enqueue
+
+# While one of these goes on, no other of them may begin.
+_OF_THE_WHOLE = (Turn.Kind.CHAT, Turn.Kind.MERGE, Turn.Kind.DEBATE)
+# What the session does, the most telling first.
+_ACTIVITIES = (
+    (Session.Activity.DEBATING, (Turn.Kind.DEBATE,)),
+    (Session.Activity.MERGING, (Turn.Kind.MERGE,)),
+    (Session.Activity.CHATTING, (Turn.Kind.CHAT, Turn.Kind.MESSAGE)),
+    (Session.Activity.ANSWERING, (Turn.Kind.ANSWER,)),
+)
+
+
+def open_turn(*, session: Session, kind: Turn.Kind, params: dict[str, Any] | None = None) -> Turn:
+    """Begin an action. Raises SessionBusy for one of the whole council beside another."""
+    running = session.turns.filter(status=Status.RUNNING)
+    if kind in _OF_THE_WHOLE and running.filter(kind__in=_OF_THE_WHOLE).exists():
+        raise SessionBusy
+    return Turn.objects.create(session=session, kind=kind, params=params or {})
+
+
+def check_idle(*, card: Card) -> None:
+    """Raises CardRunning where the card is being written, SessionBusy where it takes part in a
+    debate."""
+    if is_running(card):
+        raise CardRunning
+    debates = card.session.turns.filter(status=Status.RUNNING, kind=Turn.Kind.DEBATE)
+    if debates.filter(generations__card=card).exists():
+        raise SessionBusy
+
+
+def begin(
+    *,
+    card: Card,
+    turn: Turn,
+    source: Version.Source,
+    model: str,
+    parent: Version | None = None,
+    message: Message | None = None,
+    revises: Version | None = None,
+    instructions: str = "",
+    details: dict[str, Any] | None = None,
+) -> Version:
+    """Begin a new version of a card: its current one from now on. The caller tells of it.
+
+    Raises TooManyVersions.
+    """
+    generation = Generation.objects.create(session=turn.session, card=card, turn=turn, model=model)
+    version = append_version(
+        card=card,
+        generation=generation,
+        source=source,
+        parent=parent,
+        message=message,
+        revises=revises,
+        instructions=instructions,
+        details=details or {},
+    )
+    enqueue(job_id=generation.pk, kind=JOB, account=turn.session.account)
+    return version
+
+
+def append_version(*, card: Card, generation: Generation, **fields: Any) -> Version:
+    """Give a card its next version. Raises TooManyVersions."""
+    number = card.current.number + 1 if card.current else 1
+    if number > MAX_VERSIONS:
+        raise TooManyVersions
+    version = Version.objects.create(card=card, number=number, generation=generation, **fields)
+    card.current = version
+    card.save(update_fields=["current"])
+    return version
+
+
+def refresh(*, session: Session) -> bool:
+    """Bring the session's status in line with what runs. Has it changed?"""
+    before = (session.status, session.activity, session.round, session.rounds)
+    running = {turn.kind: turn for turn in session.turns.filter(status=Status.RUNNING)}
+    debate = running.get(Turn.Kind.DEBATE)
+    session.round = debate.round if debate else None
+    session.rounds = debate.params["rounds"] if debate else None
+    session.activity = next(
+        (activity for activity, kinds in _ACTIVITIES if running.keys() & set(kinds)), ""
+    )
+    session.status = Status.RUNNING if running else _final_status(session)
+    session.save(update_fields=["status", "activity", "round", "rounds"])
+    return before != (session.status, session.activity, session.round, session.rounds)
+
+
+def _final_status(session: Session) -> Status:
+    """A council that has no answer at all has failed."""
+    cards = session.cards.filter(removed_at=None)
+    if cards.filter(current__generation__status=Status.COMPLETED).exists() or not cards.exists():
+        return Status.COMPLETED
+    return Status.FAILED

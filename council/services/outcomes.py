@@ -1,0 +1,196 @@
+"""How calls end: with their money, their text and their events in one transaction."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+from msgspec import Struct
+
+from billing.services import endings
+from billing.types import Ending, Resolution
+from catalog.selectors import get_catalog
+from catalog.types import Model
+from common.errors import DomainError
+from council import events
+from council.errors import CallCancelled, CallInterrupted
+from council.models import Generation, Session, Status, Turn, Version
+from council.prompts import messages_for
+from council.selectors.cards import spoken
+from council.services import debates, merges
+from council.services.generations import refresh
+from council.services.locks import lock_generation
+from events.models import Stream
+from events.services import append
+from events.types import NewEvent
+from inference.errors import ProviderNotAvailable
+from jobs import services as jobs
+from jobs.models import Job
+from providers.types import Message
+
+
+class Said(Struct, frozen=True):
+    """What a call has brought: the text, and what else belongs to the version's details."""
+
+    text: str = ""
+    details: dict[str, Any] = {}
+
+
+class Prepared(Struct, frozen=True):
+    """A call that is about to be made, for a version of a card."""
+
+    version: Version
+    model: Model
+    messages: tuple[Message, ...]
+
+
+@transaction.atomic
+def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
+    """Mark a call as running, and say what it asks. None where it shall not be made any more.
+
+    Raises ProviderNotAvailable where the model is gone from the catalog.
+    """
+    generation = lock_generation(job_id)
+    if generation.status != Status.QUEUED or not jobs.is_running(job_id=job_id, attempt=attempt):
+        return None
+    model = get_catalog().find(generation.model)
+    if model is None:
+        raise ProviderNotAvailable
+    version, session, card = _version_of(generation), generation.session, generation.card
+    generation.status = Status.RUNNING
+    generation.first_seq = Stream.objects.values_list("last_seq", flat=True).get(pk=session.pk)
+    generation.save(update_fields=["status", "first_seq"])
+    card.current = version
+    append(stream_id=session.pk, events=[events.card_event("started", session, card)])
+    return Prepared(version, model, messages_for(session, card, version))
+
+
+def conclude(
+    *, job_id: UUID, attempt: int, ending: Ending, said: Said, failure: DomainError | None
+) -> Resolution:
+    """End a call that was held for, with its charge. May be repeated."""
+    with transaction.atomic():
+        resolution = endings.resolve(ending)
+        generation = lock_generation(job_id)
+        if resolution.taken_over:
+            failure = CallInterrupted()
+        _end(generation, attempt, said, failure)
+    return resolution
+
+
+@transaction.atomic
+def refuse(*, job_id: UUID, attempt: int, failure: DomainError) -> None:
+    """End a call that was refused before anything was held."""
+    _end(lock_generation(job_id), attempt, Said(), failure)
+
+
+@transaction.atomic
+def abandon(*, job_id: UUID, attempt: int) -> None:
+    """End a call whose process has died, at what it had said and was saved of its charge."""
+    endings.expire(job_id)
+    generation = lock_generation(job_id)
+    text = spoken(generation, _version_of(generation))
+    _end(generation, attempt, Said(text), CallInterrupted())
+
+
+def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
+    """Cancel calls within the caller's transaction. Those that run end by themselves; returned are
+    the events of those that had not begun."""
+    told: list[NewEvent] = []
+    for generation_id in jobs.cancel(job_ids=generation_ids):
+        generation = lock_generation(generation_id)
+        generation.session = session
+        told += _finish(generation, Said(), CallCancelled())
+    return told
+
+
+def _end(generation: Generation, attempt: int, said: Said, failure: DomainError | None) -> None:
+    """Nothing, where the job is no longer this attempt's."""
+    if jobs.end(job_id=generation.pk, attempt=attempt, status=Job.Status(_status(failure))):
+        told = _finish(generation, said, failure)
+        append(stream_id=generation.session_id, events=told)
+
+
+def _finish(generation: Generation, said: Said, failure: DomainError | None) -> list[NewEvent]:
+    """Write what came of a call, and go on with what it was part of. Returns the events."""
+    version = _version_of(generation)
+    told = _tail(generation, version, said.text)
+    generation.status = _status(failure)
+    generation.content = said.text
+    generation.error = None if failure is None else _error(failure)
+    generation.ended_at = Now()
+    generation.save(update_fields=["status", "content", "error", "ended_at"])
+    generation.refresh_from_db(fields=["ended_at"])
+    if said.details:
+        version.details = {**version.details, **said.details}
+        version.save(update_fields=["details"])
+    if failure is not None and not said.text:
+        fallback = merges.fall_back(version=version, failed=generation, failure=failure)
+        if fallback:
+            return fallback
+    return [*told, *_tell(generation, version), *_advance(generation.turn)]
+
+
+def _tail(generation: Generation, version: Version, text: str) -> list[NewEvent]:
+    """The text that has not come to the log yet."""
+    known = spoken(generation, version)
+    return events.deltas(version, generation.model, text[len(known) :], len(known))
+
+
+def _tell(generation: Generation, version: Version) -> list[NewEvent]:
+    """What its followers hear of a call that has ended; of a removed card, only what it cost."""
+    session, card = generation.session, generation.card
+    told = []
+    if card.removed_at is None:
+        version.generation = generation
+        card.current = version
+        told.append(events.card_event(generation.status, session, card))
+        if version.message_id is not None and generation.status == Status.COMPLETED:
+            told.append(events.message_completed(version, generation.turn))
+    return [*told, events.usage_updated(session)]
+
+
+def _advance(turn: Turn) -> list[NewEvent]:
+    """Go on with the turn when its last call has ended."""
+    session = turn.session
+    if turn.generations.filter(status__in=(Status.QUEUED, Status.RUNNING)).exists():
+        return []
+    told: list[NewEvent] = []
+    if turn.kind == Turn.Kind.DEBATE:
+        told, goes_on = debates.after_round(turn=turn)
+        if goes_on:
+            return [*told, *_session_events(session)]
+    if turn.kind == Turn.Kind.MERGE:
+        told = merges.after(turn=turn)
+    close_turn(turn)
+    return [*told, *_session_events(session)]
+
+
+def close_turn(turn: Turn) -> None:
+    """A turn ends as the best of its calls did."""
+    ended = set(turn.generations.values_list("status", flat=True))
+    ranking = (Status.COMPLETED, Status.CANCELLED, Status.FAILED)
+    turn.status = next((status for status in ranking if status in ended), Status.COMPLETED)
+    turn.ended_at = Now()
+    turn.save(update_fields=["status", "ended_at"])
+
+
+def _session_events(session: Session) -> list[NewEvent]:
+    return [events.session_changed(session)] if refresh(session=session) else []
+
+
+def _version_of(generation: Generation) -> Version:
+    """The version that it was begun for: the first, for later ones are restorations of it."""
+    version = generation.versions.select_related("message", "card").order_by("number")[0]
+    version.generation = generation
+    return version
+
+
+def _status(failure: DomainError | None) -> Status:
+    if failure is None:
+        return Status.COMPLETED
+    return Status.CANCELLED if isinstance(failure, CallCancelled) else Status.FAILED
+
+
+def _error(failure: DomainError) -> dict[str, Any]:
+    return {"code": failure.code, "message": failure.text, **failure.extra}

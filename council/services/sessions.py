@@ -1,0 +1,164 @@
+"""Councils and their cards: begun, added, written anew, restored, removed."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from common.errors import DomainError
+from council import events
+from council.errors import NothingToAnswer, TooManyCards
+from council.models import Card, Session, Status, Turn, Version
+from council.selectors.cards import current_of, get_version
+from council.services import generations, outcomes
+from council.services.locks import lock_card, lock_session
+from council.types import MAX_CARDS, MAX_TITLE, STREAM
+from events.services import append, open_stream
+from events.types import USER, NewEvent
+
+
+@transaction.atomic
+def start(
+    *,
+    user: User,
+    prompt: str,
+    models: Sequence[str],
+    title: str = "",
+    system: str = "",
+    refused: dict[str, DomainError] | None = None,
+) -> Session:
+    """Begin a council: one card per model, all of which answer at once and blind.
+
+    `refused` are models that cannot be paid for; their cards are failed from the start.
+    """
+    session = Session.objects.create(
+        account=user,
+        title=title or _title(prompt),
+        prompt=prompt,
+        system=system,
+        status=Status.RUNNING,
+        activity=Session.Activity.ANSWERING,
+    )
+    open_stream(stream_id=session.pk, kind=STREAM, account=user)
+    turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
+    told = [events.session_created(session)]
+    for model in models:
+        told += _deal(session, turn, model)
+    append(stream_id=session.pk, events=told)
+    return session
+
+
+@transaction.atomic
+def add_card(*, user: User, session_id: UUID, model: str, prompt: str = "") -> Card:
+    """Let one more model answer, as blind as the others. Raises NotFound, TooManyCards."""
+    session = lock_session(user, session_id)
+    check_room(session=session, kind=Card.Kind.ANSWER)
+    turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
+    told = _deal(session, turn, model, prompt)
+    append(stream_id=session.pk, events=[*told, *changes(session=session)])
+    return session.cards.select_related("current__generation").order_by("-id")[0]
+
+
+def check_room(*, session: Session, kind: Card.Kind) -> None:
+    """Raises TooManyCards."""
+    if session.cards.filter(removed_at=None, kind=kind).count() >= MAX_CARDS:
+        raise TooManyCards
+
+
+@transaction.atomic
+def regenerate(
+    *, user: User, card_id: UUID, model: str | None = None, instructions: str = ""
+) -> Card:
+    """Write the card's answer anew, as a new version, by its own model or another.
+
+    Raises NotFound, CardRunning, SessionBusy, TooManyVersions.
+    """
+    card = lock_card(user, card_id)
+    session = card.session
+    generations.check_idle(card=card)
+    old = current_of(card)
+    kind = Turn.Kind.MERGE if card.kind == Card.Kind.MERGE else Turn.Kind.ANSWER
+    turn = generations.open_turn(session=session, kind=kind)
+    generations.begin(
+        card=card,
+        turn=turn,
+        source=Version.Source.REGENERATE,
+        model=model or old.generation.model,
+        parent=old.parent,
+        message=old.message,
+        revises=old,
+        instructions=instructions,
+        details=old.details,
+    )
+    told = [events.version_created(session, card), *changes(session=session)]
+    append(stream_id=session.pk, events=told)
+    return card
+
+
+@transaction.atomic
+def restore(*, user: User, card_id: UUID, number: int) -> Card:
+    """Make an earlier version the current one again, by appending it as a new version.
+
+    Raises NotFound, also for an unknown version, CardRunning, SessionBusy, NothingToAnswer where
+    that version has no finished answer, TooManyVersions.
+    """
+    card = lock_card(user, card_id)
+    session = card.session
+    generations.check_idle(card=card)
+    chosen = get_version(card, number)
+    if chosen.generation.status != Status.COMPLETED:
+        raise NothingToAnswer("That version has no finished answer.")
+    version = generations.append_version(
+        card=card,
+        generation=chosen.generation,
+        source=Version.Source.RESTORE,
+        parent=chosen.parent,
+        message=chosen.message,
+        revises=card.current,
+        restored_from=chosen.number,
+        details=chosen.details,
+    )
+    told = [
+        events.card_event("restored", session, card, USER),
+        *events.deltas(version, chosen.generation.model, chosen.generation.content, 0),
+        *changes(session=session),
+    ]
+    append(stream_id=session.pk, events=told)
+    return card
+
+
+@transaction.atomic
+def remove(*, user: User, card_id: UUID) -> None:
+    """Take a card off the council. A call that runs is stopped, and billed at what it has produced.
+
+    Raises NotFound.
+    """
+    card = lock_card(user, card_id)
+    session = card.session
+    card.removed_at = Now()
+    card.save(update_fields=["removed_at"])
+    running = card.generations.filter(status__in=(Status.QUEUED, Status.RUNNING))
+    ended = outcomes.cancel(
+        session=session, generation_ids=list(running.values_list("id", flat=True))
+    )
+    told = [events.card_removed(card), *ended, *changes(session=session)]
+    append(stream_id=session.pk, events=told)
+
+
+def changes(*, session: Session) -> list[NewEvent]:
+    """The event of a session whose status is another now; none where it is not."""
+    return [events.session_changed(session)] if generations.refresh(session=session) else []
+
+
+def _deal(session: Session, turn: Turn, model: str, prompt: str = "") -> list[NewEvent]:
+    card = Card.objects.create(session=session, prompt=prompt)
+    generations.begin(card=card, turn=turn, source=Version.Source.INITIAL, model=model)
+    return [events.card_event("created", session, card, USER)]
+
+
+def _title(prompt: str) -> str:
+    """The first line of the question, cut to a title's length."""
+    line = " ".join(prompt.strip().partition("\n")[0].split())
+    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
