@@ -19,3 +19,10 @@ class NewEvent(Struct, frozen=True):
 def model_actor(model: str) -> str:
     """The actor of what the model of that catalog key says."""
     return f"model:{model}"
+
+
+class Page(Struct, frozen=True):
+    """Events of a stream. `body` is a JSON array of them, `next_seq` the place to read on from."""
+
+    body: str
+    next_seq: int

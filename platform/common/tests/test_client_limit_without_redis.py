@@ -1,24 +1,19 @@
 """What is left of the limits while Redis is away: those on signing in, by each process alone."""
 
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 
 import pytest
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from common.clientlimit import AUTHENTICATION_LIMIT, GENERAL_LIMIT
-from common.local import redis
-from common.local.ports import free_port
-from common.local.processes import Process
 from common.ratelimit import LOCAL_NAMES, REDIS_PAUSE, Limit, LocalWindows
 from common.tests.client import Client, assert_refused
 from simulator.process import RunningSimulator
+from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
 
 PATIENCE = 0.3  # seconds that a request may wait for Redis, and then some for its answer
@@ -27,45 +22,13 @@ ANSWERING = 0.2
 Away = Callable[[], AbstractContextManager[None]]
 
 
-class OwnRedis:
-    """A Redis that may be stopped."""
-
-    def __init__(self, folder: Path) -> None:
-        self._port = free_port()
-        self._service = redis.service(folder, self._port, durable=False)
-        self.url = redis.url(self._port)
-        self.start()
-
-    def start(self) -> None:
-        self._process = Process(self._service)
-        self._process.wait_until_ready(timeout=10)
-
-    @contextmanager
-    def dead(self) -> Iterator[None]:
-        self._process.stop()
-        yield
-        self.start()
-        _until_looked_for_again()
-
-    @contextmanager
-    def frozen(self) -> Iterator[None]:
-        os.kill(self._process.pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(self._process.pid, signal.SIGCONT)
-        _until_looked_for_again()
-
-    def stop(self) -> None:
-        self._process.stop()
-
-    def counted(self, client: Client) -> int:
-        with Redis.from_url(self.url) as connection:
-            return int(connection.llen(f"limit:{client.sign_ins}"))
-
-
 def _until_looked_for_again() -> None:
     time.sleep(REDIS_PAUSE + 0.1)
+
+
+def counted(own_redis: OwnRedis, client: Client) -> int:
+    with Redis.from_url(own_redis.url) as connection:
+        return int(connection.llen(f"limit:{client.sign_ins}"))
 
 
 @pytest.fixture(scope="module")
@@ -97,23 +60,29 @@ def alice(web_of_its_own: Web) -> Iterator[Client]:
 
 @pytest.fixture(params=[OwnRedis.dead, OwnRedis.frozen], ids=["dead", "frozen"])
 def away(request: pytest.FixtureRequest, own_redis: OwnRedis) -> Away:
-    return lambda: request.param(own_redis)
+    @contextmanager
+    def away() -> Iterator[None]:
+        with request.param(own_redis):
+            yield
+        _until_looked_for_again()
+
+    return away
 
 
 def test_signing_in_is_limited_all_the_same_and_an_outage_gives_no_second_quota(
     alice: Client, own_redis: OwnRedis, away: Away
 ) -> None:
     assert [alice.try_to_sign_in().status_code for _ in range(30)] == [422] * 30
-    assert own_redis.counted(alice) == 30
+    assert counted(own_redis, alice) == 30
     with away():
         answers = [alice.try_to_sign_in() for _ in range(71)]
         assert [answer.status_code for answer in answers[:70]] == [422] * 70
         assert_refused(answers[70])
         slowest = max(answer.elapsed.total_seconds() for answer in answers)
         assert slowest < PATIENCE + ANSWERING
-    counted = own_redis.counted(alice)
+    before = counted(own_redis, alice)
     assert_refused(alice.try_to_sign_in())
-    assert own_redis.counted(alice) == counted
+    assert counted(own_redis, alice) == before
 
 
 def test_signing_in_is_counted_in_redis_when_it_is_back(
@@ -121,9 +90,9 @@ def test_signing_in_is_counted_in_redis_when_it_is_back(
 ) -> None:
     with away():
         assert alice.try_to_sign_in().status_code == 422
-    counted = own_redis.counted(alice)
+    before = counted(own_redis, alice)
     assert alice.try_to_sign_in().status_code == 422
-    assert own_redis.counted(alice) == counted + 1
+    assert counted(own_redis, alice) == before + 1
 
 
 def test_who_is_refused_by_redis_takes_nothing_here_either(
