@@ -46,7 +46,7 @@ class Session(models.Model):
         indexes = [models.Index(fields=["account", "-id"], name="council_newest_first")]
 
     def __str__(self) -> str:
-        return self.title
+        return str(self.pk)
 
 
 class Turn(models.Model):

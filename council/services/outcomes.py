@@ -99,7 +99,7 @@ def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
     told: list[NewEvent] = []
     for generation_id in jobs.cancel(job_ids=generation_ids):
         generation = lock_generation(generation_id)
-        generation.session = session
+        generation.session = generation.card.session = generation.turn.session = session
         told += _finish(generation, Said(), CallCancelled())
     return told
 

@@ -93,6 +93,11 @@ UNFOLD: dict[str, Any] = {
                 ],
             },
             {
+                "title": "Work",
+                "separator": True,
+                "items": [_page("Councils", "groups", "council.session")],
+            },
+            {
                 "title": "Files",
                 "separator": True,
                 "items": [_page("Stored files", "folder_open", "files.storedfile")],

@@ -1,0 +1,70 @@
+"""Councils in the operators' admin: how they went and what they cost, not what was said."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from common.backoffice.filters import PeriodFilter
+from common.backoffice.pages import OfAnAccount, ReadOnly
+from common.backoffice.theme import TabularInline, display
+from common.money import usd_text
+from council.models import Generation, Session
+from council.selectors.cards import session_cost
+
+
+class GenerationInline(TabularInline[Any, Any]):
+    """The calls of a council, the first of them first."""
+
+    model = Generation
+    verbose_name_plural = "calls"
+    fields = readonly_fields = ("charge", "model", "status", "reason", "created_at", "ended_at")
+    ordering = ("id",)
+    extra = max_num = 0
+    can_delete = False
+    per_page = 50
+
+    @display(description="Charge")
+    def charge(self, generation: Generation) -> str:
+        path = reverse("admin:billing_charge_change", args=(generation.pk,))
+        return format_html('<a href="{}">{}</a>', path, generation.pk)
+
+    @display(description="Why it failed")
+    def reason(self, generation: Generation) -> str:
+        return str((generation.error or {}).get("code", ""))
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Session)
+class SessionAdmin(ReadOnly, OfAnAccount):
+    """Questions, answers and titles are their user's: they are not shown."""
+
+    list_display = ("created_at", "id", "account", "shown_status", "activity")
+    list_filter = (PeriodFilter, ("status", ChoicesDropdownFilter))
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields: ClassVar[tuple[str, ...]] = (
+        "id",
+        "account",
+        "created_at",
+        "status",
+        "activity",
+        "cost",
+    )
+    inlines = (GenerationInline,)
+
+    @display(
+        description="Status",
+        label={"completed": "success", "running": "info", "failed": "danger"},
+    )
+    def shown_status(self, session: Session) -> str:
+        return session.status
+
+    @display(description="Paid so far")
+    def cost(self, session: Session) -> str:
+        return usd_text(session_cost(session.account, session.pk))
