@@ -1,1 +1,1 @@
-"""Benchmarks: the service against a bare pass-through, and the money functions under pgbench."""
+"""Benchmarks: the service beside what is measured in the same run, and what is promised of it."""

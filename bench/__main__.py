@@ -1,5 +1,6 @@
 """`python -m bench`: the service beside the yardstick and beside LiteLLM's proxy, the usage report
-over a million charges, what a web app asks, and the money functions under pgbench.
+over a million charges, what a web app asks, the money functions under pgbench, and what is live:
+sockets, the event log and councils.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the limiter,
 one process for the service and one for each that it is compared with, and an upstream without
@@ -24,6 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
+    parser.add_argument("--only", choices=("calls", "past", "live"), help="one part of it")
     options = parser.parse_args()
     _allow_many_sockets()
     print(report.machine(), end="\n\n", flush=True)
@@ -33,7 +35,7 @@ def main() -> None:
             django.setup()
             from bench import suite  # needs Django's settings
 
-            suite.run(rounds=options.rounds, seconds=options.seconds)
+            suite.run(rounds=options.rounds, seconds=options.seconds, only=options.only)
     except (BenchError, LocalError) as error:
         sys.exit(str(error))
 

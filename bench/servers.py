@@ -1,4 +1,4 @@
-"""The processes under test: the simulator in bench mode, the yardstick, the service."""
+"""The processes under test: the service, its worker, and what they are measured beside."""
 
 import os
 import socket
@@ -6,12 +6,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from uuid import uuid4
 
+from celery import Celery
+
+from bench.feed import Feed
+from common.local.parts import QUEUES
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
@@ -37,21 +42,40 @@ class Server:
         return int(line.split()[1]) * 1024
 
 
-def uvicorn(application: str, environment: Mapping[str, str]) -> AbstractContextManager[Server]:
+@contextmanager
+def uvicorn(application: str, environment: Mapping[str, str]) -> Iterator[Server]:
     """One uvicorn process as in production, until the block ends."""
-    port = free_port()
     command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
-    command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
-    command += ["--no-access-log", "--no-proxy-headers"]
-    command += ["--log-level", "warning", "--backlog", "4096"]
-    whole = {**os.environ, "PYTHONPATH": PYTHONPATH, **environment}
-    return _process(application, command, port, whole)
+    command += ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--no-proxy-headers"]
+    command += ["--ws", "websockets-sansio", "--ws-max-size", "65536"]
+    command += ["--ws-per-message-deflate", "false", "--log-level", "warning", "--backlog", "4096"]
+    port = free_port()
+    command += ["--port", str(port)]
+    with _listening(application, command, port, _with_ours(environment)) as server:
+        yield server
+
+
+def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": PYTHONPATH, **environment}
+
+
+@contextmanager
+def _listening(
+    name: str, command: list[str], port: int, environment: Mapping[str, str]
+) -> Iterator[Server]:
+    def listens() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((LOOPBACK, port)) == 0
+
+    with _process(name, command, environment, listens) as pid:
+        yield Server(pid, port)
 
 
 @contextmanager
 def _process(
-    name: str, command: list[str], port: int, environment: Mapping[str, str]
-) -> Iterator[Server]:
+    name: str, command: list[str], environment: Mapping[str, str], is_ready: Callable[[], bool]
+) -> Iterator[int]:
+    """Its id, once it is ready."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command,
@@ -63,8 +87,8 @@ def _process(
             start_new_session=True,
         )
         try:
-            _wait_until_it_listens(name, process, port, output)
-            yield Server(process.pid, port)
+            _wait_until_ready(name, process, is_ready, output)
+            yield process.pid
         finally:
             process.terminate()
             try:
@@ -74,14 +98,16 @@ def _process(
                 process.wait()
 
 
-def _wait_until_it_listens(
-    name: str, process: subprocess.Popen[bytes], port: int, output: IO[bytes]
+def _wait_until_ready(
+    name: str,
+    process: subprocess.Popen[bytes],
+    is_ready: Callable[[], bool],
+    output: IO[bytes],
 ) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex((LOOPBACK, port)) == 0:
-                return
+        if is_ready():
+            return
         time.sleep(0.05)
     output.seek(0)
     words = output.read().decode(errors="replace").strip()
@@ -91,6 +117,18 @@ def _wait_until_it_listens(
 def yardstick(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     """The bare pass-through to the simulator."""
     return uvicorn("bench.yardstick:application", {"UPSTREAM": simulator.base_url("openai")})
+
+
+def socket_yardstick(feed: Feed) -> AbstractContextManager[Server]:
+    """The bare Channels consumer."""
+    return uvicorn("bench.socket_yardstick:application", feed.environment())
+
+
+def socket_floor(feed: Feed) -> AbstractContextManager[Server]:
+    """The server that writes ready frames, and does nothing else."""
+    port = free_port()
+    command = [sys.executable, "-m", "bench.socket_floor", str(port)]
+    return _listening("bench.socket_floor", command, port, _with_ours(feed.environment()))
 
 
 def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
@@ -110,10 +148,28 @@ def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
         "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
         "UPSTREAM": simulator.base_url("openai"),
     }
-    return _process("LiteLLM", command, port, environment)
+    return _listening("LiteLLM", command, port, environment)
 
 
 def service(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     """The service with the simulator for OpenAI; stores and secrets come from our environment."""
-    upstream = {"OPENAI_API_KEY": "unused", "OPENAI_BASE_URL": simulator.base_url("openai")}
-    return uvicorn("config.asgi:application", upstream)
+    return uvicorn("config.asgi:application", _upstream(simulator))
+
+
+def worker(simulator: RunningSimulator) -> AbstractContextManager[int]:
+    """A worker of that service, as in production. Its id."""
+    name = f"worker@bench-{uuid4().hex}"
+    command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "worker"]
+    command += ["--pool=threads", "--concurrency=4", "--queues", QUEUES, "--hostname", name]
+    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+    control = Celery(broker=os.environ["REDIS_URL"]).control
+
+    def answers() -> bool:
+        return bool(control.ping(destination=[name], timeout=0.5, limit=1))
+
+    environment = _with_ours({**_upstream(simulator), "DATABASE_POOL": "0"})
+    return _process("The worker", command, environment, answers)
+
+
+def _upstream(simulator: RunningSimulator) -> dict[str, str]:
+    return {"OPENAI_API_KEY": "unused", "OPENAI_BASE_URL": simulator.base_url("openai")}

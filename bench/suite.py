@@ -8,6 +8,7 @@ from django.db import connection
 
 from bench import (
     embeddings,
+    live,
     noise,
     open_streams,
     pgbench,
@@ -33,9 +34,20 @@ PGBENCH_ACCOUNTS = 1_000
 PGBENCH_MODELS = {"allowance": "gpt-6-luna", "balance": "text-embedding-3-small"}
 
 
-def run(*, rounds: int, seconds: int) -> None:
-    """Measure everything and print it. Django is set up and its database empty."""
+def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
+    """Measure everything, or one part, and print it. Django is set up and its database empty."""
     seed.prepare_database()
+    parts = {
+        "calls": lambda: _calls(rounds, seconds),
+        "past": _with_a_long_past,
+        "live": live.run,
+    }
+    targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
+    print("\n" + report.verdicts(targets))
+
+
+def _calls(rounds: int, seconds: int) -> list[Target]:
+    """The public interface under load, and the money functions beneath it."""
     accounts = seed.open_accounts(ACCOUNTS)
     keys = [account.key for account in accounts]
     with process.running("--bench") as simulator:
@@ -47,8 +59,7 @@ def run(*, rounds: int, seconds: int) -> None:
     targets.append(_accounting(answered + streamed + called + embedded))
     with noise.told("pgbench"):
         targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
-    targets += _with_a_long_past()
-    print("\n" + report.verdicts(targets))
+    return targets
 
 
 def _compare(

@@ -1,0 +1,151 @@
+"""Councils through the whole service, web process and worker: how much longer one takes than the
+slowest of its provider calls, and whether many at once keep every event.
+
+The time of a call is what the simulator's journal says of it, from its arrival to its last word.
+"""
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from websockets.sync.client import connect
+
+from accounts.models import User
+from accounts.tokens import access_token
+from bench.seed import Account
+from bench.servers import BenchError, Server
+from common.local.ports import LOOPBACK
+from simulator.process import RunningSimulator
+
+CARDS, TOKENS = 8, 800
+_MODEL = "gpt-6-luna"
+_DELAY_MS = 10
+_PATIENCE = 120  # seconds for one event
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Seconds from the request to the last `card.completed`, and of the slowest provider call;
+    `faults` says what is wrong with the events, in words."""
+
+    seconds: float
+    slowest_call: float
+    events: int
+    faults: list[str]
+
+
+class _Event(msgspec.Struct):
+    seq: int
+    type: str
+    data: dict[str, Any]
+
+
+def measure(
+    service: Server, simulator: RunningSimulator, accounts: Sequence[Account]
+) -> list[Outcome]:
+    """A council for each account, all at once."""
+    users = User.objects.in_bulk([account.account_id for account in accounts])
+    tokens = [access_token(user.id, user.token_version) for user in users.values()]
+
+    def hold(token: str) -> Outcome:
+        return _hold(_Client(service.port, token), simulator)
+
+    with ThreadPoolExecutor(len(tokens)) as pool:
+        return list(pool.map(hold, tokens))
+
+
+def _hold(client: "_Client", simulator: RunningSimulator) -> Outcome:
+    marker = uuid4().hex
+    steering = {"tokens": TOKENS, "delay_ms": _DELAY_MS, "marker": marker}
+    prompt = f"Tell me something at length.\n@sim {json.dumps(steering)}"
+    started = time.perf_counter()
+    session = client.ask("POST", "", {"prompt": prompt, "models": [_MODEL] * CARDS})
+    frames = client.listen(session["id"])
+    seconds = time.perf_counter() - started
+    calls = simulator.calls(marker)
+    return Outcome(
+        seconds=seconds,
+        slowest_call=max(call["ended_at"] - call["started_at"] for call in calls),
+        events=len(frames),
+        faults=[*_faults(client, session["id"], frames), *_faults_of_calls(calls)],
+    )
+
+
+def _faults(client: "_Client", session_id: str, frames: list[bytes]) -> list[str]:
+    """What the socket brought beside the replay, and the words of the events beside the cards'."""
+    faults = []
+    replayed = client.replay(session_id)
+    events = [msgspec.json.decode(frame, type=_Event) for frame in frames]
+    if frames != replayed[: len(frames)]:
+        faults.append("the socket differs from the replay")
+    if [event.seq for event in events] != list(range(1, len(events) + 1)):
+        faults.append("the events have gaps")
+    said: dict[str, str] = defaultdict(str)
+    for event in events:
+        if event.type == "card.delta":
+            said[event.data["card_id"]] += event.data["text"]
+    for card in client.ask("GET", f"/{session_id}")["cards"]:
+        if card["content"] != said[card["id"]]:
+            faults.append("the events of a card are not its text")
+        if (card["status"], card["usage"]["output_tokens"]) != ("completed", TOKENS):
+            faults.append(f"a card is {card['status']} with {card['usage']}")
+    return faults
+
+
+def _faults_of_calls(calls: list[dict[str, Any]]) -> list[str]:
+    outcomes = [call["outcome"] for call in calls]
+    return [] if outcomes == ["completed"] * CARDS else [f"the provider saw {outcomes}"]
+
+
+class _Client:
+    """The owner of a council."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._port = port
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        return json.loads(self._ask(method, path, body))
+
+    def listen(self, session_id: str) -> list[bytes]:
+        """All events from the first on, until every card is completed or has ended otherwise."""
+        url = f"ws://{LOOPBACK}:{self._port}/api/council/ws/{session_id}?after_seq=0"
+        frames, ended = [], 0
+        authorization = {"Authorization": self._headers["Authorization"]}
+        with connect(url, additional_headers=authorization, compression=None) as socket:
+            while ended < CARDS:
+                frame = socket.recv(_PATIENCE, decode=False)
+                if frame.startswith(b'{"seq":'):
+                    frames.append(frame)
+                    kind = msgspec.json.decode(frame, type=_Event).type
+                    ended += kind in ("card.completed", "card.failed", "card.cancelled")
+        return frames
+
+    def replay(self, session_id: str) -> list[bytes]:
+        """All events, as bytes."""
+        events: list[bytes] = []
+        page = [msgspec.Raw()]
+        while page:
+            path = f"/{session_id}/events?after_seq={len(events)}&limit={_PAGE}"
+            page = msgspec.json.decode(self._ask("GET", path), type=list[msgspec.Raw])
+            events += map(bytes, page)
+        return events
+
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
+        http = HTTPConnection(LOOPBACK, self._port, timeout=_PATIENCE)
+        encoded = None if body is None else json.dumps(body).encode()
+        http.request(method, f"/api/council/sessions{path}", encoded, self._headers)
+        response = http.getresponse()
+        answer = response.read()
+        http.close()
+        if response.status not in (200, 201):
+            raise BenchError(f"{method} {path} answered {response.status}: {answer.decode()}")
+        return answer

@@ -1,0 +1,121 @@
+"""The live part: sockets, the event log and councils; what is promised, and what is printed."""
+
+from collections import Counter
+
+from bench import councils, delivery, event_log, idle_sockets, noise, report, seed, servers
+from bench.report import Target, milliseconds
+from bench.servers import Server
+from bench.sessions import open_councils, sockets
+from simulator import process
+
+COUNCILS_AT_ONCE = 10
+# One user may have 50 sockets in a process.
+_IDLE_OWNERS = 125
+
+
+def run() -> list[Target]:
+    """Measure all of it and print it."""
+    return [*_sockets(), *_log(), *_councils()]
+
+
+def _sockets() -> list[Target]:
+    with process.running("--bench") as simulator, noise.told("the live sockets"):
+        with servers.socket_yardstick(idle_sockets.SILENCE) as server:
+            idle_bare = _idle(server, [f"/{number}" for number in range(_IDLE_OWNERS)])
+        with servers.service(simulator) as server:
+            idle_ours = _idle(server, [each.path for each in open_councils(_IDLE_OWNERS)])
+        with servers.socket_floor(delivery.FEED) as server:
+            floor = delivery.from_memory(server)
+        with servers.socket_yardstick(delivery.FEED) as server:
+            bare = delivery.from_memory(server)
+        with servers.service(simulator) as server:
+            ours = delivery.from_log(server, open_councils(delivery.FEED.streams))
+    _print_sockets(
+        [
+            ("ready bytes", floor, ""),
+            ("bare Channels consumer", bare, f"{idle_bare:.0f} KB"),
+            ("service", ours, f"{idle_ours:.0f} KB"),
+        ]
+    )
+    promised, lost = delivery.FEED.rate, _lost(ours)
+    middle, p99, rate = ours.median, ours.p99, ours.rate
+    return [
+        Target("commit to delivery, median", milliseconds(middle), "< 20 ms", middle < 0.02),
+        Target("commit to delivery, p99", milliseconds(p99), "< 100 ms", p99 < 0.1),
+        Target("commits meanwhile", f"{rate:,.0f}/s", f"{promised}/s", rate >= 0.98 * promised),
+        Target("deliveries lost or out of turn", lost, "none", lost == "none"),
+        Target("memory of an idle socket", f"{idle_ours:.0f} KB", "<= 40 KB", idle_ours <= 40),
+    ]
+
+
+def _idle(server: Server, paths: list[str]) -> float:
+    """KB each."""
+    opened = sockets(paths, idle_sockets.SOCKETS // len(paths))
+    return idle_sockets.bytes_each(server, opened) / 1024
+
+
+def _print_sockets(rows: list[tuple[str, delivery.Outcome, str]]) -> None:
+    feed = delivery.FEED
+    print(
+        f"{feed.sockets:,} sockets over {feed.streams} streams, from commit or sending to receipt; "
+        f"and the memory of each of {idle_sockets.SOCKETS:,} idle sockets"
+    )
+    cells = [
+        (name, f"{it.rate:,.0f}", milliseconds(it.median), milliseconds(it.p99), _lost(it), idle)
+        for name, it, idle in rows
+    ]
+    header = ("", "events/s", "median", "p99", "lost", "idle")
+    print(report.table(header, cells), end="\n\n", flush=True)
+
+
+def _lost(outcome: delivery.Outcome) -> str:
+    counts = Counter({"missing": outcome.missing, "out of turn": outcome.disordered})
+    seen = [f"{count:,} {what}" for what, count in (counts + outcome.failures).items()]
+    return ", ".join(seen) or "none"
+
+
+def _log() -> list[Target]:
+    with process.running("--bench") as simulator, servers.service(simulator) as server:
+        short, long = open_councils(2)
+        event_log.seed_events(long.id)
+        with noise.told("the event log"):
+            appends = event_log.appends(short.id)
+            replay = event_log.replay(server, long)
+    print(
+        f"Appends to one stream: {appends.ours:,.0f}/s, bare inserts {appends.bare:,.0f}/s; replay "
+        f"of {event_log.EVENTS:,} events: {replay.ours:,.0f}/s, read from the database "
+        f"{replay.bare:,.0f}/s\n",
+        flush=True,
+    )
+    appended, replayed = f"{appends.ours:,.0f}/s", f"{replay.ours:,.0f}/s"
+    return [
+        Target("appends to one stream", appended, ">= 300/s", appends.ours >= 300),
+        Target("replay of a long stream", replayed, ">= 10,000/s", replay.ours >= 10_000),
+    ]
+
+
+def _councils() -> list[Target]:
+    accounts = seed.open_accounts(1 + COUNCILS_AT_ONCE)
+    with (
+        process.running() as simulator,
+        servers.service(simulator) as server,
+        servers.worker(simulator),
+        noise.told("the councils"),
+    ):
+        [alone] = councils.measure(server, simulator, accounts[:1])
+        together = councils.measure(server, simulator, accounts[1:])
+    ratio = alone.seconds / alone.slowest_call
+    events = sum(outcome.events for outcome in together)
+    print(
+        f"A council of {councils.CARDS} cards of {councils.TOKENS} tokens: {alone.seconds:.2f} s, "
+        f"its slowest call {alone.slowest_call:.2f} s; {COUNCILS_AT_ONCE} at once: {events:,} "
+        f"events in {max(outcome.seconds for outcome in together):.2f} s, the slowest call "
+        f"{max(outcome.slowest_call for outcome in together):.2f} s\n",
+        flush=True,
+    )
+    faults = Counter(fault for outcome in (alone, *together) for fault in outcome.faults)
+    seen = ", ".join(f"{count} x {what}" for what, count in faults.items()) or "nothing"
+    return [
+        Target("a council, of its slowest call", f"{ratio:.2f}x", "<= 1.15x", ratio <= 1.15),
+        Target(f"lost of {COUNCILS_AT_ONCE} councils at once", seen, "nothing", not faults),
+    ]
