@@ -9,7 +9,8 @@ SYSTEM = "system"
 
 
 class NewEvent(Struct, frozen=True):
-    """An event to be. `type` is `resource.verb`; `data` is whatever JSON can say."""
+    """An event to be. `type` is `resource.verb`; `data` is whatever JSON can say, but
+    for the NUL character, which PostgreSQL cannot store."""
 
     type: str
     data: Any
