@@ -25,16 +25,19 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
       AND id <> ALL (p_live)
 $$;
 
+-- Doubt the owners whose leases have run out. A sweep gives an owner up when it has not renewed its
+-- lease 8 seconds later, which is at the next sweep. After a pause that nobody lived through (a
+-- frozen server, a failover, a cut network) all leases have run out at once, and a sweep may come
+-- before the first heartbeat.
+CREATE OR REPLACE FUNCTION doubt_leases() RETURNS void LANGUAGE sql VOLATILE AS $$
+    UPDATE billing_ownerlease SET doubted_at = money_now()
+    WHERE lease_until <= money_now() AND doubted_at IS NULL
+$$;
+
 -- Held charges that nobody will settle any more, oldest first.
---
--- An owner whose lease is found to have run out is only doubted at first, and given up when it has
--- not renewed it 8 seconds later, which is at the next sweep. After a pause that nobody lived
--- through (a frozen server, a failover, a cut network) all leases have run out at once, and a sweep
--- may come before the first heartbeat.
 CREATE OR REPLACE FUNCTION lapsed_charges(p_limit int)
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
-    UPDATE billing_ownerlease SET doubted_at = money_now()
-    WHERE lease_until <= money_now() AND doubted_at IS NULL;
+    SELECT doubt_leases();
 
     SELECT c.id FROM billing_charge c
     LEFT JOIN billing_ownerlease l ON l.owner_id = c.owner_id

@@ -23,11 +23,12 @@ MARGIN_SECONDS = 5.0
 
 
 class Lease:
-    """Renews the lease of `owner_id`, and ends what the process holds without knowing."""
+    """Renews the lease of `owner_id`, and ends what the process holds without knowing. `kind` says
+    what sort of process it is."""
 
-    def __init__(self, owner_id: UUID, kind: str, pumps: Mapping[UUID, Pump[Any, Any]]) -> None:
+    def __init__(self, owner_id: UUID, pumps: Mapping[UUID, Pump[Any, Any]]) -> None:
+        self.kind = "web"
         self._owner_id = owner_id
-        self._kind = kind
         self._pumps = pumps
         self._until = 0.0
         self._renewing = asyncio.Lock()
@@ -70,7 +71,7 @@ class Lease:
     async def _renew(self) -> set[UUID]:
         """Renew. Returns the charges that are held for this process and that it does not know."""
         asked_at = time.monotonic()
-        unknown = await charges.renew_lease(self._owner_id, self._kind, self._pumps.keys())
+        unknown = await charges.renew_lease(self._owner_id, self.kind, self._pumps.keys())
         self._until = asked_at + LEASE_SECONDS
         return unknown
 

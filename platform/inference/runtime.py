@@ -32,13 +32,14 @@ AnyPump = TypeVar("AnyPump", bound=Pump[Any, Any])
 
 
 class Runtime:
-    """Starts pumps and looks after them. `owner_id` names this process in the charges it holds."""
+    """Starts pumps and looks after them. `owner_id` names this process in the charges it holds, and
+    in the jobs it does."""
 
-    def __init__(self, kind: str = "web") -> None:
+    def __init__(self) -> None:
         self.owner_id = uuid4()
         self.draining = False
         self._pumps: dict[UUID, Pump[Any, Any]] = {}
-        self._lease = Lease(self.owner_id, kind, self._pumps)
+        self._lease = Lease(self.owner_id, self._pumps)
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[None]] = []
         self._progress = asyncio.Event()
@@ -48,8 +49,7 @@ class Runtime:
         """Run a call. Raises ServiceUnavailable where there is no room, or no lease."""
         if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
-        await self._lease.ensure()
-        self._start_keepers()
+        await self.keep_lease()
         # Known before it holds: a heartbeat expires held charges that no pump knows.
         self._pumps[pump.charge_id] = pump
         # A fresh context: the request's own would keep its thread and database connection alive.
@@ -60,16 +60,27 @@ class Runtime:
         task.add_done_callback(self._tasks.discard)
         return pump
 
+    def name(self, kind: str) -> None:
+        """Say in the lease what sort of process this is."""
+        self._lease.kind = kind
+
+    async def keep_lease(self) -> None:
+        """Return with a lease that is good for a while, and kept from now on. Raises
+        DatabaseUnavailable."""
+        await self._lease.ensure()
+        self._start_keepers()
+
     def note_progress(self) -> None:
         """Some call has come far enough for a checkpoint."""
         self._progress.set()
 
-    def begin_drain(self) -> None:
+    def begin_drain(self, *, seconds: float | None = None) -> None:
         """Take no new calls, and stop those that still run when the drain time is over."""
         if not self.draining:
             self.draining = True
-            self._stop_at = time.monotonic() + settings.DRAIN_SECONDS
-            asyncio.get_running_loop().call_later(settings.DRAIN_SECONDS, self._stop_pumps)
+            seconds = settings.DRAIN_SECONDS if seconds is None else seconds
+            self._stop_at = time.monotonic() + seconds
+            asyncio.get_running_loop().call_later(seconds, self._stop_pumps)
 
     async def close(self) -> None:
         """Let running calls end until the drain time is over, settle the rest, end the lease."""
