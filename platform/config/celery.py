@@ -2,6 +2,7 @@
 
 import logging
 import os
+from typing import Any
 
 from celery import Celery, signals
 from django.core.exceptions import ImproperlyConfigured
@@ -34,3 +35,27 @@ def refuse_unsafe_start(**_: object) -> None:
         refuse_unsafe_production()
     except ImproperlyConfigured as error:
         raise SystemExit(str(error)) from None
+
+
+@signals.celeryd_after_setup.connect
+def start_event_loop(instance: Any, **_: object) -> None:
+    """Before Celery connects to the broker: jobs are looked out for without it, too."""
+    from jobs.worker import get_worker
+
+    get_worker().start(list(instance.app.amqp.queues.consume_from))
+
+
+@signals.worker_shutting_down.connect
+def begin_drain(**_: object) -> None:
+    """With the signal itself."""
+    from jobs.worker import get_worker
+
+    get_worker().begin_drain()
+
+
+@signals.worker_shutdown.connect
+def stop_event_loop(**_: object) -> None:
+    """When Celery's own threads have ended."""
+    from jobs.worker import get_worker
+
+    get_worker().stop()

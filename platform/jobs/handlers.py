@@ -36,3 +36,8 @@ def register(kind: str, handler: Handler) -> None:
 def get_handler(kind: str) -> Handler:
     """The handler of that kind. Raises KeyError."""
     return _handlers[kind]
+
+
+def kinds() -> list[str]:
+    """The kinds that this process can do. Jobs of others are left to those who can."""
+    return list(_handlers)

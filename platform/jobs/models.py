@@ -1,4 +1,5 @@
-"""Jobs: work that a worker does after the request that asked for it has been answered."""
+"""Jobs, which a worker does after the request that asked for them has been answered; and the
+signs of life of the queues that bring them."""
 
 from django.db import models
 from django.db.models import Q
@@ -13,7 +14,8 @@ class Job(models.Model):
 
     `kind` names the handler. A claim sets `owner_id`, the process whose lease keeps the job, and
     counts `attempt` up: whoever writes for a job names its attempt, so that one who has lost the
-    job writes nothing. `wish` is what the job's owner wants of it while it runs.
+    job writes nothing. `appends` counts what the attempt has written to streams. `wish` is what
+    the job's owner wants of it while it runs.
     """
 
     class Status(models.TextChoices):
@@ -41,6 +43,7 @@ class Job(models.Model):
     status = models.CharField(max_length=16, choices=Status.choices, db_default=Status.QUEUED)
     wish = models.CharField(max_length=8, choices=Wish.choices, blank=True, db_default=Wish.NONE)
     attempt = models.PositiveIntegerField(db_default=0)
+    appends = models.PositiveIntegerField(db_default=0)
     owner_id = models.UUIDField(null=True)
     queued_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
@@ -59,3 +62,10 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class Canary(models.Model):
+    """When a worker last took the small task that is put into a queue every ten seconds."""
+
+    queue = models.CharField(max_length=16, primary_key=True)
+    sang_at = models.DateTimeField()

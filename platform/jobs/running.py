@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable
 from uuid import UUID
 
+from events.doorbell import aring
 from events.types import NewEvent
+from jobs.appends import Append, get_appender
 from jobs.models import Job
 
 
@@ -16,7 +18,7 @@ class RunningJob:
     """A claimed job. `attempt` is the fence: every write for the job names it.
 
     `wish` is what the job's owner wants of it; whoever can be interrupted listens with `on_wish`.
-    `lost` is set when somebody else has ended the job.
+    `lost` is set soon after the job has ended, whoever ended it.
     """
 
     def __init__(self, job_id: UUID, account_id: UUID, kind: str, attempt: int) -> None:
@@ -27,6 +29,8 @@ class RunningJob:
         self.wish = Job.Wish.NONE
         self.lost = False
         self._listeners: list[Callable[[], None]] = []
+        self._appending = asyncio.Lock()
+        self._appends = 0
 
     def on_wish(self, listener: Callable[[], None]) -> None:
         """Call `listener` when a wish comes, or the job is lost; at once if that has happened."""
@@ -35,8 +39,34 @@ class RunningJob:
             asyncio.get_running_loop().call_soon(listener)
 
     async def append(self, stream_id: UUID, events: list[NewEvent]) -> None:
-        """Write progress to a stream. Appends of jobs that run at once share a round trip.
+        """Write progress to a stream, once, and ring. Appends of jobs that run at once share a
+        round trip; while the database is away, this waits.
 
-        Raises JobLost where the job has ended, and DatabaseUnavailable, with unknown outcome.
+        Raises JobLost where the job has ended.
         """
-        raise NotImplementedError
+        async with self._appending:
+            self._appends += 1
+            item = Append(self.id, self.attempt, self._appends, stream_id, events)
+            is_ours = await get_appender().append(item)
+        if not is_ours:
+            raise JobLost
+        await aring([stream_id])
+
+    # --- The runner's side ------------------------------------------------------------------------
+
+    def hear(self, wish: Job.Wish) -> None:
+        """Tell the handler what is wanted of it; again only if that has changed."""
+        if self.wish != wish:
+            self.wish = wish
+            self._call_listeners()
+
+    def lose(self) -> None:
+        """Tell the handler, once, that the job has ended."""
+        if not self.lost:
+            self.lost = True
+            self._call_listeners()
+
+    def _call_listeners(self) -> None:
+        loop = asyncio.get_running_loop()
+        for listener in self._listeners:
+            loop.call_soon(listener)

@@ -1,11 +1,15 @@
-"""What becomes of a job. All but `wish_all` are part of the caller's transaction."""
+"""What becomes of a job, as part of the caller's transaction."""
 
 from collections.abc import Sequence
+from functools import partial
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.models import User
+from jobs.dispatch import get_dispatcher
 from jobs.models import Job
 
 
@@ -14,27 +18,61 @@ def enqueue(
 ) -> None:
     """Have a job done once the transaction is committed."""
     Job.objects.create(id=job_id, kind=kind, account=account, queue=queue)
-
-
-def is_running(*, job_id: UUID, attempt: int) -> bool:
-    """Is the job this attempt's? It then stays so until the transaction ends."""
-    running = Job.objects.filter(pk=job_id, attempt=attempt, status=Job.Status.RUNNING)
-    return running.select_for_update().first() is not None
+    transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
 
 
 def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
     """End a running job. False where it was not this attempt's to end: then nothing may be written
     for it."""
-    running = Job.objects.filter(pk=job_id, attempt=attempt, status=Job.Status.RUNNING)
-    return running.update(status=status, ended_at=Now()) == 1
+    return _running(job_id, attempt).update(status=status, ended_at=Now()) == 1
 
 
 def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
-    """Cancel jobs. Those that had not begun are cancelled now, and returned; those that run are
-    asked to stop, and end by themselves."""
-    queued = Job.objects.select_for_update().filter(pk__in=job_ids, status=Job.Status.QUEUED)
-    cancelled = set(queued.values_list("pk", flat=True))
-    Job.objects.filter(pk__in=cancelled).update(status=Job.Status.CANCELLED, ended_at=Now())
-    running = Job.objects.filter(pk__in=set(job_ids) - cancelled, status=Job.Status.RUNNING)
-    running.update(wish=Job.Wish.CANCEL)
-    return cancelled
+    """Cancel jobs. Those that nobody does just now are cancelled at once, and returned; those that
+    run are asked to stop, and end by themselves."""
+    idle, running = _lock(job_ids, Job.Status.QUEUED, Job.Status.PAUSED)
+    Job.objects.filter(pk__in=idle).update(status=Job.Status.CANCELLED, ended_at=Now())
+    Job.objects.filter(pk__in=running).update(wish=Job.Wish.CANCEL)
+    return idle
+
+
+def pause(*, job_ids: Sequence[UUID]) -> set[UUID]:
+    """Pause jobs. Those that had not begun are paused now, and returned; those that run are asked
+    to (`park`), unless they are being cancelled."""
+    queued, running = _lock(job_ids, Job.Status.QUEUED)
+    Job.objects.filter(pk__in=queued).update(status=Job.Status.PAUSED)
+    Job.objects.filter(pk__in=running, wish=Job.Wish.NONE).update(wish=Job.Wish.PAUSE)
+    return queued
+
+
+def park(*, job_id: UUID, attempt: int) -> bool:
+    """Lay a running job down until it is resumed. False where it was not this attempt's, or is to
+    be cancelled."""
+    job = _running(job_id, attempt).exclude(wish=Job.Wish.CANCEL)
+    return job.update(status=Job.Status.PAUSED, wish=Job.Wish.NONE, owner_id=None) == 1
+
+
+def resume(*, job_ids: Sequence[UUID]) -> set[UUID]:
+    """Have paused jobs done again, from where their handler left them; they are returned. Those
+    that run and were asked to pause need not any more."""
+    paused, running = _lock(job_ids, Job.Status.PAUSED)
+    Job.objects.filter(pk__in=paused).update(status=Job.Status.QUEUED, queued_at=Now())
+    Job.objects.filter(pk__in=running, wish=Job.Wish.PAUSE).update(wish=Job.Wish.NONE)
+    for job in Job.objects.filter(pk__in=paused):
+        transaction.on_commit(partial(get_dispatcher().send, job.pk, Job.Queue(job.queue)))
+    return paused
+
+
+def _running(job_id: UUID, attempt: int) -> QuerySet[Job]:
+    return Job.objects.filter(pk=job_id, attempt=attempt, status=Job.Status.RUNNING)
+
+
+def _lock(job_ids: Sequence[UUID], *idle: Job.Status) -> tuple[set[UUID], set[UUID]]:
+    """Lock jobs, in the order in which everybody does. Returns those that are as `idle` says, and
+    those that run."""
+    jobs = Job.objects.filter(pk__in=job_ids).order_by("pk").select_for_update()
+    statuses = dict(jobs.values_list("pk", "status"))
+    return (
+        {pk for pk, status in statuses.items() if status in idle},
+        {pk for pk, status in statuses.items() if status == Job.Status.RUNNING},
+    )

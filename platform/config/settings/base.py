@@ -239,14 +239,43 @@ DEMO_SEEDS: bool = env.bool("DEMO", False)
 
 # --- Background work ----------------------------------------------------------------------------
 
+# Jobs that a worker does at the same time; others wait, or go to another worker.
+MAX_OPEN_JOBS: int = env.int("MAX_OPEN_JOBS", 200)
+# A worker that takes no messages for so many seconds, although some wait, ends itself.
+DEAF_SECONDS = 60.0
+
 CELERY_BROKER_URL = REDIS_URL
+# A broker that does not answer is a broken connection: nobody waits for it for ever.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_timeout": 5}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
+# A message is taken by a thread that is free for it, of whichever worker.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     # One that no worker took in time is void: the next is due.
+    **{
+        f"canary-{queue}": {
+            "task": "jobs.tasks.sing",
+            "args": (queue,),
+            "schedule": 10.0,
+            "options": {"queue": queue, "expires": 60.0},
+        }
+        for queue in ("interactive", "media", "default")
+    },
+    "abandon-lapsed-jobs": {
+        "task": "jobs.tasks.abandon_lapsed_jobs",
+        "schedule": 10.0,
+        "options": {"expires": 10.0},
+    },
+    "purge-ended-jobs": {
+        "task": "jobs.tasks.purge_ended_jobs",
+        "schedule": 3600.0,
+        "options": {"expires": 3600.0},
+    },
     "expire-lapsed-charges": {
         "task": "billing.tasks.expire_lapsed_charges",
         "schedule": 10.0,

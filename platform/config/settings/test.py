@@ -13,3 +13,6 @@ PROVIDERS = from_environ({}, simulated=frozenset(SIMULATED_PROVIDERS), simulator
 SERVESTATIC_USE_FINDERS = True
 # Off as in production, but a test may start a process that has it on.
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
+# Kinds of jobs that only tests have.
+INSTALLED_APPS = [*INSTALLED_APPS, "jobs.tests.apps.JobsTestsConfig"]
+DEAF_SECONDS = 6.0

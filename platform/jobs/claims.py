@@ -1,0 +1,62 @@
+"""Claiming jobs and hearing of them, from an event loop: the functions of `sql/10_jobs.sql`.
+
+All may raise DatabaseUnavailable. A claim whose reply was lost is then put back by `put_back`.
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from msgspec import Struct
+
+from common.database import get_database
+from jobs.handlers import kinds
+from jobs.running import RunningJob
+
+
+class Notice(Struct, frozen=True):
+    """What is wanted of a running job (`Job.Wish`), or that it has `lost` it: it has ended."""
+
+    job_id: UUID
+    wish: str
+    lost: bool
+
+
+async def claim(owner_id: UUID, job_id: UUID) -> list[RunningJob]:
+    """Claim a job for a process. Empty where it is not to be had."""
+    rows = await get_database().rows(
+        "SELECT * FROM job_claim(%s, %s, %s)", (job_id, kinds(), owner_id)
+    )
+    return [_running(*row) for row in rows]
+
+
+async def claim_waiting(
+    owner_id: UUID, queues: Sequence[str], *, older_than: timedelta, limit: int
+) -> list[RunningJob]:
+    """Claim at most `limit` jobs that have waited for so long."""
+    rows = await get_database().rows(
+        "SELECT * FROM job_claim_waiting(%s, %s, %s, %s, %s)",
+        (list(queues), kinds(), owner_id, older_than, limit),
+    )
+    return [_running(*row) for row in rows]
+
+
+async def put_back(owner_id: UUID, known: Collection[UUID], *, older_than: timedelta) -> list[UUID]:
+    """Let jobs wait again that were claimed for a process so long ago without its knowing."""
+    rows = await get_database().rows(
+        "SELECT * FROM job_put_back(%s, %s::uuid[], %s)", (owner_id, list(known), older_than)
+    )
+    return [row[0] for row in rows]
+
+
+async def notices(jobs: Collection[RunningJob]) -> list[Notice]:
+    """What there is to say of running jobs."""
+    rows = await get_database().rows(
+        "SELECT * FROM job_wishes(%s, %s::int[])",
+        ([job.id for job in jobs], [job.attempt for job in jobs]),
+    )
+    return [Notice(*row) for row in rows]
+
+
+def _running(job_id: UUID, attempt: int, kind: str, account_id: UUID) -> RunningJob:
+    return RunningJob(job_id, account_id, kind, attempt)

@@ -1,0 +1,63 @@
+"""Sending the messages that hurry jobs along, without anybody waiting for the broker.
+
+A thread sends them. One that cannot be sent is forgotten: the workers look out for its job.
+"""
+
+import queue
+import threading
+import time
+from functools import cache
+from uuid import UUID
+
+import structlog
+
+from jobs.models import Job
+from jobs.tasks import run_job
+
+log = structlog.get_logger(__name__)
+
+MAX_WAITING = 10_000
+# By then the workers have looked out for the job.
+EXPIRES_SECONDS = 30.0
+# After a failure the broker is left alone for so long.
+PAUSE_SECONDS = 1.0
+
+
+class Dispatcher:
+    """Sends messages from a thread, which starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.SimpleQueue[tuple[UUID, Job.Queue]] = queue.SimpleQueue()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def send(self, job_id: UUID, to: Job.Queue) -> None:
+        """Send a message soon, if the broker is there. Neither waits nor raises."""
+        if self._waiting.qsize() < MAX_WAITING:
+            self._waiting.put((job_id, to))
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="dispatch", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            job_id, to = self._waiting.get()
+            try:
+                run_job.apply_async((str(job_id),), queue=to, expires=EXPIRES_SECONDS, retry=False)
+            except Exception as error:
+                # Of whatever sort: nothing ends this thread.
+                log.warning("job.not_sent", error=type(error).__name__)
+                time.sleep(PAUSE_SECONDS)
+                self._forget()
+
+    def _forget(self) -> None:
+        """Drop what waited meanwhile."""
+        for _ in range(self._waiting.qsize()):
+            self._waiting.get()
+
+
+@cache
+def get_dispatcher() -> Dispatcher:
+    """This process's dispatcher."""
+    return Dispatcher()

@@ -1,0 +1,103 @@
+-- Jobs: who does them, whose they still are, and what is written for them while they run.
+--
+-- A job is kept by the lease of the process that claimed it (billing/sql/20_leases.sql). `attempt` is
+-- the fence: each claim counts it up, and whoever writes for a job names it.
+
+-- Claim a job that waits, of a kind that the claiming process knows. No row: it is not to be had.
+CREATE OR REPLACE FUNCTION job_claim(p_job uuid, p_kinds text[], p_owner uuid)
+RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid)
+LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+    UPDATE jobs_job j
+    SET status = 'running', attempt = j.attempt + 1, appends = 0, owner_id = p_owner,
+        started_at = clock_timestamp()
+    WHERE j.id = p_job AND j.status = 'queued' AND j.kind = ANY (p_kinds)
+    RETURNING j.id, j.attempt, j.kind, j.account_id
+$$;
+
+-- Claim jobs that have waited for so long, the oldest first: their messages went astray, or nobody
+-- had room for them.
+CREATE OR REPLACE FUNCTION job_claim_waiting(
+    p_queues text[], p_kinds text[], p_owner uuid, p_older_than interval, p_limit int)
+RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid)
+LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+    UPDATE jobs_job j
+    SET status = 'running', attempt = j.attempt + 1, appends = 0, owner_id = p_owner,
+        started_at = clock_timestamp()
+    FROM (SELECT w.id FROM jobs_job w
+          WHERE w.status = 'queued' AND w.queue = ANY (p_queues) AND w.kind = ANY (p_kinds)
+            AND w.queued_at < clock_timestamp() - p_older_than
+          ORDER BY w.queued_at LIMIT p_limit FOR UPDATE SKIP LOCKED) waiting
+    WHERE j.id = waiting.id
+    RETURNING j.id, j.attempt, j.kind, j.account_id
+$$;
+
+-- Let jobs wait again that were claimed for a process so long ago, and that it does not know
+-- (p_known): it never got the reply to its claim, so nothing has been done for them.
+CREATE OR REPLACE FUNCTION job_put_back(p_owner uuid, p_known uuid[], p_older_than interval)
+RETURNS SETOF uuid LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+    UPDATE jobs_job SET status = 'queued', owner_id = NULL, started_at = NULL
+    WHERE status = 'running' AND owner_id = p_owner AND id <> ALL (p_known)
+      AND started_at < clock_timestamp() - p_older_than
+    RETURNING id
+$$;
+
+-- What is wanted of running jobs, and which of them do not run any more under that attempt. Only
+-- those of which there is something to say.
+CREATE OR REPLACE FUNCTION job_wishes(p_jobs uuid[], p_attempts int[])
+RETURNS TABLE (id uuid, wish text, lost boolean)
+LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    SELECT mine.id, coalesce(j.wish, ''), j.id IS NULL
+    FROM unnest(p_jobs, p_attempts) AS mine(id, attempt)
+    LEFT JOIN jobs_job j
+        ON j.id = mine.id AND j.attempt = mine.attempt AND j.status = 'running'
+    WHERE j.id IS NULL OR j.wish <> ''
+$$;
+
+-- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",
+-- "events"}; `number` counts what an attempt writes, so that an item that is sent again is written
+-- once. Returns for each, in order, whether it is written; if not, its job is lost.
+--
+-- Locks jobs before streams, and both in the order of their ids, so that batches never wait for each
+-- other in a circle.
+CREATE OR REPLACE FUNCTION job_append(p_items json) RETURNS SETOF boolean
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+DECLARE v_item record; v_kept boolean[] := '{}'; v_fresh boolean[] := '{}';
+BEGIN
+    FOR v_item IN
+        SELECT i.place, (i.body->>'job')::uuid AS job, (i.body->>'attempt')::int AS attempt,
+               (i.body->>'number')::int AS number
+        FROM json_array_elements(p_items) WITH ORDINALITY AS i(body, place)
+        ORDER BY job, number
+    LOOP
+        UPDATE jobs_job SET appends = v_item.number
+        WHERE id = v_item.job AND attempt = v_item.attempt AND status = 'running'
+          AND appends < v_item.number;
+        v_fresh[v_item.place] := FOUND;
+        v_kept[v_item.place] := FOUND OR EXISTS (
+            SELECT FROM jobs_job
+            WHERE id = v_item.job AND attempt = v_item.attempt AND status = 'running');
+    END LOOP;
+    FOR v_item IN
+        SELECT (i.body->>'stream')::uuid AS stream, i.body->'events' AS events
+        FROM json_array_elements(p_items) WITH ORDINALITY AS i(body, place)
+        WHERE v_fresh[i.place]
+        ORDER BY stream, (i.body->>'job')::uuid, (i.body->>'number')::int
+    LOOP
+        PERFORM event_append(v_item.stream, v_item.events);
+    END LOOP;
+    RETURN QUERY SELECT unnest(v_kept);
+END $$;
+
+-- Running jobs that nobody does any more, because the lease of their process is over. By the rules
+-- for charges: not in the first minute after an outage, and not before that process has been
+-- doubted for 8 seconds.
+CREATE OR REPLACE FUNCTION lapsed_jobs(p_limit int)
+RETURNS TABLE (id uuid, kind text, attempt int) LANGUAGE sql VOLATILE AS $$
+    SELECT doubt_leases();
+
+    SELECT j.id, j.kind, j.attempt FROM jobs_job j
+    LEFT JOIN billing_ownerlease l ON l.owner_id = j.owner_id
+    WHERE j.status = 'running' AND charge_lapsed(j.owner_id, 'infinity', money_now())
+      AND (l.owner_id IS NULL OR l.doubted_at < money_now() - interval '8 seconds')
+    ORDER BY j.id LIMIT p_limit
+$$;

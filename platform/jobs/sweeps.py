@@ -1,0 +1,41 @@
+"""What keeps jobs true without anybody asking: abandoning lapsed ones, deleting old ones."""
+
+from datetime import timedelta
+
+import structlog
+from django.db import connection
+from django.db.models.functions import Now
+
+from jobs.handlers import get_handler
+from jobs.models import Job
+
+log = structlog.get_logger(__name__)
+
+KEPT = timedelta(days=7)
+
+
+def abandon_lapsed_jobs(*, limit: int = 1000) -> int:
+    """End running jobs whose process has gone. Returns how many.
+
+    Each is its own transaction, and one that cannot be ended now keeps no other waiting.
+    """
+    abandoned = 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM lapsed_jobs(%s)", (limit,))
+        lapsed = cursor.fetchall()
+    for job_id, kind, attempt in lapsed:
+        try:
+            get_handler(kind).abandon(job_id, attempt)
+        except Exception:
+            # Whatever is wrong with this one, the others shall end.
+            log.exception("job.not_abandoned", job_id=str(job_id), kind=kind)
+            continue
+        log.warning("job.lapsed", job_id=str(job_id), kind=kind)
+        abandoned += 1
+    return abandoned
+
+
+def purge_ended_jobs() -> int:
+    """Delete jobs that ended a week ago. Returns how many."""
+    count, _ = Job.objects.filter(ended_at__lt=Now() - KEPT).delete()
+    return count

@@ -1,0 +1,37 @@
+"""What Celery runs: the hand-over of jobs, their sweeps, and the canaries."""
+
+from uuid import UUID
+
+from celery import shared_task
+
+from common.locks import alone
+from jobs import canaries, sweeps
+from jobs.worker import get_worker
+
+
+@shared_task
+def run_job(job_id: str) -> None:
+    """Hand a job over to this process's event loop."""
+    get_worker().hand_over(UUID(job_id))
+
+
+@shared_task
+def abandon_lapsed_jobs() -> None:
+    """Every 10 s: end jobs whose workers died."""
+    with alone("abandon-lapsed-jobs") as is_alone:
+        if is_alone:
+            sweeps.abandon_lapsed_jobs()
+
+
+@shared_task
+def purge_ended_jobs() -> None:
+    """Every hour: delete jobs that ended a week ago."""
+    with alone("purge-ended-jobs") as is_alone:
+        if is_alone:
+            sweeps.purge_ended_jobs()
+
+
+@shared_task
+def sing(queue: str) -> None:
+    """Every 10 s, in every queue: a sign that its messages are taken."""
+    canaries.sing(queue=queue)

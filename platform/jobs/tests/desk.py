@@ -1,0 +1,67 @@
+"""Putting jobs in, and seeing what becomes of them."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.models import User
+from common.ids import uuid7
+from events.models import Event
+from events.services import open_stream
+from jobs import services
+from jobs.models import Job
+from tests.personas import new_user
+
+T = TypeVar("T")
+
+
+def new_job(kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE, alice: User | None = None) -> UUID:
+    """A job that is sent to the workers, and a stream of its own."""
+    alice = alice or new_user("alice")
+    job_id = uuid7()
+    with transaction.atomic():
+        open_stream(stream_id=job_id, kind="tests", account=alice)
+        services.enqueue(job_id=job_id, kind=kind, account=alice, queue=queue)
+    return job_id
+
+
+def new_job_without_message(kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE) -> UUID:
+    """A job of which no worker is told."""
+    alice = new_user("alice")
+    job_id = uuid7()
+    open_stream(stream_id=job_id, kind="tests", account=alice)
+    Job.objects.create(id=job_id, kind=kind, account=alice, queue=queue)
+    return job_id
+
+
+def job_of(job_id: UUID) -> Job:
+    return Job.objects.get(pk=job_id)
+
+
+def status_of(job_id: UUID) -> str:
+    return job_of(job_id).status
+
+
+def written(job_id: UUID, type_: str | None = None) -> list[Any]:
+    """The data of the events of that type, or the types of all."""
+    rows = Event.objects.filter(stream_id=job_id).order_by("seq")
+    if type_ is None:
+        return list(rows.values_list("type", flat=True))
+    return [json.loads(data) for data in rows.filter(type=type_).values_list("data", flat=True)]
+
+
+def wait_until(what: Callable[[], T | None], *, seconds: float = 15.0) -> T:
+    """The first true answer, asked again and again."""
+    deadline = time.monotonic() + seconds
+    while not (answer := what()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+    return answer
+
+
+def wait_for_status(job_id: UUID, status: Job.Status, *, seconds: float = 15.0) -> None:
+    wait_until(lambda: status_of(job_id) == status, seconds=seconds)

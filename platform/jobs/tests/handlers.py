@@ -1,0 +1,98 @@
+"""Handlers that write what they do to the stream that has their job's id."""
+
+import asyncio
+import os
+from uuid import UUID
+
+from django.db import transaction
+
+from common.threads import in_thread
+from events import services as events
+from events.types import NewEvent
+from jobs import services
+from jobs.handlers import register
+from jobs.models import Job
+from jobs.running import RunningJob
+
+QUICK = "tests.quick"
+BRIEF = "tests.brief"
+ENDLESS = "tests.endless"
+RAISING = "tests.raising"
+FORGETFUL = "tests.forgetful"
+KINDS = (QUICK, BRIEF, ENDLESS, RAISING, FORGETFUL)
+
+BRIEF_SECONDS = 2.0
+STEP_SECONDS = 0.05
+
+
+class _Handler:
+    """Says that it has begun, and in which process; then does what its kind does."""
+
+    async def run(self, job: RunningJob) -> None:
+        await job.append(job.id, [NewEvent("begun", {"attempt": job.attempt, "pid": os.getpid()})])
+        await self._do(job)
+
+    def abandon(self, job_id: UUID, attempt: int) -> None:
+        _end(job_id, attempt, Job.Status.FAILED, "abandoned")
+
+    async def _do(self, job: RunningJob) -> None:
+        raise NotImplementedError
+
+
+class Quick(_Handler):
+    """Ends at once."""
+
+    async def _do(self, job: RunningJob) -> None:
+        await in_thread(_end, job.id, job.attempt, Job.Status.COMPLETED, "completed")
+
+
+class Brief(Quick):
+    """Ends after a while."""
+
+    async def _do(self, job: RunningJob) -> None:
+        await asyncio.sleep(BRIEF_SECONDS)
+        await super()._do(job)
+
+
+class Endless(_Handler):
+    """Takes one step after the other until something is wanted of it, or it is lost."""
+
+    async def _do(self, job: RunningJob) -> None:
+        called = asyncio.Event()
+        job.on_wish(called.set)
+        number = 0
+        while not called.is_set():
+            number += 1
+            await job.append(job.id, [NewEvent("step", {"number": number})])
+            await asyncio.sleep(STEP_SECONDS)
+        if job.wish == Job.Wish.PAUSE:
+            await in_thread(services.park, job_id=job.id, attempt=job.attempt)
+        elif job.wish == Job.Wish.CANCEL:
+            await in_thread(_end, job.id, job.attempt, Job.Status.CANCELLED, "cancelled")
+
+
+class Raising(_Handler):
+    """Has a fault."""
+
+    async def _do(self, job: RunningJob) -> None:
+        raise RuntimeError("a fault of ours")
+
+
+class Forgetful(_Handler):
+    """Leaves without ending its job."""
+
+    async def _do(self, job: RunningJob) -> None:
+        pass
+
+
+def register_all() -> None:
+    for kind, handler in zip(
+        KINDS, (Quick(), Brief(), Endless(), Raising(), Forgetful()), strict=True
+    ):
+        register(kind, handler)
+
+
+def _end(job_id: UUID, attempt: int, status: Job.Status, what: str) -> None:
+    with transaction.atomic():
+        if services.end(job_id=job_id, attempt=attempt, status=status):
+            events.append(stream_id=job_id, events=[NewEvent(what, None)])
