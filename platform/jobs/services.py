@@ -21,6 +21,11 @@ def enqueue(
     transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
 
 
+def is_running(*, job_id: UUID, attempt: int) -> bool:
+    """Is the job this attempt's? It then stays so until the transaction ends."""
+    return _running(job_id, attempt).select_for_update().first() is not None
+
+
 def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
     """End a running job. False where it was not this attempt's to end: then nothing may be written
     for it."""
