@@ -1,0 +1,111 @@
+"""The worker's part played by hand: each step of a call at the moment that a test chooses.
+
+A job that is taken in the transaction that enqueued it is never seen by a real worker.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from billing.tests import bank
+from billing.types import Ending, Resolution
+from common.errors import DomainError
+from council import events
+from council.models import Card, Generation
+from council.selectors.cards import current_of
+from council.services import outcomes
+from council.services.outcomes import Prepared, Said
+from events.services import append
+from jobs.models import Job
+
+COST = 1_000_000  # nano-USD of a call, at cost
+WORST = 10 * COST
+
+
+@dataclass
+class Call:
+    """A card's call, taken by a worker that is alive."""
+
+    job_id: UUID
+    attempt: int
+    owner: UUID
+
+    @property
+    def generation(self) -> Generation:
+        return Generation.objects.select_related("session__account", "card").get(pk=self.job_id)
+
+    def prepare(self) -> Prepared | None:
+        return outcomes.prepare(job_id=self.job_id, attempt=self.attempt)
+
+    def hold(self) -> str:
+        """Hold for the call. Returns the verdict."""
+        account = self.generation.session.account
+        verdict, _ = bank.hold(account, WORST, owner=self.owner, charge=self.job_id)
+        return verdict
+
+    def say(self, text: str, offset: int = 0) -> None:
+        """Tell a piece of the answer."""
+        generation = self.generation
+        version = generation.versions.get()
+        with transaction.atomic():
+            told = events.deltas(version, generation.model, text, offset)
+            append(stream_id=generation.session_id, events=told)
+
+    def save(self, cost: int) -> None:
+        """Save how far the call has come."""
+        bank.checkpoint(self.owner, self.job_id, cost)
+
+    def settle(self, text: str, failure: DomainError | None = None) -> Resolution:
+        """End the call with an answer that is billed."""
+        account_id = self.generation.session.account_id
+        return self.conclude(Ending(self.job_id, account_id, "settled", COST, 5, 10), text, failure)
+
+    def release(self, failure: DomainError) -> Resolution:
+        """End the call without any."""
+        account_id = self.generation.session.account_id
+        return self.conclude(Ending(self.job_id, account_id, "released"), "", failure)
+
+    def conclude(self, ending: Ending, text: str, failure: DomainError | None = None) -> Resolution:
+        return outcomes.conclude(
+            job_id=self.job_id,
+            attempt=self.attempt,
+            ending=ending,
+            said=Said(text),
+            failure=failure,
+        )
+
+    def refuse(self, failure: DomainError) -> None:
+        """End the call before anything was held."""
+        outcomes.refuse(job_id=self.job_id, attempt=self.attempt, failure=failure)
+
+    def abandon(self) -> None:
+        """Its worker has died, and a sweep has found the job."""
+        bank.kill(self.owner)
+        outcomes.abandon(job_id=self.job_id, attempt=self.attempt)
+
+
+def take(card: Card) -> Call:
+    """Claim the job of the card's current version."""
+    card.refresh_from_db(fields=["current"])
+    job = Job.objects.get(pk=current_of(card).generation_id, status=Job.Status.QUEUED)
+    call = Call(job.pk, job.attempt + 1, bank.live_owner())
+    Job.objects.filter(pk=job.pk).update(
+        status=Job.Status.RUNNING, attempt=call.attempt, owner_id=call.owner
+    )
+    return call
+
+
+def begin(card: Card) -> Call:
+    """Take the card's call, and come as far as to the provider."""
+    call = take(card)
+    assert call.prepare() is not None
+    assert call.hold() == "held"
+    return call
+
+
+def answer(card: Card, text: str) -> Call:
+    """Let the card have that answer."""
+    call = begin(card)
+    call.settle(text)
+    return call

@@ -1,0 +1,268 @@
+"""How calls end: their charge, their text and their events together, once."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from billing.tests import bank
+from common.money import usd
+from council.errors import CallCancelled
+from council.models import Card, Session, Status
+from council.selectors.cards import CardState, live_cards, state_of
+from council.services import sessions
+from council.tests import hand
+from council.tests.owner import BALANCE_ONLY
+from events.models import Event
+from inference.errors import AnswerInterrupted, ProviderNotAvailable, UpstreamFailed
+from jobs.models import Job
+from tests.personas import new_user
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return new_user("alice", plan="max", balance_usd=5)
+
+
+@pytest.fixture
+def council(alice: User) -> Session:
+    """Of one card, paid from the balance at twice the cost."""
+    return sessions.start(user=alice, prompt="How deep is the sea?", models=[BALANCE_ONLY])
+
+
+@pytest.fixture
+def card(council: Session) -> Card:
+    return council.cards.get()
+
+
+def test_an_answer_is_written_with_its_charge(council: Session, card: Card) -> None:
+    hand.answer(card, "Deep.")
+
+    state = _state(card)
+    assert (state.status, state.content, state.error) == ("completed", "Deep.", None)
+    assert state.cost == 2 * hand.COST
+    assert _told(council) == [
+        "session.created",
+        "card.created",
+        "card.started",
+        "card.delta",
+        "card.completed",
+        "usage.updated",
+        "session.completed",
+    ]
+
+
+def test_what_was_told_before_is_not_told_again_at_the_end(council: Session, card: Card) -> None:
+    call = hand.begin(card)
+    call.say("Deep 🌊")
+
+    call.settle("Deep 🌊, very deep.")
+
+    assert _deltas(council) == [(0, "Deep 🌊"), (6, ", very deep.")]
+
+
+def test_an_end_that_is_repeated_happens_once(council: Session, card: Card, alice: User) -> None:
+    call = hand.begin(card)
+    call.settle("Deep.")
+    before = _told(council), bank.wallet_of(alice).balance
+
+    assert call.settle("Deep.").billed == 2 * hand.COST
+
+    assert (_told(council), bank.wallet_of(alice).balance) == before
+
+
+def test_a_call_whose_worker_died_is_billed_once_to_its_checkpoint(
+    council: Session, card: Card, alice: User
+) -> None:
+    call = hand.begin(card)
+    call.say("Deep, ")
+    call.save(cost=3000)
+
+    call.abandon()
+
+    state = _state(card)
+    assert (state.status, state.content) == ("failed", "Deep, ")
+    assert state.error is not None
+    assert state.error["code"] == "interrupted"
+    assert state.cost == 6000
+    assert bank.charge_of(call.job_id).status == "expired"
+    assert _told(council)[-3:] == ["card.failed", "usage.updated", "session.updated"]
+    council.refresh_from_db()
+    assert council.status == Status.FAILED
+
+
+def test_a_worker_that_comes_back_changes_nothing(
+    council: Session, card: Card, alice: User
+) -> None:
+    call = hand.begin(card)
+    call.save(cost=3000)
+    call.abandon()
+    before = _told(council), bank.wallet_of(alice).balance, _state(card)
+
+    resolution = call.settle("Deep, very deep.")
+
+    assert resolution.taken_over
+    assert (_told(council), bank.wallet_of(alice).balance, _state(card)) == before
+
+
+def test_a_call_that_is_found_twice_is_abandoned_once(council: Session, card: Card) -> None:
+    call = hand.begin(card)
+    call.abandon()
+    before = _told(council)
+
+    call.abandon()
+
+    assert _told(council) == before
+
+
+def test_a_call_that_has_ended_is_not_abandoned(card: Card) -> None:
+    call = hand.begin(card)
+    call.settle("Deep.")
+
+    call.abandon()
+
+    assert _state(card).status == "completed"
+
+
+def test_a_call_whose_worker_died_before_it_held_costs_nothing(card: Card) -> None:
+    call = hand.take(card)
+    call.prepare()
+
+    call.abandon()
+
+    assert (_state(card).status, _state(card).cost) == ("failed", 0)
+
+
+def test_an_interrupted_answer_is_kept_and_billed(card: Card) -> None:
+    hand.begin(card).settle("Deep, ", AnswerInterrupted())
+
+    state = _state(card)
+    assert (state.status, state.content, state.cost) == ("failed", "Deep, ", 2 * hand.COST)
+    assert state.error == {"code": "upstream_error", "message": AnswerInterrupted.message}
+
+
+def test_a_failure_before_any_output_costs_nothing(council: Session, card: Card) -> None:
+    hand.begin(card).release(UpstreamFailed())
+
+    state = _state(card)
+    assert (state.status, state.content, state.cost, state.usage) == ("failed", "", 0, None)
+    assert _told(council)[-3:] == ["card.failed", "usage.updated", "session.updated"]
+
+
+def test_a_model_that_has_gone_from_the_catalog_is_not_available(card: Card) -> None:
+    call = hand.take(card)
+    card.generations.update(model="gone")
+
+    with pytest.raises(ProviderNotAvailable) as refusal:
+        call.prepare()
+    call.refuse(refusal.value)
+
+    error = _state(card).error
+    assert error is not None
+    assert error["code"] == "provider_unavailable"
+
+
+def test_a_call_is_made_once_however_often_it_is_taken(card: Card) -> None:
+    call = hand.take(card)
+
+    assert call.prepare() is not None
+    assert call.prepare() is None
+
+
+def test_a_card_that_waits_is_removed_at_once(council: Session, card: Card, alice: User) -> None:
+    sessions.remove(user=alice, card_id=card.pk)
+
+    job = Job.objects.get(pk=card.generations.get().pk)
+    assert job.status == Job.Status.CANCELLED
+    assert _told(council)[-3:] == ["card.removed", "usage.updated", "session.completed"]
+    council.refresh_from_db()
+    assert (council.status, council.activity) == (Status.COMPLETED, "")
+
+
+def test_a_card_that_is_being_written_is_removed_and_its_call_stopped(
+    council: Session, card: Card, alice: User
+) -> None:
+    call = hand.begin(card)
+    call.say("Deep, ")
+
+    sessions.remove(user=alice, card_id=card.pk)
+
+    assert Job.objects.get(pk=call.job_id).wish == Job.Wish.CANCEL
+    assert _told(council)[-1] == "card.removed"
+    council.refresh_from_db()
+    assert council.status == Status.RUNNING
+
+    call.settle("Deep, very", CallCancelled())
+
+    assert _told(council)[-2:] == ["usage.updated", "session.completed"]
+    assert not live_cards().filter(session=council).exists()
+    assert _last(council, "usage.updated") == {"cost_usd": usd(2 * hand.COST)}
+
+
+def test_removing_one_of_two_keeps_the_council_running(alice: User) -> None:
+    council = sessions.start(user=alice, prompt="How deep?", models=[BALANCE_ONLY] * 2)
+    first, second = council.cards.order_by("id")
+
+    sessions.remove(user=alice, card_id=first.pk)
+    assert _told(council)[-2:] == ["card.removed", "usage.updated"]
+
+    hand.answer(second, "Deep.")
+    assert _told(council)[-1] == "session.completed"
+
+
+def test_a_council_whose_cards_all_failed_has_failed(council: Session, card: Card) -> None:
+    hand.begin(card).release(UpstreamFailed())
+
+    council.refresh_from_db()
+    assert council.status == Status.FAILED
+
+
+def test_a_regenerated_card_heals_a_failed_council(
+    council: Session, card: Card, alice: User
+) -> None:
+    hand.begin(card).release(UpstreamFailed())
+    sessions.regenerate(user=alice, card_id=card.pk)
+    hand.answer(card, "Deep.")
+
+    council.refresh_from_db()
+    assert council.status == Status.COMPLETED
+    state = _state(card)
+    assert (state.current_version, state.source, state.cost) == (2, "regenerate", 2 * hand.COST)
+
+
+def test_restoring_costs_nothing(council: Session, card: Card, alice: User) -> None:
+    hand.answer(card, "Deep.")
+    sessions.regenerate(user=alice, card_id=card.pk)
+    hand.answer(card, "Very deep.")
+
+    sessions.restore(user=alice, card_id=card.pk, number=1)
+
+    state = _state(card)
+    assert (state.current_version, state.source, state.content) == (3, "restore", "Deep.")
+    assert state.cost == 4 * hand.COST
+    assert _told(council)[-2:] == ["card.restored", "card.delta"]
+
+
+def _state(card: Card) -> CardState:
+    card = live_cards().get(pk=card.pk)
+    return state_of(card.session.account, card, with_text=True)
+
+
+def _told(council: Session) -> list[str]:
+    return list(_events(council).values_list("type", flat=True))
+
+
+def _deltas(council: Session) -> list[tuple[int, str]]:
+    told = _events(council).filter(type="card.delta").values_list("data", flat=True)
+    return [(data["offset"], data["text"]) for data in map(json.loads, told)]
+
+
+def _last(council: Session, kind: str) -> Any:
+    event = _events(council).filter(type=kind).last()
+    assert event is not None
+    return json.loads(event.data)
+
+
+def _events(council: Session) -> Any:
+    return Event.objects.filter(stream=council.pk).order_by("seq")
