@@ -95,7 +95,10 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Work",
                 "separator": True,
-                "items": [_page("Councils", "groups", "council.session")],
+                "items": [
+                    _page("Councils", "groups", "council.session"),
+                    _page("Jobs", "work_history", "jobs.job"),
+                ],
             },
             {
                 "title": "Files",

@@ -19,7 +19,9 @@ from tests.personas import new_user
 T = TypeVar("T")
 
 
-def new_job(kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE, alice: User | None = None) -> UUID:
+def new_job(
+    kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE, alice: User | None = None
+) -> UUID:
     """A job that is sent to the workers, and a stream of its own."""
     alice = alice or new_user("alice")
     job_id = uuid7()

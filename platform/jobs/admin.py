@@ -1,0 +1,61 @@
+"""Jobs in the operators' admin: what waits, what runs, and what became of the last days' work."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from common.backoffice.filters import PeriodFilter
+from common.backoffice.pages import OfAnAccount, ReadOnly
+from common.backoffice.theme import DropdownFilter, display
+from jobs.handlers import kinds
+from jobs.models import Job
+
+
+class KindFilter(DropdownFilter):
+    """The kinds that this process knows."""
+
+    title = parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in sorted(kinds())]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+@admin.register(Job)
+class JobAdmin(ReadOnly, OfAnAccount):
+    """Whoever wants a job to end does that where it was begun: here its money would stay behind."""
+
+    list_display = ("queued_at", "account", "kind", "queue", "shown_status", "wish", "attempt")
+    list_filter = (
+        PeriodFilter,
+        ("status", ChoicesDropdownFilter),
+        ("queue", ChoicesDropdownFilter),
+        KindFilter,
+    )
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields = (
+        "id",
+        "account",
+        "kind",
+        "queue",
+        "shown_status",
+        "wish",
+        "attempt",
+        "owner_id",
+        "queued_at",
+        "started_at",
+        "ended_at",
+    )
+
+    @display(
+        description="status",
+        label={"completed": "success", "running": "info", "paused": "warning", "failed": "danger"},
+    )
+    def shown_status(self, job: Job) -> str:
+        return job.status
