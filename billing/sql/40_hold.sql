@@ -21,7 +21,7 @@ CREATE OR REPLACE FUNCTION money_hold(
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE
     w billing_wallet; c billing_charge; k accounts_apikey; km billing_keymonth; a billing_allowance;
-    v_status text; v_api_access boolean; v_month date; v_lapsed uuid; v_granted bigint;
+    v_status text; v_api_access boolean; v_month date; v_granted bigint;
     v_hold_plan bigint := 0; v_hold_balance bigint := 0; v_window timestamptz;
     t timestamptz;
 BEGIN
@@ -61,17 +61,9 @@ BEGIN
         END IF;
     END IF;
 
-    -- What a dead process still holds must not stand in the way of this call. The oldest first, as
-    -- the sweep does it: who comes first takes what is left of an allowance.
+    -- What a dead process still holds must not stand in the way of this call.
     IF w.open_charges > 0 THEN
-        FOR v_lapsed IN
-            SELECT id FROM billing_charge ch
-            WHERE ch.account_id = p_account AND ch.status = 'held'
-              AND charge_lapsed(ch.owner_id, ch.deadline_at, t)
-            ORDER BY ch.admitted_at, ch.id
-        LOOP
-            PERFORM money_resolve(v_lapsed, 'expired');
-        END LOOP;
+        PERFORM expire_lapsed_charges(p_account, t);
         SELECT * INTO w FROM billing_wallet WHERE account_id = p_account;
     END IF;
 
@@ -149,4 +141,20 @@ BEGIN
          v_hold_plan, v_hold_balance, k.monthly_spend_cap,
          CASE WHEN p_key IS NOT NULL THEN km.billed + km.held END, v_window);
     verdict := 'held';
+END $$;
+
+-- End those of an account's charges whose owner has gone or whose time is over. The oldest first, as
+-- the sweep does it: who comes first takes what is left of an allowance. The caller holds the wallet.
+CREATE OR REPLACE FUNCTION expire_lapsed_charges(p_account uuid, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+DECLARE v_lapsed uuid;
+BEGIN
+    FOR v_lapsed IN
+        SELECT id FROM billing_charge ch
+        WHERE ch.account_id = p_account AND ch.status = 'held'
+          AND charge_lapsed(ch.owner_id, ch.deadline_at, p_now)
+        ORDER BY ch.admitted_at, ch.id
+    LOOP
+        PERFORM money_resolve(v_lapsed, 'expired');
+    END LOOP;
 END $$;

@@ -19,3 +19,24 @@ RETURNS void LANGUAGE sql VOLATILE AS $$
     SET digest = excluded.digest, charge_id = excluded.charge_id,
         created_at = excluded.created_at, answer = NULL
 $$;
+
+-- Take the wallet for a request that is about to begin something, and say what it made when it was
+-- sent before, if its client named it (p_once, else NULL). What dead processes hold is freed, so that
+-- what the account can pay with is what a hold would find.
+-- outcome: 'new', 'already' (then result), 'idempotency_mismatch'.
+CREATE OR REPLACE FUNCTION take_named_request(
+    p_account uuid, p_route text, p_once text, p_digest bytea, OUT outcome text, OUT result uuid)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+DECLARE o billing_idempotencykey; v_open int;
+BEGIN
+    SELECT open_charges INTO v_open FROM billing_wallet
+    WHERE account_id = p_account FOR NO KEY UPDATE;
+    SELECT * INTO o FROM find_named_request(p_account, p_route, p_once);
+    IF FOUND THEN
+        outcome := CASE o.digest WHEN p_digest THEN 'already' ELSE 'idempotency_mismatch' END;
+        result := o.charge_id;
+        RETURN;
+    END IF;
+    IF v_open > 0 THEN PERFORM expire_lapsed_charges(p_account, money_now()); END IF;
+    outcome := 'new';
+END $$;

@@ -1,5 +1,6 @@
 """How calls end: with their money, their text and their events in one transaction."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -96,11 +97,17 @@ def abandon(*, job_id: UUID, attempt: int) -> None:
 def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
     """Cancel calls within the caller's transaction. Those that run end by themselves; returned are
     the events of those that had not begun."""
+    return call_off(session=session, failures=dict.fromkeys(generation_ids, CallCancelled()))
+
+
+def call_off(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[NewEvent]:
+    """The same, and say of each generation why."""
+    idle = jobs.cancel(job_ids=list(failures))
     told: list[NewEvent] = []
-    for generation_id in jobs.cancel(job_ids=generation_ids):
+    for generation_id in (each for each in failures if each in idle):
         generation = lock_generation(generation_id)
         generation.session = generation.card.session = generation.turn.session = session
-        told += _finish(generation, Said(), CallCancelled())
+        told += _finish(generation, Said(), failures[generation_id])
     return told
 
 

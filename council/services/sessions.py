@@ -7,7 +7,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.models import User
-from common.errors import DomainError
 from council import events
 from council.errors import NothingToAnswer, TooManyCards
 from council.models import Card, Session, Status, Turn, Version
@@ -27,12 +26,8 @@ def start(
     models: Sequence[str],
     title: str = "",
     system: str = "",
-    refused: dict[str, DomainError] | None = None,
 ) -> Session:
-    """Begin a council: one card per model, all of which answer at once and blind.
-
-    `refused` are models that cannot be paid for; their cards are failed from the start.
-    """
+    """Begin a council: one card per model, all of which answer at once and blind."""
     session = Session.objects.create(
         account=user,
         title=title or _title(prompt),

@@ -36,4 +36,4 @@ def read_key(request: Request) -> str | None:
 
 def digest(values: Mapping[str, Any]) -> bytes:
     """The SHA-256 of what a body asks, however it was written."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).digest()
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).digest()

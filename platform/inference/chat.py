@@ -11,14 +11,14 @@ import structlog
 from msgspec import Struct
 
 from billing.types import Checkpoint, Ending
-from catalog.pricing import token_cost
 from catalog.types import TokenPrice
 from common.errors import DomainError
+from inference.bounds import input_bound, worst_cost
 from inference.errors import AnswerInterrupted
 from inference.meter import Meter
 from inference.pump import Pump
 from inference.types import ChatAnswer, ChatCall
-from providers.tokens import estimate_input, input_upper_bound
+from providers.tokens import estimate_input
 from providers.types import (
     ChatEvent,
     ChatRequest,
@@ -75,7 +75,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         self.events: list[Delta] = []
         self._wire = wire
         self._price = cast(TokenPrice, call.model.price)
-        self._input_bound = input_upper_bound(call.messages, call.model.prompt_overhead_tokens)
+        self._input_bound = input_bound(call.model, call.messages)
         self._meter = Meter(
             self._price,
             estimate_input(call.messages),
@@ -145,7 +145,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
 
     def _worst_cost(self) -> int:
-        return token_cost(self._price, self._input_bound, self.call.output_bound)
+        return worst_cost(self.call.model, self._input_bound, self.call.output_bound)
 
     async def _call_provider(self, seconds: float) -> None:
         call = self.call

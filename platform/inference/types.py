@@ -8,6 +8,7 @@ from msgspec import Struct
 from billing.types import Ending, Once, Resolution, Source
 from catalog.types import Model
 from common.errors import DomainError
+from inference.bounds import output_bound
 from providers.types import (
     FinishReason,
     ImageQuality,
@@ -16,8 +17,6 @@ from providers.types import (
     ReasoningEffort,
     Usage,
 )
-
-DEFAULT_OUTPUT_TOKENS = 8_192
 
 # Ends the charge together with what came of the call, in one transaction; called again until it
 # returns. It gets the call's error, if it has one.
@@ -55,8 +54,7 @@ class ChatCall(Call, frozen=True, kw_only=True):
     @property
     def output_bound(self) -> int:
         """The most that may be produced: it is held for, and sent to the provider."""
-        asked = self.max_output_tokens or DEFAULT_OUTPUT_TOKENS
-        return min(asked, self.model.max_output_tokens)
+        return output_bound(self.model, self.max_output_tokens)
 
 
 class EmbeddingCall(Call, frozen=True, kw_only=True):

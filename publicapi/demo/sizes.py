@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from catalog.pricing import image_cost, token_cost
 from catalog.types import ImagePrice, Model, TokenPrice
-from inference.types import DEFAULT_OUTPUT_TOKENS
+from inference.bounds import output_bound
 
 _QUALITIES = {"low": 2, "standard": 6, "high": 2}
 _BYTES_PER_TOKEN = 5
@@ -31,13 +31,13 @@ class Size(Struct, frozen=True):
 
 def conversation(random: Random, model: Model, price: TokenPrice, length: float) -> Size:
     """A message and its answer; `length` makes the prompt longer."""
-    output_bound = min(DEFAULT_OUTPUT_TOKENS, model.max_output_tokens)
+    most_out = output_bound(model)
     tokens_in = min(_about(random, _PROMPT * length), model.context_window // 2)
-    tokens_out = min(_about(random, _ANSWER), output_bound)
+    tokens_out = min(_about(random, _ANSWER), most_out)
     input_bound = tokens_in * _BYTES_PER_TOKEN + model.prompt_overhead_tokens
     return Size(
         "chat",
-        worst=token_cost(price, input_bound, output_bound),
+        worst=token_cost(price, input_bound, most_out),
         cost=token_cost(price, tokens_in, tokens_out),
         seconds=0.6 + tokens_out / _TOKENS_PER_SECOND,
         tokens_in=tokens_in,

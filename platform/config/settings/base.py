@@ -241,6 +241,8 @@ DEMO_SEEDS: bool = env.bool("DEMO", False)
 
 # Jobs that a worker does at the same time; others wait, or go to another worker.
 MAX_OPEN_JOBS: int = env.int("MAX_OPEN_JOBS", 200)
+# Jobs of one user that wait or run; over it a request that starts more is refused.
+MAX_RUNNING_CALLS: int = env.int("MAX_RUNNING_CALLS", 64)
 # A worker that takes no messages for so many seconds, although some wait, ends itself.
 DEAF_SECONDS = 60.0
 

@@ -1,0 +1,69 @@
+"""What an account could pay now: the arithmetic of `money_hold`, ahead of it.
+
+A hold is the last word. This is for refusing early, and for saying what something would cost.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from accounts.models import User
+from billing.errors import InsufficientBalance, InsufficientForRequest, PaymentRequired
+from billing.selectors.standing import get_standing
+from common.money import usd
+
+
+class Payment(Struct, frozen=True):
+    """What a call is paid with, in nano-USD: by the plan at cost, by the balance at twice that."""
+
+    plan: int
+    balance: int
+
+    @property
+    def total(self) -> int:
+        return self.plan + self.balance
+
+
+class Purse(Struct):
+    """What an account can pay with, in nano-USD: its free balance, and what is left of this month's
+    allowance of each model."""
+
+    plan: str
+    available: int
+    allowances: dict[str, int]
+
+    def price(self, model_id: str, cost: int) -> Payment:
+        """How a call of that cost would be paid."""
+        from_plan = min(cost, self.allowances.get(model_id, 0))
+        return Payment(from_plan, 2 * (cost - from_plan))
+
+    def pay(self, model_id: str, cost: int) -> Payment:
+        """The same, and take it out of the purse, for the calls that come after it."""
+        payment = self.price(model_id, cost)
+        if payment.plan:
+            self.allowances[model_id] -= payment.plan
+        self.available -= payment.balance
+        return payment
+
+    def refusal_of(self, model_id: str, worst_cost: int) -> PaymentRequired | None:
+        """Why a hold would not admit a call that costs so much at most."""
+        payment = self.price(model_id, worst_cost)
+        if payment.balance <= self.available:
+            return None
+        afford = self.allowances.get(model_id, 0) + self.available
+        payer: dict[str, Any] = {
+            "model_key": model_id,
+            "plan": self.plan,
+            "balance": self.available,
+            "needed": payment.total,
+        }
+        if afford == 0:
+            return InsufficientBalance(**payer)
+        return InsufficientForRequest(**payer, afford_usd=usd(afford))
+
+
+def get_purse(user: User) -> Purse:
+    """What the user can pay with now. One query."""
+    standing = get_standing(user)
+    allowances = {each.model: each.remaining for each in standing.allowances}
+    return Purse(standing.plan, standing.funds.available, allowances)

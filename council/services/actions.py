@@ -1,0 +1,51 @@
+"""What starts calls, as a user asks for it over HTTP: once, where it is named, and never before it
+is clear that it can be paid."""
+
+from collections.abc import Callable
+
+from django.db import transaction
+
+from accounts.models import User
+from billing.selectors.features import require_feature
+from billing.services import named
+from billing.types import Once
+from council.models import Card, Message, Session, Turn
+from council.selectors.cards import current_of
+from council.services.admission import admit
+
+FEATURE = "council"
+
+# Begins a turn, and returns something that belongs to it.
+Action = Callable[[], Session | Card | Message | Turn]
+
+
+@transaction.atomic
+def carry_out(*, user: User, once: Once | None, action: Action, least: int = 1) -> Turn:
+    """Let `action` begin its turn, and return it; the one that it began before, where the request
+    is sent again. At least so many of its calls have to be possible.
+
+    Raises what the action does, PlanRequired, IdempotencyMismatch, TooManyRuns, and why too few
+    calls are possible: PaymentRequired or ProviderNotAvailable.
+    """
+    begun = named.take(account=user, once=once)
+    if begun is not None:
+        return Turn.objects.select_related("session").get(pk=begun)
+    turn = begin(user=user, action=action)
+    admit(user=user, turn=turn, least=least)
+    if once is not None:
+        named.keep(account=user, once=once, result=turn.pk)
+    return turn
+
+
+def begin(*, user: User, action: Action) -> Turn:
+    """The turn that the action begins. Raises what the action does, and PlanRequired."""
+    require_feature(user, FEATURE)
+    match action():
+        case Turn() as turn:
+            return turn
+        case Message() as message:
+            return message.turn
+        case Card() as card:
+            return current_of(card).generation.turn
+        case Session() as session:
+            return session.turns.get()

@@ -1,0 +1,72 @@
+"""May the calls of an action begin? Asked before it is committed; a hold is the last word."""
+
+from django.conf import settings
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.affordability import Purse, get_purse
+from catalog.selectors import get_catalog
+from catalog.types import Model
+from common.errors import DomainError
+from council.models import Status, Turn, Version
+from council.prompts import messages_for
+from council.services import outcomes
+from events.services import append
+from inference.bounds import input_bound, output_bound, worst_cost
+from inference.errors import ProviderNotAvailable
+from jobs.errors import TooManyRuns
+from jobs.selectors import count_open
+from providers.registry import get_chat_wire
+from providers.types import Message
+
+
+class Call(Struct, frozen=True):
+    """A call that would be made for a version. `model` is None where it has left the catalog."""
+
+    version: Version
+    model: Model | None
+    messages: tuple[Message, ...]
+
+
+def calls_of(turn: Turn) -> list[Call]:
+    """The calls of an action that have not begun yet."""
+    versions = Version.objects.filter(
+        generation__turn=turn, generation__status=Status.QUEUED
+    ).select_related("generation", "card__session", "message", "revises__generation")
+    catalog = get_catalog()
+    return [
+        Call(
+            version,
+            catalog.find(version.generation.model),
+            messages_for(turn.session, version.card, version),
+        )
+        for version in versions.order_by("id")
+    ]
+
+
+def refusal_of(call: Call, purse: Purse) -> DomainError | None:
+    """Why a call could not be made now, by itself."""
+    model = call.model
+    if model is None or get_chat_wire(model.provider) is None:
+        return ProviderNotAvailable()
+    worst = worst_cost(model, input_bound(model, call.messages), output_bound(model))
+    return purse.refusal_of(model.id, worst)
+
+
+def admit(*, user: User, turn: Turn, least: int) -> None:
+    """Fail those calls of an action that could not be made, within the action's transaction.
+
+    Raises TooManyRuns, and the refusal itself where fewer than `least` calls are left.
+    """
+    if count_open(user) > settings.MAX_RUNNING_CALLS:
+        raise TooManyRuns
+    purse = get_purse(user)
+    verdicts = {call.version.generation_id: refusal_of(call, purse) for call in calls_of(turn)}
+    refused = {call: refusal for call, refusal in verdicts.items() if refusal is not None}
+    if not refused:
+        return
+    if len(verdicts) - len(refused) < least:
+        # What the user can do something about (402) comes before what they cannot (503).
+        raise min(refused.values(), key=lambda refusal: refusal.status)
+    told = outcomes.call_off(session=turn.session, failures=refused)
+    append(stream_id=turn.session_id, events=told)

@@ -1,0 +1,26 @@
+"""The most that a chat call can take: what is held for it, and sent to the provider."""
+
+from collections.abc import Iterable
+from typing import cast
+
+from catalog.pricing import token_cost
+from catalog.types import Model, TokenPrice
+from providers.tokens import input_upper_bound
+from providers.types import Message
+
+DEFAULT_OUTPUT_TOKENS = 8_192
+
+
+def input_bound(model: Model, messages: Iterable[Message]) -> int:
+    """The most input tokens that these messages can be."""
+    return input_upper_bound(messages, model.prompt_overhead_tokens)
+
+
+def output_bound(model: Model, asked: int | None = None) -> int:
+    """The most tokens that may be produced, where the caller asked for at most so many."""
+    return min(asked or DEFAULT_OUTPUT_TOKENS, model.max_output_tokens)
+
+
+def worst_cost(model: Model, tokens_in: int, tokens_out: int) -> int:
+    """What a call of a chat model costs at those bounds, in nano-USD."""
+    return token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out)
