@@ -1,15 +1,98 @@
-"""A TCP proxy between a process and PostgreSQL, which loses replies when told to."""
+"""TCP proxies between clients and servers, which do to connections what networks do."""
 
+import random
 import socket
+import struct
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from typing import Self
 
 from common.local.ports import LOOPBACK
+from common.tests.client import new_address
+
+_CHUNK = 65536
+_RESET = struct.pack("ii", 1, 0)
 
 
-class LossyProxy:
-    """Forwards bytes both ways. Once `lose_reply_to` is set, the connection that sends those bytes
+class Link:
+    """One connection through a proxy. `over`: it is hung up once what came last is passed on."""
+
+    def __init__(self, client: socket.socket, server: socket.socket) -> None:
+        self.client = client
+        self.server = server
+        self.over = False
+
+
+class Proxy:
+    """Leads each connection to the next of the servers that are there, and forwards bytes both
+    ways. What passes goes through `to_server` and `to_client`, which return what is passed on."""
+
+    def __init__(self, *server_ports: int) -> None:
+        self._server_ports = list(server_ports)
+        self._listener = socket.create_server((LOOPBACK, 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """No more connections; those that are open go on."""
+        _hang_up(self._listener)
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def refuses(self) -> bool:
+        """Are new connections refused?"""
+        return False
+
+    def source(self) -> str:
+        """The address that the server sees."""
+        return LOOPBACK
+
+    def to_server(self, link: Link, data: bytes) -> bytes:
+        return data
+
+    def to_client(self, link: Link, data: bytes) -> bytes:
+        return data
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = None if self.refuses() else self._next_server()
+                if server is None:
+                    client.close()
+                    continue
+                link = Link(client, server)
+                for pump in (self._pump_to_server, self._pump_to_client):
+                    threading.Thread(target=pump, args=(link,), daemon=True).start()
+
+    def _next_server(self) -> socket.socket | None:
+        for _ in self._server_ports:
+            port = self._server_ports.pop(0)
+            self._server_ports.append(port)
+            with suppress(ConnectionRefusedError):
+                return socket.create_connection((LOOPBACK, port), source_address=(self.source(), 0))
+        return None
+
+    def _pump_to_server(self, link: Link) -> None:
+        with suppress(OSError):
+            while data := link.client.recv(_CHUNK):
+                link.server.sendall(self.to_server(link, data))
+        _hang_up(link.server)
+
+    def _pump_to_client(self, link: Link) -> None:
+        with suppress(OSError):
+            while not link.over and (data := link.server.recv(_CHUNK)):
+                link.client.sendall(self.to_client(link, data))
+        _hang_up(link.client)
+
+
+class LossyProxy(Proxy):
+    """Stands before PostgreSQL. Once `lose_reply_to` is set, the connection that sends those bytes
     is cut when the server answers, so that the statement takes effect and nobody hears of it.
 
     With `then_refuse`, it also refuses new connections from then on, until that is unset. While
@@ -22,50 +105,68 @@ class LossyProxy:
         self.flowing = threading.Event()
         self.flowing.set()
         self.lost = threading.Event()
-        self._server_port = server_port
-        self._listener = socket.create_server((LOOPBACK, 0))
-        self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._doomed: set[Link] = set()
+        super().__init__(server_port)
 
-    def close(self) -> None:
-        self._listener.close()
+    def refuses(self) -> bool:
+        return self.then_refuse and self.lost.is_set()
 
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                if self.then_refuse and self.lost.is_set():
-                    client.close()
-                    continue
-                server = socket.create_connection((LOOPBACK, self._server_port))
-                doomed = threading.Event()
-                for pump in (self._to_server, self._to_client):
-                    threading.Thread(
-                        target=pump, args=(client, server, doomed), daemon=True
-                    ).start()
+    def to_server(self, link: Link, data: bytes) -> bytes:
+        if self.lose_reply_to and self.lose_reply_to in data:
+            self.lose_reply_to = None
+            self._doomed.add(link)
+        return data
 
-    def _to_server(
-        self, client: socket.socket, server: socket.socket, doomed: threading.Event
-    ) -> None:
-        with suppress(OSError):
-            while data := client.recv(65536):
-                if self.lose_reply_to and self.lose_reply_to in data:
-                    self.lose_reply_to = None
-                    doomed.set()
-                server.sendall(data)
-        _hang_up(server)
+    def to_client(self, link: Link, data: bytes) -> bytes:
+        self.flowing.wait()
+        if link in self._doomed:
+            self.lost.set()
+            link.over = True
+            return b""
+        return data
 
-    def _to_client(
-        self, client: socket.socket, server: socket.socket, doomed: threading.Event
-    ) -> None:
-        with suppress(OSError):
-            while data := server.recv(65536):
-                self.flowing.wait()
-                if doomed.is_set():
-                    self.lost.set()
-                    break
-                client.sendall(data)
-        _hang_up(client)
+
+class CuttingProxy(Proxy):
+    """Stands before the service. It cuts `cuts` connections, each after a random number of bytes to
+    the client, wherever that is: in a header, in a page, in a frame. Then it lets all pass.
+
+    `cut_sockets` is how many of those were WebSockets.
+    """
+
+    def __init__(self, *server_ports: int, cuts: int) -> None:
+        self.cuts_left = cuts
+        self.cut_sockets = 0
+        self._random = random.Random(cuts)  # noqa: S311 - no secret
+        self._bytes_left: dict[Link, int] = {}
+        self._sockets: set[Link] = set()
+        self._lock = threading.Lock()
+        super().__init__(*server_ports)
+
+    def source(self) -> str:
+        """One per connection, so that the limit on what one client may ask is not used up."""
+        return new_address()
+
+    def to_server(self, link: Link, data: bytes) -> bytes:
+        if b"Upgrade: websocket" in data:
+            self._sockets.add(link)
+        return data
+
+    def to_client(self, link: Link, data: bytes) -> bytes:
+        with self._lock:
+            left = self._bytes_left.setdefault(link, self._some_bytes()) - len(data)
+            self._bytes_left[link] = left
+            if left >= 0 or not self.cuts_left:
+                return data
+            self.cuts_left -= 1
+            self.cut_sockets += link in self._sockets
+            link.over = True
+            if self._random.random() < 0.5:
+                link.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            return data[:left]
+
+    def _some_bytes(self) -> int:
+        """From a piece of a header to a few dozen frames; all orders of magnitude alike."""
+        return int(10 ** self._random.uniform(1.5, 4))
 
 
 def _hang_up(connection: socket.socket) -> None:
@@ -73,12 +174,3 @@ def _hang_up(connection: socket.socket) -> None:
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()
-
-
-@contextmanager
-def lossy_proxy(server_port: int) -> Iterator[LossyProxy]:
-    proxy = LossyProxy(server_port)
-    try:
-        yield proxy
-    finally:
-        proxy.close()

@@ -14,7 +14,7 @@ from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from simulator.process import RunningSimulator
 from tests.chaos import calls
-from tests.chaos.proxy import LossyProxy, lossy_proxy
+from tests.chaos.proxy import LossyProxy
 from tests.personas import new_key, new_user
 from tests.service import Web, database_url, running_web
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 @pytest.fixture
 def proxy() -> Iterator[LossyProxy]:
     """Stands between the web process and the database."""
-    with lossy_proxy(_database_port()) as proxy:
+    with LossyProxy(_database_port()) as proxy:
         yield proxy
 
 

@@ -13,7 +13,7 @@ from billing.tests.bank import kill
 from common.ids import uuid7
 from simulator.process import RunningSimulator
 from tests.chaos import calls
-from tests.chaos.proxy import lossy_proxy
+from tests.chaos.proxy import LossyProxy
 from tests.personas import new_key, new_user
 from tests.service import Web, database_url, running_web
 
@@ -29,7 +29,7 @@ def test_a_crash_between_settlement_and_answer_keeps_the_answer(
     port = urlsplit(database_url()).port
     assert port
 
-    with lossy_proxy(port) as proxy:
+    with LossyProxy(port) as proxy:
         through_proxy = database_url().replace(f":{port}/", f":{proxy.port}/")
         with running_web(simulator, DATABASE_URL=through_proxy) as doomed:
             proxy.then_refuse = True
