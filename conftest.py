@@ -22,6 +22,7 @@ from billing.services.sweeps import find_violations
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests.service import Web, running_web
+from tests.worker import Worker, running_worker
 
 PASSWORD = "correct horse battery staple"
 
@@ -74,6 +75,15 @@ def web(
     """A running web process over this database and this simulator."""
     with django_db_blocker.unblock(), running_web(simulator) as web:
         yield web
+
+
+@pytest.fixture(scope="module")
+def worker(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
+) -> Iterator[Worker]:
+    """A running worker, which does whatever job the tests of the module leave queued."""
+    with django_db_blocker.unblock(), running_worker(simulator) as worker:
+        yield worker
 
 
 @dataclass
