@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from accounts.models import User
 from common.ids import uuid7
 from events.models import Event
 from events.services import open_stream
@@ -19,24 +18,35 @@ from tests.personas import new_user
 T = TypeVar("T")
 
 
-def new_job(
-    kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE, alice: User | None = None
-) -> UUID:
-    """A job that is sent to the workers, and a stream of its own."""
-    alice = alice or new_user("alice")
-    job_id = uuid7()
+@transaction.atomic
+def cancel(*job_ids: UUID) -> set[UUID]:
+    return services.cancel(job_ids=job_ids)
+
+
+@transaction.atomic
+def pause(*job_ids: UUID) -> set[UUID]:
+    return services.pause(job_ids=job_ids)
+
+
+@transaction.atomic
+def resume(*job_ids: UUID) -> set[UUID]:
+    return services.resume(job_ids=job_ids)
+
+
+def new_job(kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE) -> UUID:
+    """A job, and a stream with its id; its message is sent to the workers."""
+    alice, job_id = new_user("alice"), uuid7()
     with transaction.atomic():
         open_stream(stream_id=job_id, kind="tests", account=alice)
         services.enqueue(job_id=job_id, kind=kind, account=alice, queue=queue)
     return job_id
 
 
-def new_job_without_message(kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE) -> UUID:
+def new_job_without_message(kind: str) -> UUID:
     """A job of which no worker is told."""
-    alice = new_user("alice")
-    job_id = uuid7()
+    alice, job_id = new_user("alice"), uuid7()
     open_stream(stream_id=job_id, kind="tests", account=alice)
-    Job.objects.create(id=job_id, kind=kind, account=alice, queue=queue)
+    Job.objects.create(id=job_id, kind=kind, account=alice, queue=Job.Queue.INTERACTIVE)
     return job_id
 
 
