@@ -14,11 +14,11 @@ from tests.worker import Worker, running_worker
 NewOwner = Callable[..., Owner]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def worker(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
 ) -> Iterator[Worker]:
-    """A running worker over this database and this simulator."""
+    """A running worker over this database and this simulator; it would do other packages' jobs."""
     with django_db_blocker.unblock(), running_worker(simulator) as worker:
         yield worker
 
