@@ -31,8 +31,11 @@ TokenType = Literal["access", "refresh"]
 
 @dataclass(frozen=True, slots=True)
 class AccessClaims:
+    """`expires_at` is Unix seconds."""
+
     user_id: uuid.UUID
     version: int
+    expires_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ def read_access(token: str) -> AccessClaims:
     """The claims of an access token; raises InvalidToken. Its version is not checked here."""
     claims = _decode(token, "access")
     try:
-        return AccessClaims(uuid.UUID(claims["sub"]), int(claims["ver"]))
+        return AccessClaims(uuid.UUID(claims["sub"]), int(claims["ver"]), int(claims["exp"]))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidToken from None
 

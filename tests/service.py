@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import connection
 
+from common.local.parts import web_command
 from common.local.paths import PYTHONPATH
 from common.local.ports import LOOPBACK, answers, free_port
 from common.local.processes import Process
@@ -44,12 +44,9 @@ class Web:
 def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
     """A web process until the block ends."""
     port = free_port()
-    command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", LOOPBACK]
-    command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
-    command += ["--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "35"]
     service = Service(
         name="web",
-        command=tuple(command),
+        command=web_command(port),
         is_ready=lambda: answers(port, "/v1/models"),
         env={
             **environment_of_a_process(simulator),

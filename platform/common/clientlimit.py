@@ -1,4 +1,5 @@
-"""How often one address may ask Django for something, and how often it may try to sign in."""
+"""How often one address may ask Django for something or open a socket, and how often it may try to
+sign in."""
 
 from common.asgi import Application, Receive, Scope, Send
 from common.client_ip import client_ip
@@ -19,7 +20,8 @@ class ClientLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = client_ip(scope)
-        if _is_for_authentication(scope["method"].upper(), scope["path"]):
+        # A handshake for a WebSocket has no method of its own.
+        if _is_for_authentication(scope.get("method", "GET").upper(), scope["path"]):
             name, limit = f"authentication:{client}", AUTHENTICATION_LIMIT
         else:
             name, limit = f"general:{client}", GENERAL_LIMIT

@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase
 
 from common import envelope
-from common.asgi import Headers, Scope, Send
+from common.asgi import Headers, Message, Scope, Send
 from common.errors import DomainError
 from common.middleware import request_id_middleware
 
@@ -26,7 +26,15 @@ Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = False) -> None:
     """Answer `error`, with the request's id and the headers that let a listed web app read it.
     `close`: the connection ends, because its next bytes are no request.
+
+    A WebSocket that is not accepted yet is refused in the same way where the server can answer a
+    handshake (ASGI's extension `websocket.http.response`); others say 403 and no more.
     """
+    if scope["type"] == "websocket":
+        if "websocket.http.response" not in (scope.get("extensions") or {}):
+            await send({"type": "websocket.close"})
+            return
+        scope, send = {**scope, "method": "GET"}, _to_handshake(send)
 
     async def answer(request: HttpRequest) -> HttpResponseBase:
         is_admin = scope["path"].startswith("/admin/")
@@ -38,6 +46,13 @@ async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = 
     if close:
         response["Connection"] = "close"
     await _send(response, send)
+
+
+def _to_handshake(send: Send) -> Send:
+    async def answer(message: Message) -> None:
+        await send({**message, "type": f"websocket.{message['type']}"})
+
+    return answer
 
 
 def _sentence(error: DomainError) -> HttpResponse:

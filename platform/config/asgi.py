@@ -1,4 +1,4 @@
-"""The web process: `/v1` to its own application, the rest of HTTP to Django."""
+"""The web process: `/v1` to its own application, sockets to theirs, the rest of HTTP to Django."""
 
 import asyncio
 import os
@@ -21,6 +21,8 @@ from common.clientlimit import ClientLimit
 from common.database import get_database
 from common.ratelimit import get_rate_limiter
 from config.checks import refuse_unsafe_production
+from config.sockets import application as sockets
+from events.hub import get_hub
 from inference.runtime import get_runtime
 from providers import registry
 from publicapi.v1.app import application as v1_application
@@ -42,8 +44,7 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
         case "lifespan":
             await lifespan(receive, send)
         case "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 4404})
+            await sockets(scope, receive, send)
 
 
 def is_for_v1(scope: Scope) -> bool:
@@ -59,6 +60,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     drain_on_sigterm()
     await send({"type": "lifespan.startup.complete"})
     await receive()
+    await get_hub().close()
     await get_runtime().close()
     await registry.aclose()
     await get_rate_limiter().close()
@@ -73,11 +75,12 @@ def drain_on_sigterm() -> None:
     be stopped would keep its connection until then.
     """
     loop = asyncio.get_running_loop()
-    runtime = get_runtime()
+    runtime, hub = get_runtime(), get_hub()
     before = signal.getsignal(signal.SIGTERM)
 
     def drain(number: int, frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(runtime.begin_drain)
+        loop.call_soon_threadsafe(hub.begin_drain)
         if callable(before):
             before(number, frame)
 

@@ -1,12 +1,22 @@
-"""Reading streams, as events are delivered. Whose stream it is, is asked with every read."""
+"""Reading streams, as events are delivered.
 
+What is read for an account asks whose stream it is. The hub does so when somebody begins to follow,
+and from then on reads for all who follow.
+"""
+
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import connection
 
 from accounts.models import User
+from common.database import Lane, get_database
 from common.errors import NotFound
-from events.types import Page
+from events.types import Frame, Page, Place, Reading
+
+# What a statement brings of one stream.
+PAGE_EVENTS = 100
+PAGE_BYTES = 128 * 1024
 
 _PAGE = """
 SELECT page.frames, page.last_seq
@@ -39,3 +49,49 @@ def read_page(
         raise NotFound
     frames, last_seq = row
     return Page(body=f"[{frames or ''}]", next_seq=last_seq or after_seq)
+
+
+# --- For event loops; all raise DatabaseUnavailable -----------------------------------------------
+
+_FRAMES = """
+SELECT place.number, page.seq, page.frame, stream.last_seq
+FROM unnest(%s::uuid[], %s::bigint[]) WITH ORDINALITY AS place (stream_id, seq, number)
+JOIN events_stream stream ON stream.id = place.stream_id
+CROSS JOIN LATERAL events_after(stream.id, place.seq, %s, %s) page
+ORDER BY place.number, page.seq
+"""
+
+
+async def get_head(*, account_id: UUID, kind: str, stream_id: UUID) -> int:
+    """The last seq of the account's stream. Raises NotFound."""
+    rows = await get_database().rows(
+        "SELECT last_seq FROM events_stream WHERE id = %s AND kind = %s AND account_id = %s",
+        (stream_id, kind, account_id),
+    )
+    if not rows:
+        raise NotFound
+    head: int = rows[0][0]
+    return head
+
+
+async def read_heads(stream_ids: Sequence[UUID]) -> dict[UUID, int]:
+    """The last seq of each stream."""
+    rows = await get_database().rows(
+        "SELECT id, last_seq FROM events_stream WHERE id = ANY (%s)", (stream_ids,)
+    )
+    return dict(rows)
+
+
+async def read_frames(lane: Lane, places: Sequence[Place]) -> list[Reading]:
+    """A page of what comes after each of these places, as it is delivered."""
+    stream_ids = [place.stream_id for place in places]
+    heads = [place.seq for place in places]
+    rows = await lane.rows(_FRAMES, (stream_ids, heads, PAGE_EVENTS, PAGE_BYTES))
+    pages: list[list[Frame]] = [[] for _ in places]
+    for number, seq, text, last_seq in rows:
+        pages[number - 1].append(Frame(seq, text))
+        heads[number - 1] = last_seq
+    return [
+        Reading(page, has_more=bool(page) and page[-1].seq < head)
+        for page, head in zip(pages, heads, strict=True)
+    ]

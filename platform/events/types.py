@@ -1,6 +1,7 @@
-"""What is written to a stream."""
+"""What is written to a stream, and how it is read."""
 
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from msgspec import Struct
 
@@ -27,3 +28,24 @@ class Page(Struct, frozen=True):
 
     body: str
     next_seq: int
+
+
+class Place(NamedTuple):
+    """Somebody has read the stream up to `seq`."""
+
+    stream_id: UUID
+    seq: int
+
+
+class Frame(NamedTuple):
+    """An event as it is delivered: a JSON object."""
+
+    seq: int
+    text: str
+
+
+class Reading(NamedTuple):
+    """A page of what comes after a place, and whether the stream has more than that."""
+
+    frames: list[Frame]
+    has_more: bool

@@ -138,18 +138,24 @@ def _worker(configuration: Configuration) -> Service:
     )
 
 
-def _web(configuration: Configuration) -> Service:
-    command = _python(
+def web_command(port: int) -> tuple[str, ...]:
+    """A web process as in production, on this machine alone."""
+    return _python(
         "uvicorn",
         "config.asgi:application",
-        *("--host", LOOPBACK, "--port", str(configuration.port)),
-        *("--loop", "uvloop", "--http", "httptools", "--ws", "websockets-sansio"),
+        *("--host", LOOPBACK, "--port", str(port)),
+        *("--loop", "uvloop", "--http", "httptools"),
+        *("--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536"),
+        *("--ws-per-message-deflate", "false"),
         *("--no-access-log", "--no-proxy-headers"),
         *("--timeout-graceful-shutdown", str(DRAIN_SECONDS)),
     )
+
+
+def _web(configuration: Configuration) -> Service:
     return Service(
         name="web",
-        command=command,
+        command=web_command(configuration.port),
         env=configuration.env,
         is_ready=lambda: answers(configuration.port, "/v1/models"),
         grace=DRAIN_SECONDS + 5,

@@ -137,12 +137,6 @@ else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 REDIS_URL: str = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL]},
-    }
-}
 
 # Files that models made, in a folder that all processes reach.
 OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))
@@ -236,6 +230,14 @@ SELF_SERVICE_TOPUP = False
 # May demo accounts be made (`manage.py create_demo`)? The local default allows it in a database of
 # its own; in another one the user has to. Development only.
 DEMO_SEEDS: bool = env.bool("DEMO", False)
+
+# --- Sockets ------------------------------------------------------------------------------------
+
+# Open sockets per process, and of one user in each.
+MAX_SOCKETS: int = env.int("MAX_SOCKETS", 10_000)
+MAX_SOCKETS_PER_USER: int = env.int("MAX_SOCKETS_PER_USER", 50)
+# Seconds between pings. As often it is asked whether the sockets' tokens still hold.
+SOCKET_TICK_SECONDS: float = env.float("SOCKET_TICK_SECONDS", 20.0)
 
 # --- Background work ----------------------------------------------------------------------------
 

@@ -1,0 +1,28 @@
+"""All WebSockets: which consumer a path leads to, and who is refused before it."""
+
+from django.conf import settings
+from django.http.request import validate_host
+
+from common.asgi import Receive, Scope, Send, domain_of
+from common.clientlimit import ClientLimit
+from common.errors import NotFound, UnknownHost
+from common.refuse import refuse
+from council.consumers import CouncilConsumer
+from events.consumer import StreamConsumer
+
+# By the path up to the id of a stream.
+_CONSUMERS: dict[str, type[StreamConsumer]] = {"/api/council/ws": CouncilConsumer}
+
+
+async def _route(scope: Scope, receive: Receive, send: Send) -> None:
+    """Django looks at the host of a request; of a handshake, nobody else does."""
+    consumer = _CONSUMERS.get(scope["path"].rpartition("/")[0])
+    if not validate_host(domain_of(scope["headers"]), settings.ALLOWED_HOSTS):
+        await refuse(scope, send, UnknownHost())
+    elif consumer is None:
+        await refuse(scope, send, NotFound())
+    else:
+        await consumer()(scope, receive, send)
+
+
+application = ClientLimit(_route)

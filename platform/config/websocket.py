@@ -1,0 +1,76 @@
+"""uvicorn's WebSocket, with bounds on what a client can make it do.
+
+uvicorn reads whatever comes, answers pings whether or not the answers are read, and waits for ever
+on a client that reads nothing. A deployment names this class with `--ws`.
+"""
+
+import socket
+import time
+from asyncio import BaseTransport
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import OPEN
+
+# Frames of any kind that a client may send in that many seconds: it has hardly anything to say.
+MAX_FRAMES = 50
+FRAMES_SECONDS = 10.0
+TOO_MANY_FRAMES = 4429
+# What is parsed at once: a read can bring tens of thousands of frames.
+SLICE_BYTES = 4096
+# A client that takes nothing of what was sent for so long is cut off.
+STALLED_MILLISECONDS = 15_000
+# At the end of the process, the time that the application has for closing its sockets itself.
+CLOSE_SECONDS = 2.0
+
+
+class WebSocketProtocol(WebSocketsSansIOProtocol):
+    """One connection."""
+
+    _frames = 0
+    _window_ends = 0.0
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        if connection.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MILLISECONDS)
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), SLICE_BYTES):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + SLICE_BYTES])
+
+    def handle_events(self) -> None:
+        if self._is_too_much(len(self.conn.events)):
+            self._cut_off()
+        else:
+            super().handle_events()
+
+    def handle_ping(self) -> None:
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.transport.abort()
+
+    def shutdown(self) -> None:
+        """The application closes its sockets when its clients have all that there is for them."""
+        self.loop.call_later(CLOSE_SECONDS, self._shut_down)
+
+    def _shut_down(self) -> None:
+        if not self.disconnected:
+            super().shutdown()
+
+    def _is_too_much(self, frames: int) -> bool:
+        now = time.monotonic()
+        if now >= self._window_ends:
+            self._window_ends = now + FRAMES_SECONDS
+            self._frames = 0
+        self._frames += frames
+        return self._frames > MAX_FRAMES
+
+    def _cut_off(self) -> None:
+        if self.conn.state is OPEN:
+            self.conn.send_close(TOO_MANY_FRAMES)
+            self.handle_parser_exception()
+        else:
+            self.transport.abort()

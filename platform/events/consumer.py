@@ -1,0 +1,105 @@
+"""The socket of a stream: who may open it, and what it takes from its client."""
+
+from typing import Any, ClassVar
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from channels.consumer import get_handler_name
+from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from accounts import selectors as accounts
+from accounts import tokens
+from common.asgi import Receive, Scope, Send
+from common.errors import DomainError, NotFound, Unauthenticated
+from events.cursors import read_after_seq
+from events.errors import MESSAGE_TOO_BIG, UNSUPPORTED_DATA, close_code
+from events.follower import Follower, Socket
+from events.hub import get_hub
+from events.selectors import get_head
+from events.types import Place
+
+# A client has nothing to say but that it is there.
+MAX_TEXT = 4096
+
+
+class StreamConsumer(AsyncWebsocketConsumer):
+    """Sends what happens in one stream of `kind`, from the moment on when it is accepted, or from
+    `?after_seq=`. The last segment of its path is the stream's id.
+
+    A refusal is accepted and then closed with a code: before that, a code would not reach the
+    client. Its origin is not looked at: a token speaks for a client, and no cookie does.
+    """
+
+    kind: ClassVar[str]
+
+    _follower: Follower | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
+        try:
+            await super().__call__(scope, receive, send)  # type: ignore[arg-type]
+        finally:
+            if self._follower is not None:
+                get_hub().leave(self._follower)
+
+    async def dispatch(self, message: Any) -> None:
+        """Without a thread for each message, as Channels' own has for Django's connections: none
+        is used here."""
+        await getattr(self, get_handler_name(message))(message)
+
+    async def connect(self) -> None:
+        try:
+            self._follower = await self._follow()
+        except DomainError as error:
+            await self.accept()
+            await self.close(close_code(error), error.code)
+        else:
+            await self.accept()
+            self._follower.open()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Text is ignored: clients may answer a ping."""
+        if self._follower is None:
+            return
+        if text_data is None:
+            self._follower.end(UNSUPPORTED_DATA)
+        elif len(text_data) > MAX_TEXT:
+            self._follower.end(MESSAGE_TOO_BIG)
+
+    async def websocket_disconnect(self, message: Any) -> None:
+        raise StopConsumer
+
+    async def _follow(self) -> Follower:
+        """The head is read before the stream is followed, so whatever is committed from then on is
+        delivered, and what a client replays after it was accepted leaves no gap."""
+        query = {
+            name: values[-1]
+            for name, values in parse_qs(
+                self.scope["query_string"].decode("latin-1"), keep_blank_values=True
+            ).items()
+        }
+        claims = tokens.read_access(self._token(query))
+        (refusal,) = await accounts.find_refusals([claims])
+        if refusal:
+            raise refusal
+        after_seq = read_after_seq(query.get("after_seq"))
+        stream_id = self._stream_id()
+        head = await get_head(account_id=claims.user_id, kind=self.kind, stream_id=stream_id)
+        place = Place(stream_id, head if after_seq is None else after_seq)
+        return get_hub().follow(place, head, claims, Socket(self.send, self.close))
+
+    def _token(self, query: dict[str, str]) -> str:
+        """From the header, or else from the query, for browsers' sockets have no headers."""
+        for name, value in self.scope["headers"]:
+            scheme, _, token = value.partition(b" ")
+            if name == b"authorization" and scheme.lower() == b"bearer":
+                return str(token.strip().decode("latin-1"))
+        if "token" not in query:
+            raise Unauthenticated
+        return query["token"]
+
+    def _stream_id(self) -> UUID:
+        try:
+            return UUID(self.scope["path"].rpartition("/")[2])
+        except ValueError:
+            raise NotFound from None

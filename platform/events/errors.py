@@ -1,0 +1,25 @@
+"""Why a socket is refused or ended, and the close codes that say so."""
+
+from common.errors import DomainError, ServiceUnavailable, TooManyRequests
+
+# WebSocket close codes (RFC 6455, section 7.4; 4000 to 4999 are an application's own).
+UNSUPPORTED_DATA = 1003
+MESSAGE_TOO_BIG = 1009
+INTERNAL_ERROR = 1011
+SERVICE_RESTART = 1012
+
+_BY_STATUS = {401: 4401, 403: 4403, 404: 4403, 422: 4422, 429: 4429, 503: 1013}
+
+
+class TooManySockets(TooManyRequests):
+    message = "Too many sockets of this account are open. Close some of them."
+
+
+class Restarting(ServiceUnavailable):
+    """Another process takes the client that comes again."""
+
+
+def close_code(error: DomainError | type[DomainError]) -> int:
+    """Somebody else's stream, a missing one and a suspended account are not told apart."""
+    kind = error if isinstance(error, type) else type(error)
+    return SERVICE_RESTART if issubclass(kind, Restarting) else _BY_STATUS[kind.status]

@@ -1,0 +1,47 @@
+"""The latest of one stream, read once for all sockets of a process that follow it."""
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from events.types import Frame
+
+if TYPE_CHECKING:
+    from events.follower import Follower
+
+# Of what was read before the last page, that much is kept for those who are a little behind.
+KEPT_BYTES = 32 * 1024
+
+
+class Feed:
+    """`seq` is how far the stream was read. A feed lives as long as somebody follows it."""
+
+    def __init__(self, stream_id: UUID, seq: int) -> None:
+        self.stream_id = stream_id
+        self.seq = seq
+        self.followers: set[Follower] = set()
+        # Without gaps, up to `seq`.
+        self._frames: deque[Frame] = deque()
+        self._size = 0
+
+    def add(self, page: Sequence[Frame]) -> None:
+        """Go on by what came next."""
+        self._frames.extend(page)
+        self._size += sum(len(frame.text) for frame in page)
+        while self._size > KEPT_BYTES and len(self._frames) > len(page):
+            self._size -= len(self._frames.popleft().text)
+        self.seq = page[-1].seq
+
+    def after(self, seq: int) -> list[Frame] | None:
+        """What comes after `seq`, as far as it was read; None where some of it is not kept."""
+        missing = self.seq - seq
+        if missing > len(self._frames):
+            return None
+        return list(islice(self._frames, len(self._frames) - missing, None)) if missing > 0 else []
+
+    def forget(self) -> None:
+        """Keep nothing: all who follow have it."""
+        self._frames.clear()
+        self._size = 0

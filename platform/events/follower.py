@@ -1,0 +1,138 @@
+"""One socket's place in a stream, and how it gets what comes next."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+import structlog
+
+from accounts.tokens import AccessClaims
+from common.batching import Batcher
+from common.database import DatabaseUnavailable
+from events.errors import INTERNAL_ERROR
+from events.feed import Feed
+from events.types import Frame, Place, Reading
+
+log = structlog.get_logger(__name__)
+
+
+class Socket(NamedTuple):
+    """How a follower speaks to its client. `send` waits for a client that reads slowly, and raises
+    OSError where there is none any more; `close` takes a code."""
+
+    send: Callable[[str], Awaitable[None]]
+    close: Callable[[int], Awaitable[None]]
+
+
+class Follower:
+    """Writes to one socket, in a task that lives only while there is something to write.
+
+    It keeps no frames but the page it is writing, so a slow client costs as little memory as a
+    quick one. `seq` is the last that was written. Whoever is further behind than the feed reaches
+    back reads pages of its own through `behind`.
+    """
+
+    __slots__ = (
+        "_behind",
+        "_close_code",
+        "_is_open",
+        "_note",
+        "_socket",
+        "_writing",
+        "claims",
+        "feed",
+        "seq",
+    )
+
+    def __init__(
+        self,
+        feed: Feed,
+        seq: int,
+        claims: AccessClaims,
+        socket: Socket,
+        behind: Batcher[Place, Reading],
+    ) -> None:
+        self.feed = feed
+        self.seq = seq
+        self.claims = claims
+        self._socket = socket
+        self._behind = behind
+        self._note: str | None = None
+        self._close_code: int | None = None
+        self._is_open = False
+        self._writing: asyncio.Task[None] | None = None
+
+    @property
+    def writing(self) -> asyncio.Task[None] | None:
+        """The task that writes, if there is something to write."""
+        return self._writing
+
+    def open(self) -> None:
+        """Begin to write: the socket is accepted."""
+        self._is_open = True
+        self.wake()
+
+    def wake(self) -> None:
+        """There may be something to write."""
+        if self._is_open and self._writing is None and self._is_due():
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+
+    def leave(self) -> None:
+        """The socket is gone."""
+        self._is_open = False
+        if self._writing is not None:
+            self._writing.cancel()
+
+    def note(self, text: str) -> None:
+        """Send something that is no event, after what is being written."""
+        self._note = text
+        self.wake()
+
+    def end(self, code: int) -> None:
+        """Close the socket, even if there are events left to write."""
+        self._close_code = self._close_code or code
+        self.wake()
+
+    def _is_due(self) -> bool:
+        return self.seq < self.feed.seq or self._note is not None or self._close_code is not None
+
+    async def _write(self) -> None:
+        """Outermost: a fault of ours ends this socket and no other."""
+        try:
+            with suppress(OSError):  # the client is gone
+                await self._write_all()
+        except DatabaseUnavailable:
+            log.warning("events.follower_waits", stream_id=str(self.feed.stream_id))
+        except Exception:
+            log.exception("events.follower_failed", stream_id=str(self.feed.stream_id))
+            await self._close(INTERNAL_ERROR)
+        finally:
+            self._writing = None
+
+    async def _write_all(self) -> None:
+        while self._is_due():
+            if self._close_code is not None:
+                await self._close(self._close_code)
+                return
+            if note := self._note:
+                self._note = None
+                await self._socket.send(note)
+            for frame in await self._next_frames():
+                if self._close_code is not None:
+                    break
+                await self._socket.send(frame.text)
+                self.seq = frame.seq
+
+    async def _next_frames(self) -> list[Frame]:
+        frames = self.feed.after(self.seq)
+        if frames is None:
+            page = await self._behind.run(Place(self.feed.stream_id, self.seq))
+            frames = page.frames
+            if not frames:  # the stream is no more
+                self.seq = self.feed.seq
+        return frames
+
+    async def _close(self, code: int) -> None:
+        self._is_open = False
+        await self._socket.close(code)

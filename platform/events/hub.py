@@ -1,0 +1,241 @@
+"""All sockets of one process: who follows which stream, and what wakes them.
+
+There is one subscription to the doorbell, one statement at a time for all streams that have grown
+meanwhile, one every few seconds that looks again at all that are followed (a ring may have been
+lost), and one at each tick that asks whether the tokens still hold. While the database or Redis is
+away sockets stay, and get everything later.
+"""
+
+import asyncio
+import contextvars
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+
+from accounts import selectors as accounts
+from accounts.errors import InvalidToken
+from accounts.tokens import AccessClaims
+from common.batching import Batcher
+from common.database import DatabaseUnavailable, get_database
+from common.errors import ServiceUnavailable
+from common.perloop import PerLoop
+from common.times import iso_utc
+from events import doorbell
+from events.errors import SERVICE_RESTART, Restarting, TooManySockets, close_code
+from events.feed import Feed
+from events.follower import Follower, Socket
+from events.selectors import read_frames, read_heads
+from events.types import Place, Reading
+
+log = structlog.get_logger(__name__)
+
+LOOK_SECONDS = 5.0
+# How long the last events may take at the end of the process.
+DRAIN_SECONDS = 1.0
+# Streams in one statement: those that have grown, and those that followers read for themselves.
+LIVE_AT_ONCE = 32
+BEHIND_AT_ONCE = 4
+# Sockets that a tick writes to before others have their turn.
+PINGED_AT_ONCE = 100
+
+
+class Hub:
+    """The sockets of one event loop."""
+
+    def __init__(self) -> None:
+        database = get_database()
+        self.draining = False
+        self._live = database.lane()
+        self._behind: Batcher[Place, Reading] = Batcher(
+            partial(read_frames, database.lane()), size=BEHIND_AT_ONCE
+        )
+        self._feeds: dict[UUID, Feed] = {}
+        self._followers: set[Follower] = set()
+        self._sockets_of: Counter[UUID] = Counter()
+        self._grown: set[Feed] = set()
+        self._reading: asyncio.Task[None] | None = None
+        self._look_now = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def follow(self, place: Place, head: int, claims: AccessClaims, socket: Socket) -> Follower:
+        """Deliver what comes after `place`, once the follower is opened. `head` is the last seq of
+        the stream, read just before.
+
+        Raises TooManySockets, ServiceUnavailable where the process is full, and Restarting.
+        """
+        self._check_room(claims.user_id)
+        if not self._tasks:
+            self._tasks = [self._keep(self._listen), self._keep(self._look), self._keep(self._tick)]
+        feed = self._feeds.get(place.stream_id)
+        if feed is None:
+            feed = self._feeds[place.stream_id] = Feed(place.stream_id, head)
+            # What it was rung for since its head was read went unheard.
+            self._read_on(feed)
+        follower = Follower(feed, place.seq, claims, socket, self._behind)
+        feed.followers.add(follower)
+        self._followers.add(follower)
+        self._sockets_of[claims.user_id] += 1
+        return follower
+
+    def leave(self, follower: Follower) -> None:
+        """The follower's socket is gone."""
+        follower.leave()
+        self._followers.remove(follower)
+        follower.feed.followers.remove(follower)
+        if not follower.feed.followers:
+            del self._feeds[follower.feed.stream_id]
+        user_id = follower.claims.user_id
+        self._sockets_of[user_id] -= 1
+        if not self._sockets_of[user_id]:
+            del self._sockets_of[user_id]
+
+    def begin_drain(self) -> None:
+        """Take no more sockets, and close those that are open when they have what is committed:
+        their clients come back to another process."""
+        if not self.draining:
+            self.draining = True
+            self._tasks.append(asyncio.get_running_loop().create_task(self._drain()))
+
+    async def close(self) -> None:
+        """End what goes on beside the sockets."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await doorbell.close()
+
+    def _check_room(self, user_id: UUID) -> None:
+        if self.draining:
+            raise Restarting
+        if len(self._followers) >= settings.MAX_SOCKETS:
+            raise ServiceUnavailable
+        if self._sockets_of[user_id] >= settings.MAX_SOCKETS_PER_USER:
+            raise TooManySockets
+
+    async def _drain(self) -> None:
+        with suppress(DatabaseUnavailable, TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self._look_again()
+                if self._reading is not None:
+                    await asyncio.wait([self._reading])
+                if writing := [task for f in self._followers if (task := f.writing)]:
+                    await asyncio.wait(writing)
+        for follower in self._followers:
+            follower.end(SERVICE_RESTART)
+
+    # --- What has grown ---------------------------------------------------------------------------
+
+    def _read_on(self, feed: Feed) -> None:
+        self._grown.add(feed)
+        if self._reading is None:
+            self._reading = asyncio.get_running_loop().create_task(
+                self._read_grown(), context=contextvars.Context()
+            )
+
+    async def _read_grown(self) -> None:
+        """Read what streams have grown by, until none has. What fails is found by the next look."""
+        try:
+            while self._grown:
+                count = min(LIVE_AT_ONCE, len(self._grown))
+                await self._read([self._grown.pop() for _ in range(count)])
+        except DatabaseUnavailable:
+            log.warning("events.not_read")
+        except Exception:
+            log.exception("events.not_read")
+        finally:
+            self._reading = None
+
+    async def _read(self, feeds: list[Feed]) -> None:
+        places = [Place(feed.stream_id, feed.seq) for feed in feeds]
+        for feed, reading in zip(feeds, await read_frames(self._live, places), strict=True):
+            if reading.frames:
+                feed.add(reading.frames)
+            if reading.has_more:
+                self._grown.add(feed)
+            for follower in feed.followers:
+                follower.wake()
+
+    async def _look_again(self) -> None:
+        """Find the streams that have grown, whether anybody rang or not."""
+        heads = await read_heads(list(self._feeds))
+        for feed in list(self._feeds.values()):
+            if heads.get(feed.stream_id, 0) > feed.seq:
+                self._read_on(feed)
+            if all(follower.seq >= feed.seq for follower in feed.followers):
+                feed.forget()
+            for follower in feed.followers:
+                follower.wake()  # one that failed to read for itself
+
+    # --- What goes on beside the sockets ----------------------------------------------------------
+
+    def _keep(self, step: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
+        """Repeat a step for ever. Nothing ends this: sockets would be silent."""
+
+        async def repeat() -> None:
+            while True:
+                try:
+                    await step()
+                except DatabaseUnavailable:
+                    log.warning("events.database_away")
+                except Exception:
+                    log.exception("events.hub_failed")
+                    await asyncio.sleep(LOOK_SECONDS)
+
+        return asyncio.get_running_loop().create_task(repeat(), context=contextvars.Context())
+
+    async def _listen(self) -> None:
+        async for rung in doorbell.rings():
+            if not rung:
+                self._look_now.set()
+            for stream_id in rung:
+                if feed := self._feeds.get(stream_id):
+                    self._read_on(feed)
+
+    async def _look(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._look_now.wait(), LOOK_SECONDS)
+        self._look_now.clear()
+        await self._look_again()
+
+    async def _tick(self) -> None:
+        """End the sockets whose tokens hold no more, and ping the others."""
+        await asyncio.sleep(settings.SOCKET_TICK_SECONDS)
+        followers = list(self._followers)
+        ends = await self._find_ends(followers)
+        ping = f'{{"type":"ping","ts":"{iso_utc(datetime.now(UTC))}"}}'
+        for number, (follower, code) in enumerate(zip(followers, ends, strict=True)):
+            if code is None:
+                follower.note(ping)
+            else:
+                follower.end(code)
+            if number % PINGED_AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    async def _find_ends(self, followers: list[Follower]) -> list[int | None]:
+        """The close codes of those whose tokens hold no more. While the database is away, only of
+        those that have expired."""
+        try:
+            refusals = await accounts.find_refusals([follower.claims for follower in followers])
+        except DatabaseUnavailable:
+            log.warning("events.tokens_not_checked")
+            refusals = [None] * len(followers)
+        now = time.time()
+        for number, follower in enumerate(followers):
+            if follower.claims.expires_at <= now:
+                refusals[number] = InvalidToken
+        return [close_code(refusal) if refusal else None for refusal in refusals]
+
+
+_hubs = PerLoop(Hub)
+
+
+def get_hub() -> Hub:
+    """The running event loop's hub."""
+    return _hubs.get()

@@ -1,0 +1,57 @@
+"""Clients of a running service's sockets."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from accounts.models import User
+from accounts.tokens import access_token
+from tests.service import Web
+
+PATIENCE = 10.0
+
+
+def token_of(user: User) -> str:
+    return access_token(user.pk, user.token_version)
+
+
+def url_of(web: Web, stream_id: UUID | str, **query: Any) -> str:
+    text = "&".join(f"{name}={value}" for name, value in query.items())
+    return f"{web.url.replace('http', 'ws')}/api/council/ws/{stream_id}?{text}"
+
+
+@contextmanager
+def open_socket(web: Web, user: User, stream_id: UUID, **query: Any) -> Iterator[ClientConnection]:
+    with connect(url_of(web, stream_id, token=token_of(user), **query)) as socket:
+        yield socket
+
+
+def next_frame(socket: ClientConnection) -> str:
+    """The next event; pings are skipped."""
+    while '"seq"' not in (text := str(socket.recv(PATIENCE))):
+        pass
+    return text
+
+
+def next_seqs(socket: ClientConnection, count: int) -> list[int]:
+    return [json.loads(next_frame(socket))["seq"] for _ in range(count)]
+
+
+def close_code(socket: ClientConnection, *, patience: float = PATIENCE) -> int:
+    """What the socket is closed with, after whatever else comes."""
+    try:
+        while True:
+            socket.recv(patience)
+    except ConnectionClosed as closed:
+        return closed.rcvd.code if closed.rcvd else 1006
+
+
+def refusal_of(url: str, **headers: str) -> int:
+    """What a socket is closed with that nothing else comes on."""
+    with connect(url, additional_headers=headers) as socket:
+        return close_code(socket)
