@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from billing.selectors.charges import ChargeUsage
@@ -10,8 +10,11 @@ from common.fields import UsdField
 from council.models import Card, Message, Session, Status, Version
 from council.selectors.cards import CardState
 from council.selectors.sessions import SessionState
+from council.selectors.threads import ThreadMessage
+from council.selectors.versions import VersionState
 
 
+@extend_schema_serializer(component_name="CallUsage")
 class UsageSerializer(serializers.Serializer[ChargeUsage]):
     """What a call used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are
     what was paid for it."""
@@ -63,6 +66,7 @@ class CardSerializer(CardInEventSerializer):
     content = serializers.CharField(read_only=True)
 
 
+@extend_schema_serializer(component_name="CouncilSessionInEvent")
 class SessionInEventSerializer(serializers.Serializer[Any]):
     """A council without its question and cards."""
 
@@ -79,6 +83,15 @@ class SessionInEventSerializer(serializers.Serializer[Any]):
         return session.activity or None
 
 
+@extend_schema_serializer(component_name="CouncilSessionRow")
+class SessionRowSerializer(SessionInEventSerializer):
+    """A council in the list. `models` are those of its cards, the oldest card first."""
+
+    models = serializers.ListField(child=serializers.CharField(), read_only=True)
+    cost_usd = UsdField(source="cost")
+
+
+@extend_schema_serializer(component_name="CouncilSession")
 class SessionSerializer(SessionInEventSerializer):
     """A council as it is after event `last_seq`; `cost_usd` is what was paid for all its calls."""
 
@@ -89,6 +102,7 @@ class SessionSerializer(SessionInEventSerializer):
     cards = CardSerializer(many=True, read_only=True)
 
 
+@extend_schema_serializer(component_name="CardVersionInEvent")
 class VersionSerializer(serializers.Serializer[Version]):
     """A version of a card, without its text. `restored_from` is the number it was restored from."""
 
@@ -103,6 +117,26 @@ class VersionSerializer(serializers.Serializer[Version]):
     created_at = serializers.DateTimeField(read_only=True)
 
 
+@extend_schema_serializer(component_name="CardVersion")
+class VersionRowSerializer(serializers.Serializer[VersionState]):
+    """A version of a card, without its text. `restored_from` is the number it was restored from;
+    `cost_usd` is what was paid to write it."""
+
+    version = serializers.IntegerField(source="number", read_only=True)
+    source = serializers.ChoiceField(  # type: ignore[assignment]
+        Version.Source.choices, read_only=True
+    )
+    model = serializers.CharField(read_only=True)
+    status = serializers.ChoiceField(Status.choices, read_only=True)
+    restored_from = serializers.IntegerField(read_only=True, allow_null=True)
+    usage = UsageSerializer(read_only=True, allow_null=True)
+    cost_usd = UsdField(source="cost")
+    is_current = serializers.BooleanField(read_only=True)
+    details = serializers.DictField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+@extend_schema_serializer(component_name="CouncilMessage")
 class MessageSerializer(serializers.ModelSerializer[Message]):
     """What the user said to one card, or to all (`card_id` is null)."""
 
@@ -114,6 +148,38 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         model = Message
         fields = ["id", "card_id", "turn_id", "role", "content", "created_at"]
         read_only_fields = fields
+
+
+@extend_schema_serializer(component_name="CardMessage")
+class ThreadMessageSerializer(serializers.Serializer[ThreadMessage]):
+    """A part of a card's conversation: `version` is the number of an answer, `turn_id` joins what
+    was said to several cards at once."""
+
+    id = serializers.UUIDField(read_only=True)
+    card_id = serializers.UUIDField(read_only=True)
+    role = serializers.ChoiceField(["user", "assistant"], read_only=True)
+    content = serializers.CharField(read_only=True)
+    version = serializers.IntegerField(read_only=True, allow_null=True)
+    turn_id = serializers.UUIDField(read_only=True, allow_null=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+@extend_schema_serializer(component_name="CouncilChat")
+class ChatSerializer(serializers.Serializer[Any]):
+    """A message to all, and the cards that answer it."""
+
+    turn_id = serializers.UUIDField(read_only=True)
+    message = MessageSerializer(read_only=True)
+    cards = CardSerializer(many=True, read_only=True)
+
+
+@extend_schema_serializer(component_name="CouncilDebate")
+class DebateSerializer(serializers.Serializer[Any]):
+    """A debate, and the cards that take part."""
+
+    turn_id = serializers.UUIDField(read_only=True)
+    rounds = serializers.IntegerField(read_only=True)
+    cards = CardSerializer(many=True, read_only=True)
 
 
 def version_meta(version: Version) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The bounds of a council."""
+"""The bounds of a council, and what may be asked of it."""
+
+from enum import StrEnum
 
 # The kind of its event stream, and of its jobs.
 STREAM = "council"
@@ -11,5 +13,16 @@ MAX_TITLE = 200
 MAX_CARDS = 8  # that answer; and as many that merge
 MAX_VERSIONS = 100  # of one card
 MAX_ROUNDS = 3
+MIN_ANSWERS = 2  # that a merge or a debate needs
 # Characters of one `card.delta`, so that an event stays small whatever comes.
 MAX_DELTA = 16_000
+
+
+class MergeMode(StrEnum):
+    """What becomes of answers: one, the best of all; one that keeps what the instructions say; a
+    comparison; or what the instructions say."""
+
+    FUSE = "fuse"
+    GUIDED = "guided"
+    COMPARE = "compare"
+    CUSTOM = "custom"

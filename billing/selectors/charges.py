@@ -28,6 +28,11 @@ class ChargeUsage(Struct, frozen=True, kw_only=True):
     def total_tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
+    @property
+    def billed(self) -> int:
+        """What was paid."""
+        return self.plan + self.balance
+
 
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
     """Of the user's charges of those ids, each that was billed."""

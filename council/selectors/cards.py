@@ -143,7 +143,7 @@ def _state(
         source=version.source,
         content=text_of(version) if with_text else None,
         usage=usage.get(generation.pk),
-        cost=sum(call.plan + call.balance for call in billed),
+        cost=sum(call.billed for call in billed),
         error=generation.error,
         details=version.details,
         created_at=card.created_at,

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from pytest_django import DjangoDbBlocker
+from pytest_django import DjangoDbBlocker, Settings
 
 from council.tests.owner import Owner, new_owner
+from providers.config import from_environ
 from simulator.process import RunningSimulator
-from tests.service import Web
+from tests.service import SIMULATED, Web
 from tests.worker import Worker, running_worker
 
 NewOwner = Callable[..., Owner]
@@ -40,3 +41,11 @@ def owner(
         return new_owner(http, web, simulator, **wishes)  # type: ignore[arg-type]
 
     return make
+
+
+@pytest.fixture
+def providers(settings: Settings) -> None:
+    """Providers as the service has them, for requests that are answered in this process. Nobody
+    here calls them."""
+    simulated = frozenset(SIMULATED.split(","))
+    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")

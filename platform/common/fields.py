@@ -17,6 +17,15 @@ class TextField(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class WholeNumberField(serializers.IntegerField):
+    """A number that must be sent as one: DRF's own field also takes texts and 1.0."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if type(data) is not int:
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 @extend_schema_field({"type": "number", "description": "US dollars."})
 class UsdField(serializers.Field[int, int, float, Any]):
     """An amount kept in nano-USD, shown as a JSON number of USD. Read only."""

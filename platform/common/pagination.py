@@ -47,7 +47,7 @@ class NewestFirst(BasePagination):
     def paginate_queryset(
         self, queryset: QuerySet[Any], request: Request, view: Any = None
     ) -> list[Any]:
-        limit = _limit(request.query_params.get("limit"))
+        limit = read_limit(request.query_params.get("limit"))
         if (before := request.query_params.get("before")) is not None:
             queryset = queryset.filter(**{f"{self._order}__lt": self._place(queryset, _id(before))})
         rows = list(queryset.order_by(f"-{self._order}")[: limit + 1])
@@ -71,7 +71,8 @@ class NewestFirst(BasePagination):
         return Response(data, headers=headers)
 
 
-def _limit(text: str | None) -> int:
+def read_limit(text: str | None) -> int:
+    """The `limit` of a query. Raises ValidationFailed."""
     try:
         limit = int(text) if text is not None else MAX_LIMIT
     except ValueError:

@@ -208,6 +208,12 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api",
+    # Choices of several fields of one name.
+    "ENUM_NAME_OVERRIDES": {
+        "CardKindEnum": "council.models.Card.Kind",
+        "CardSourceEnum": "council.models.Version.Source",
+        "RunStatusEnum": "council.models.Status",
+    },
 }
 
 # --- Inference ----------------------------------------------------------------------------------

@@ -1,0 +1,108 @@
+"""What `/api/council` is asked: bodies and queries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from catalog.selectors import get_catalog
+from common.fields import TextField, WholeNumberField
+from council.types import (
+    MAX_CARDS,
+    MAX_INSTRUCTIONS,
+    MAX_PROMPT,
+    MAX_ROUNDS,
+    MAX_SYSTEM,
+    MAX_TITLE,
+    MergeMode,
+)
+
+
+def read(serializer: type[serializers.Serializer[Any]], data: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a body or a query, checked. Raises DRF's ValidationError."""
+    asked = serializer(data=data)
+    asked.is_valid(raise_exception=True)
+    values: dict[str, Any] = asked.validated_data
+    return values
+
+
+@extend_schema_field({"type": "string", "description": "A chat model of `GET /v1/models`."})
+class ChatModelField(TextField):
+    """The name of a chat model, or a legacy alias; the id of the model inside."""
+
+    def to_internal_value(self, data: Any) -> str:
+        model = get_catalog().find(super().to_internal_value(data))
+        if model is None:
+            raise serializers.ValidationError("There is no such model.")
+        if model.modality != "chat":
+            raise serializers.ValidationError(f"{model.id} is not a chat model.")
+        return model.id
+
+
+class CardIdsField(serializers.ListField):
+    """Cards of one council."""
+
+    child = serializers.UUIDField()
+
+    def __init__(self) -> None:
+        # Those that answer, and those that merge.
+        super().__init__(required=False, max_length=2 * MAX_CARDS)
+
+
+class ModeField(serializers.ChoiceField):
+    """What becomes of the answers."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__([mode.value for mode in MergeMode], **options)
+
+    def to_internal_value(self, data: Any) -> MergeMode:
+        return MergeMode(super().to_internal_value(data))
+
+
+class SessionInputSerializer(serializers.Serializer[Any]):
+    """One card for each of the models; a model may be there several times."""
+
+    prompt = TextField(max_length=MAX_PROMPT)
+    models = serializers.ListField(child=ChatModelField(), min_length=1, max_length=MAX_CARDS)
+    title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
+
+
+class CardInputSerializer(serializers.Serializer[Any]):
+    """`prompt`, if it shall answer another question than the council's."""
+
+    model_key = ChatModelField(source="model")
+    prompt = TextField(max_length=MAX_PROMPT, required=False, allow_blank=True)
+
+
+class RegenerateInputSerializer(serializers.Serializer[Any]):
+    """Another model than the card's, and what it shall heed this time."""
+
+    model_key = ChatModelField(source="model", required=False)
+    instructions = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+
+
+class RestoreInputSerializer(serializers.Serializer[Any]):
+    version = WholeNumberField(source="number", min_value=1)
+
+
+class MessageInputSerializer(serializers.Serializer[Any]):
+    content = TextField(max_length=MAX_PROMPT)
+
+
+class MergeInputSerializer(serializers.Serializer[Any]):
+    """Of the cards, or of all that have answered. `guided` and `custom` need instructions."""
+
+    card_ids = CardIdsField()
+    model_key = ChatModelField(source="model", required=False)
+    mode = ModeField(default=MergeMode.FUSE)
+    instructions = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+
+
+class DebateInputSerializer(serializers.Serializer[Any]):
+    """Between the cards, or all that have answered. `focus` is what it shall be about."""
+
+    rounds = WholeNumberField(min_value=1, max_value=MAX_ROUNDS, default=1)
+    card_ids = CardIdsField()
+    focus = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)

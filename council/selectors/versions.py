@@ -1,0 +1,50 @@
+"""The history of a card."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.charges import ChargeUsage, get_usage
+from council.models import Card, Version
+from council.selectors.cards import current_of
+
+
+class VersionState(Struct, frozen=True, kw_only=True):
+    """A version and its call. `cost` is what was paid to write it, in nano-USD: restoring one costs
+    nothing."""
+
+    number: int
+    source: str
+    model: str
+    status: str
+    restored_from: int | None
+    usage: ChargeUsage | None
+    cost: int
+    is_current: bool
+    details: dict[str, Any]
+    created_at: datetime
+
+
+def list_versions(user: User, card: Card) -> list[VersionState]:
+    """All versions of the user's card, the newest first."""
+    versions = list(card.versions.select_related("generation").order_by("-number"))
+    usage = get_usage(user, {version.generation_id for version in versions})
+    return [_state(card, version, usage.get(version.generation_id)) for version in versions]
+
+
+def _state(card: Card, version: Version, usage: ChargeUsage | None) -> VersionState:
+    is_first_use = version.restored_from is None
+    return VersionState(
+        number=version.number,
+        source=version.source,
+        model=version.generation.model,
+        status=version.generation.status,
+        restored_from=version.restored_from,
+        usage=usage,
+        cost=usage.billed if usage and is_first_use else 0,
+        is_current=version.pk == current_of(card).pk,
+        details=version.details,
+        created_at=version.created_at,
+    )

@@ -1,0 +1,21 @@
+"""Routes under `/api/council/`."""
+
+from django.urls import path
+
+from council.viewsets.cards import CardViewSet
+from council.viewsets.sessions import SessionViewSet
+
+urlpatterns = [
+    path("sessions", SessionViewSet.as_view({"get": "list", "post": "create"})),
+    path("sessions/<uuid:session_id>", SessionViewSet.as_view({"get": "retrieve"})),
+    path("sessions/<uuid:session_id>/cards", SessionViewSet.as_view({"post": "add_card"})),
+    path("sessions/<uuid:session_id>/chat", SessionViewSet.as_view({"post": "chat"})),
+    path("sessions/<uuid:session_id>/merge", SessionViewSet.as_view({"post": "merge"})),
+    path("sessions/<uuid:session_id>/debate", SessionViewSet.as_view({"post": "debate"})),
+    path("sessions/<uuid:session_id>/events", SessionViewSet.as_view({"get": "events"})),
+    path("cards/<uuid:card_id>", CardViewSet.as_view({"delete": "destroy"})),
+    path("cards/<uuid:card_id>/regenerate", CardViewSet.as_view({"post": "regenerate"})),
+    path("cards/<uuid:card_id>/versions", CardViewSet.as_view({"get": "versions"})),
+    path("cards/<uuid:card_id>/restore", CardViewSet.as_view({"post": "restore"})),
+    path("cards/<uuid:card_id>/messages", CardViewSet.as_view({"get": "messages", "post": "say"})),
+]

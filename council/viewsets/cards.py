@@ -1,0 +1,125 @@
+"""`/api/council/cards`: what concerns one card."""
+
+from functools import partial
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from billing.idempotency import once
+from common.idempotency import IDEMPOTENCY_KEY
+from common.openapi import refusals
+from common.pagination import MAX_LIMIT, read_limit
+from council.errors import CardRunning, NothingToAnswer, SessionBusy, TooManyVersions
+from council.inputs import (
+    MessageInputSerializer,
+    RegenerateInputSerializer,
+    RestoreInputSerializer,
+    read,
+)
+from council.selectors.cards import get_card, state_of
+from council.selectors.threads import thread_of
+from council.selectors.turns import card_of
+from council.selectors.versions import list_versions
+from council.serializers import (
+    CardSerializer,
+    MessageSerializer,
+    ThreadMessageSerializer,
+    VersionRowSerializer,
+)
+from council.services import actions, conversation, sessions
+from council.viewsets.refusals import STARTS
+
+
+class CardViewSet(ViewSet):
+    """Cards of your councils. A removed one is there no more."""
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """Take a card off its council.
+
+        A call that runs is stopped, and billed at what it has produced.
+        """
+        sessions.remove(user=request.user, card_id=card_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=RegenerateInputSerializer,
+        responses={
+            202: CardSerializer,
+            **refusals(CardRunning, SessionBusy, TooManyVersions, *STARTS),
+        },
+    )
+    def regenerate(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """Write a card's answer anew, as a new version; the older ones stay."""
+        body = read(RegenerateInputSerializer, request.data)
+        turn = actions.carry_out(
+            user=request.user,
+            once=once(request, body),
+            action=partial(sessions.regenerate, user=request.user, card_id=card_id, **body),
+        )
+        card = card_of(request.user, turn)
+        return Response(CardSerializer(card).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(responses=VersionRowSerializer(many=True))
+    def versions(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """The history of a card, newest first: at most 100 versions."""
+        versions = list_versions(request.user, get_card(request.user, card_id))
+        return Response([VersionRowSerializer(version).data for version in versions])
+
+    @extend_schema(
+        request=RestoreInputSerializer,
+        responses={
+            200: CardSerializer,
+            **refusals(CardRunning, SessionBusy, NothingToAnswer, TooManyVersions),
+        },
+    )
+    def restore(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """Make an earlier version the current one again.
+
+        It is appended as a new version, so that nothing of the history is lost.
+        """
+        body = read(RestoreInputSerializer, request.data)
+        card = sessions.restore(user=request.user, card_id=card_id, **body)
+        return Response(CardSerializer(state_of(request.user, card, with_text=True)).data)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=MessageInputSerializer,
+        responses={
+            202: MessageSerializer,
+            **refusals(CardRunning, SessionBusy, NothingToAnswer, TooManyVersions, *STARTS),
+        },
+    )
+    def say(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """Go on with one card. Its reply is a new version of it."""
+        body = read(MessageInputSerializer, request.data)
+        turn = actions.carry_out(
+            user=request.user,
+            once=once(request, body),
+            action=partial(conversation.message_card, user=request.user, card_id=card_id, **body),
+        )
+        return Response(MessageSerializer(turn.message).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "default": MAX_LIMIT},
+                description=f"At most so many, and never more than {MAX_LIMIT}: the newest ones.",
+            )
+        ],
+        responses=ThreadMessageSerializer(many=True),
+    )
+    def messages(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """The conversation with a card as it stands, oldest first.
+
+        It begins with the question. Answers that were regenerated or revised are in the versions.
+        """
+        limit = read_limit(request.query_params.get("limit"))
+        thread = thread_of(get_card(request.user, card_id))
+        return Response([ThreadMessageSerializer(message).data for message in thread[-limit:]])

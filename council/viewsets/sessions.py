@@ -1,0 +1,182 @@
+"""`/api/council/sessions`: councils, and what concerns all of their cards."""
+
+from functools import partial
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from billing.idempotency import once
+from common.idempotency import IDEMPOTENCY_KEY
+from common.openapi import refusals
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from council.errors import (
+    CardRunning,
+    NotEnoughCards,
+    NothingToAnswer,
+    SessionBusy,
+    TooManyCards,
+    TooManyVersions,
+)
+from council.inputs import (
+    CardInputSerializer,
+    DebateInputSerializer,
+    MergeInputSerializer,
+    MessageInputSerializer,
+    SessionInputSerializer,
+    read,
+)
+from council.selectors.sessions import get_session, list_sessions, summaries_of
+from council.selectors.turns import card_of, cards_of
+from council.serializers import (
+    CardSerializer,
+    ChatSerializer,
+    DebateSerializer,
+    SessionRowSerializer,
+    SessionSerializer,
+)
+from council.services import actions, conversation, debates, merges, sessions
+from council.types import MIN_ANSWERS, STREAM
+from council.viewsets.refusals import STARTS
+from events.replay import ReplayMixin
+
+
+class SessionViewSet(ReplayMixin, ViewSet):
+    """Councils: several models answer one question side by side."""
+
+    kind = STREAM
+
+    @extend_schema(parameters=PAGE_PARAMETERS, responses=SessionRowSerializer(many=True))
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your councils, newest first."""
+        pages = NewestFirst()
+        page = pages.paginate_queryset(list_sessions(request.user), request)
+        rows = SessionRowSerializer(summaries_of(request.user, page), many=True)
+        return pages.get_paginated_response(rows.data)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=SessionInputSerializer,
+        responses={201: SessionSerializer, **refusals(*STARTS)},
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Ask several models the same question.
+
+        Each of them answers on a card of its own and knows nothing of the others. A card that
+        cannot be paid for, or whose model is not available here, has `failed` from the start and
+        says why in its `error`; where that goes for all of them, nothing is begun.
+        """
+        body = read(SessionInputSerializer, request.data)
+        turn = actions.carry_out(
+            user=request.user,
+            once=once(request, body),
+            action=partial(sessions.start, user=request.user, **body),
+        )
+        session = get_session(request.user, turn.session_id)
+        return Response(SessionSerializer(session).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses=SessionSerializer)
+    def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """A council with its cards, and their text so far.
+
+        It is as it was after event `last_seq`: whoever follows the events from there misses
+        nothing.
+        """
+        return Response(SessionSerializer(get_session(request.user, session_id)).data)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=CardInputSerializer,
+        responses={201: CardSerializer, **refusals(TooManyCards, *STARTS)},
+    )
+    def add_card(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Let one more model answer, as blind as the others."""
+        body = read(CardInputSerializer, request.data)
+        turn = actions.carry_out(
+            user=request.user,
+            once=once(request, body),
+            action=partial(sessions.add_card, user=request.user, session_id=session_id, **body),
+        )
+        card = card_of(request.user, turn)
+        return Response(CardSerializer(card).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=MessageInputSerializer,
+        responses={
+            202: ChatSerializer,
+            **refusals(SessionBusy, CardRunning, NothingToAnswer, TooManyVersions, *STARTS),
+        },
+    )
+    def chat(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Say something to every card that answers.
+
+        Each goes on in its own conversation. A card without a finished answer is passed over; one
+        that cannot be paid for fails, and the others answer.
+        """
+        body = read(MessageInputSerializer, request.data)
+        turn = actions.carry_out(
+            user=request.user,
+            once=once(request, body),
+            action=partial(conversation.chat, user=request.user, session_id=session_id, **body),
+        )
+        begun = {
+            "turn_id": turn.pk,
+            "message": turn.message,
+            "cards": cards_of(request.user, turn),
+        }
+        return Response(ChatSerializer(begun).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=MergeInputSerializer,
+        responses={
+            202: CardSerializer,
+            **refusals(NotEnoughCards, SessionBusy, CardRunning, TooManyCards, *STARTS),
+        },
+    )
+    def merge(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Make one of several answers, on a card of its own.
+
+        The model that does it does not learn who said what. Where it cannot be reached, another
+        one takes its place, once; `details.synthesis` of the card tells.
+        """
+        body = read(MergeInputSerializer, request.data)
+        turn = actions.carry_out(
+            user=request.user,
+            once=once(request, body),
+            action=partial(merges.merge, user=request.user, session_id=session_id, **body),
+        )
+        card = card_of(request.user, turn)
+        return Response(CardSerializer(card).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=DebateInputSerializer,
+        responses={
+            202: DebateSerializer,
+            **refusals(NotEnoughCards, SessionBusy, CardRunning, TooManyVersions, *STARTS),
+        },
+    )
+    def debate(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Let cards revise their answers in the light of the others', in up to three rounds.
+
+        Each revision is a version of its card, which can be restored away. It stops early when a
+        round changes nothing.
+        """
+        body = read(DebateInputSerializer, request.data)
+        turn = actions.carry_out(
+            user=request.user,
+            once=once(request, body),
+            action=partial(debates.debate, user=request.user, session_id=session_id, **body),
+            least=MIN_ANSWERS,
+        )
+        begun = {
+            "turn_id": turn.pk,
+            "rounds": turn.params["rounds"],
+            "cards": cards_of(request.user, turn),
+        }
+        return Response(DebateSerializer(begun).data, status=status.HTTP_202_ACCEPTED)
