@@ -33,11 +33,11 @@ class GenerationHandler:
             if prepared is not None:
                 await Call(job, prepared).run()
         except DomainError as failure:
-            await in_thread(outcomes.refuse, job_id=job.id, attempt=job.attempt, failure=failure)
+            await in_thread(outcomes.give_up, job_id=job.id, attempt=job.attempt, failure=failure)
 
     def abandon(self, job_id: UUID, attempt: int) -> None:
         """End the call as interrupted."""
-        outcomes.abandon(job_id=job_id, attempt=attempt)
+        outcomes.give_up(job_id=job_id, attempt=attempt, failure=CallInterrupted())
 
 
 class Call:
@@ -65,7 +65,8 @@ class Call:
         self._telling = asyncio.Lock()
 
     async def run(self) -> None:
-        """Raises the DomainError of a call that was refused before anything was held."""
+        """Raises the DomainError of a call that could not be concluded: it was refused, or a fault
+        of ours ended it."""
         pump = self._pump = await open_chat(self._call)
         self._job.on_wish(self._heed)
         while not pump.finished.is_set():

@@ -49,11 +49,14 @@ class Prepared(Struct, frozen=True):
 def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     """Mark a call as running, and say what it asks. None where it shall not be made any more.
 
-    Raises ProviderNotAvailable where the model is gone from the catalog.
+    Raises CallCancelled where the card was removed meanwhile, ProviderNotAvailable where the model
+    is gone from the catalog.
     """
     generation = lock_generation(job_id)
     if generation.status != Status.QUEUED or not jobs.is_running(job_id=job_id, attempt=attempt):
         return None
+    if generation.card.removed_at is not None:
+        raise CallCancelled
     model = get_catalog().find(generation.model)
     if model is None:
         raise ProviderNotAvailable
@@ -80,18 +83,14 @@ def conclude(
 
 
 @transaction.atomic
-def refuse(*, job_id: UUID, attempt: int, failure: DomainError) -> None:
-    """End a call that was refused before anything was held."""
-    _end(lock_generation(job_id), attempt, Said(), failure)
-
-
-@transaction.atomic
-def abandon(*, job_id: UUID, attempt: int) -> None:
-    """End a call whose process has died, at what it had said and was saved of its charge."""
+def give_up(*, job_id: UUID, attempt: int, failure: DomainError) -> None:
+    """End a call that nobody can conclude, because it was refused or its process has died: at what
+    it had said, and at what was saved of its charge if it had come to hold one."""
     endings.expire(job_id)
     generation = lock_generation(job_id)
-    text = spoken(generation, _version_of(generation))
-    _end(generation, attempt, Said(text), CallInterrupted())
+    if jobs.is_running(job_id=job_id, attempt=attempt):
+        text = spoken(generation, _version_of(generation))
+        _end(generation, attempt, Said(text), failure)
 
 
 def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
@@ -139,7 +138,9 @@ def _finish(generation: Generation, said: Said, failure: DomainError | None) -> 
 
 
 def _tail(generation: Generation, version: Version, text: str) -> list[NewEvent]:
-    """The text that has not come to the log yet."""
+    """The text that has not come to the log yet, unless nobody follows it any more."""
+    if generation.card.removed_at is not None:
+        return []
     known = spoken(generation, version)
     return events.deltas(version, generation.model, text[len(known) :], len(known))
 

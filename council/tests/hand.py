@@ -13,6 +13,7 @@ from billing.types import Ending, Resolution
 from common.errors import DomainError
 from council import events
 from council.models import Card, Generation
+from council.runner import GenerationHandler
 from council.selectors.cards import current_of
 from council.services import outcomes
 from council.services.outcomes import Prepared, Said
@@ -75,24 +76,30 @@ class Call:
             failure=failure,
         )
 
-    def refuse(self, failure: DomainError) -> None:
-        """End the call before anything was held."""
-        outcomes.refuse(job_id=self.job_id, attempt=self.attempt, failure=failure)
+    def give_up(self, failure: DomainError) -> None:
+        """End the call without its charge's word."""
+        outcomes.give_up(job_id=self.job_id, attempt=self.attempt, failure=failure)
 
     def abandon(self) -> None:
         """Its worker has died, and a sweep has found the job."""
         bank.kill(self.owner)
-        outcomes.abandon(job_id=self.job_id, attempt=self.attempt)
+        GenerationHandler().abandon(self.job_id, self.attempt)
+
+
+def claim(job_id: UUID) -> Call | None:
+    """Claim a job, if nobody else has."""
+    owner = bank.live_owner()
+    claimed = Job.objects.filter(pk=job_id, status=Job.Status.QUEUED).update(
+        status=Job.Status.RUNNING, attempt=1, owner_id=owner
+    )
+    return Call(job_id, 1, owner) if claimed else None
 
 
 def take(card: Card) -> Call:
     """Claim the job of the card's current version."""
     card.refresh_from_db(fields=["current"])
-    job = Job.objects.get(pk=current_of(card).generation_id, status=Job.Status.QUEUED)
-    call = Call(job.pk, job.attempt + 1, bank.live_owner())
-    Job.objects.filter(pk=job.pk).update(
-        status=Job.Status.RUNNING, attempt=call.attempt, owner_id=call.owner
-    )
+    call = claim(current_of(card).generation_id)
+    assert call is not None
     return call
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from accounts.models import User
 from billing.tests import bank
+from common.errors import ServiceUnavailable
 from common.money import usd
 from council.errors import CallCancelled
 from council.models import Card, Session, Status
@@ -150,13 +151,25 @@ def test_a_failure_before_any_output_costs_nothing(council: Session, card: Card)
     assert _told(council)[-3:] == ["card.failed", "usage.updated", "session.updated"]
 
 
+def test_a_fault_of_ours_in_mid_answer_keeps_what_was_told_and_saved(card: Card) -> None:
+    call = hand.begin(card)
+    call.say("Deep, ")
+    call.save(cost=3000)
+
+    call.give_up(ServiceUnavailable())
+
+    state = _state(card)
+    assert (state.status, state.content, state.cost) == ("failed", "Deep, ", 6000)
+    assert bank.charge_of(call.job_id).status == "expired"
+
+
 def test_a_model_that_has_gone_from_the_catalog_is_not_available(card: Card) -> None:
     call = hand.take(card)
     card.generations.update(model="gone")
 
     with pytest.raises(ProviderNotAvailable) as refusal:
         call.prepare()
-    call.refuse(refusal.value)
+    call.give_up(refusal.value)
 
     error = _state(card).error
     assert error is not None
@@ -198,6 +211,20 @@ def test_a_card_that_is_being_written_is_removed_and_its_call_stopped(
     assert _told(council)[-2:] == ["usage.updated", "session.completed"]
     assert not live_cards().filter(session=council).exists()
     assert _last(council, "usage.updated") == {"cost_usd": usd(2 * hand.COST)}
+
+
+def test_a_card_that_is_removed_just_before_its_call_is_never_called_for(
+    council: Session, card: Card, alice: User
+) -> None:
+    call = hand.take(card)
+    sessions.remove(user=alice, card_id=card.pk)
+
+    with pytest.raises(CallCancelled) as refusal:
+        call.prepare()
+    call.give_up(refusal.value)
+
+    assert _told(council)[-3:] == ["card.removed", "usage.updated", "session.completed"]
+    assert Job.objects.get(pk=call.job_id).status == Job.Status.CANCELLED
 
 
 def test_removing_one_of_two_keeps_the_council_running(alice: User) -> None:
