@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
+from simulator import review
 from simulator.steering import Steering
 
 Ending = Literal["stop", "length", "refusal", "blocked"]
 
 _WORD = re.compile(r"\s*\S+|\s+$")
+_TAG = re.compile(r"</?[a-z_]+( [^<>]*)?>")
 _QUOTED_WORDS = 12
 _PROSE = (
     "{opening} This is the simulator, which stands in for {model} on this machine. It knows "
@@ -63,7 +65,7 @@ def _words(question: str, model: str, steering: Steering) -> tuple[str, ...]:
     said = steering.text
     if said is None:
         silent = steering.refusal and steering.tokens is None
-        said = "" if silent else _prose(question, model)
+        said = "" if silent else _usual(question, model)
     words = tokens(said)
     return words if steering.tokens is None else _exactly(steering.tokens, words)
 
@@ -74,8 +76,14 @@ def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(islice((*words, *islice(again, max(0, count - len(words)))), count))
 
 
+def _usual(question: str, model: str) -> str:
+    prose = _prose(question, model)
+    return review.write(question, prose) if review.is_wanted(question) else prose
+
+
 def _prose(question: str, model: str) -> str:
-    asked = question.split()
+    """Quotes the beginning of what was asked, without the tags of a prompt in sections."""
+    asked = _TAG.sub(" ", question).split()
     quoted = " ".join(asked[:_QUOTED_WORDS]) + (" …" if len(asked) > _QUOTED_WORDS else "")
     opening = f"You asked: “{quoted}”" if asked else "You asked nothing in particular."
     return _PROSE.format(opening=opening, model=model)

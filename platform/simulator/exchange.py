@@ -92,7 +92,7 @@ def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
     call = arrival.call
     call.user_text = question[:SHOWN_TEXT]
     try:
-        wishes = steering.read(texts)
+        wishes = steering.read(texts, call.model)
     except steering.InvalidSteering as error:
         raise Refused(Problem(400, str(error))) from error
     call.marker = wishes.marker

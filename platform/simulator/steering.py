@@ -50,9 +50,11 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     address is `missing` there. `no_picture` are other bytes, `padding` bytes are added, `bad_b64`
     cannot be decoded.
 
-    `marker` makes the call findable in the journal.
+    `marker` makes the call findable in the journal. A line that names a `model` is for the calls of
+    that model alone.
     """
 
+    model: str | None = None
     tokens: TokenCount | None = None
     text: str | None = None
     reasoning_tokens: TokenCount | None = None
@@ -119,20 +121,16 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return min(1, total) if self.fault == "error" else 0
 
 
-def read(texts: list[str]) -> Steering:
-    """The last steering line in the texts of a conversation, or none. Raises `InvalidSteering`."""
-    found = [line for text in texts for line in _lines(text)]
-    if not found:
-        return Steering()
-    try:
-        steering = msgspec.json.decode(found[-1].removeprefix(SIGN), type=Steering)
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise InvalidSteering(f"Invalid {SIGN} line: {error}") from error
-    if len(steering.faults()) > 1:
-        raise InvalidSteering(f"Invalid {SIGN} line: one fault at a time, not {steering.faults()}.")
-    if steering.times is not None and steering.marker is None:
-        raise InvalidSteering(f"Invalid {SIGN} line: calls are counted by their marker; give one.")
-    return steering
+def read(texts: list[str], model: str) -> Steering:
+    """The last steering line for the model in the texts of a conversation, or none.
+
+    Raises `InvalidSteering`.
+    """
+    for line in reversed([line for text in texts for line in _lines(text)]):
+        steering = _decode(line)
+        if steering.model in (None, model):
+            return steering
+    return Steering()
 
 
 def without_fault(steering: Steering) -> Steering:
@@ -152,6 +150,18 @@ def without_fault(steering: Steering) -> Steering:
 def without(text: str) -> str:
     """The text as a person wrote it, steering lines left out."""
     return "\n".join(line for line in text.split("\n") if not _is_steering(line)).strip()
+
+
+def _decode(line: str) -> Steering:
+    try:
+        steering = msgspec.json.decode(line.removeprefix(SIGN), type=Steering)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise InvalidSteering(f"Invalid {SIGN} line: {error}") from error
+    if len(steering.faults()) > 1:
+        raise InvalidSteering(f"Invalid {SIGN} line: one fault at a time, not {steering.faults()}.")
+    if steering.times is not None and steering.marker is None:
+        raise InvalidSteering(f"Invalid {SIGN} line: calls are counted by their marker; give one.")
+    return steering
 
 
 def _lines(text: str) -> list[str]:

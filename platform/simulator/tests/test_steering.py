@@ -24,6 +24,13 @@ def test_the_last_steering_line_of_a_conversation_counts(caller: Caller) -> None
     assert caller.post(body).json()["usage"]["completion_tokens"] == 5
 
 
+def test_a_line_for_one_model_steers_no_other(caller: Caller) -> None:
+    lines = ['@sim {"tokens": 4}', '@sim {"model": "gpt-6-luna", "tokens": 6}']
+    for model, expected in (("gpt-6-luna", 6), ("gpt-6.1-sol", 4)):
+        body = {"model": model, "messages": [{"role": "user", "content": "\n".join(lines)}]}
+        assert caller.post(body).json()["usage"]["completion_tokens"] == expected
+
+
 def test_delays_are_kept(caller: Caller) -> None:
     started = time.monotonic()
     caller.post(caller.body(stream=True, tokens=5, ttft_ms=100, delay_ms=20))
