@@ -8,6 +8,7 @@ whole card, so that applying one twice does no harm.
 from common.money import usd
 from council.models import Card, Message, Session, Status, Turn, Version
 from council.selectors.cards import current_of, session_cost, state_of
+from council.selectors.rounds import positions, revisions_of
 from council.serializers import card_in_event, message_in_event, session_in_event, version_meta
 from council.types import MAX_DELTA
 from events.types import USER, NewEvent, model_actor
@@ -76,3 +77,49 @@ def usage_updated(session: Session) -> NewEvent:
     """What the council has cost so far."""
     cost = session_cost(session.account, session.pk)
     return NewEvent("usage.updated", {"cost_usd": usd(cost)})
+
+
+def merge_event(verb: str, turn: Turn, card: Card, actor: str) -> NewEvent:
+    """`merge.<verb>`. `label_map` has the card behind each letter."""
+    state = state_of(turn.session.account, card, with_text=False)
+    sources = state.details["sources"]
+    data = {
+        "turn_id": turn.pk,
+        "card": card_in_event(state),
+        "mode": state.details["mode"],
+        "sources": sources,
+        "label_map": {source["label"]: source["card_id"] for source in sources},
+        "synthesis": state.details["synthesis"],
+    }
+    return NewEvent(f"merge.{verb}", data, actor)
+
+
+def debate_started(turn: Turn) -> NewEvent:
+    params = turn.params
+    data = {
+        "turn_id": turn.pk,
+        "rounds": params["rounds"],
+        "focus": params["focus"],
+        "participants": [
+            {"card_id": card_id, "label": label} for card_id, label in params["labels"].items()
+        ],
+    }
+    return NewEvent("debate.started", data, USER)
+
+
+def round_completed(turn: Turn) -> NewEvent:
+    """All who took part in the round have revised their answers, or failed."""
+    stands = positions(turn, revisions_of(turn, turn.round))
+    data = {"turn_id": turn.pk, "round": turn.round, "positions": stands}
+    return NewEvent("debate.round.completed", data)
+
+
+def debate_completed(turn: Turn) -> NewEvent:
+    """It has ended, `stopped_early` where nobody had anything left to change or to answer."""
+    data = {
+        "turn_id": turn.pk,
+        "rounds_run": turn.round,
+        "stopped_early": turn.round < turn.params["rounds"],
+        "positions": positions(turn, revisions_of(turn)),
+    }
+    return NewEvent("debate.completed", data)

@@ -1,14 +1,25 @@
 """What the models are asked."""
 
 from council.models import Card, Session, Version
-from council.selectors.threads import ancestors_of, question_of
+from council.prompts_debate import debate_prompt
+from council.prompts_merge import Source, merge_prompt
+from council.selectors.rounds import answers_before
+from council.selectors.sources import is_merge, sources_of
+from council.selectors.threads import ancestors_of, asked_of, question_of
+from council.types import MergeMode
 from providers.types import Message
 
 
 def messages_for(session: Session, card: Card, version: Version) -> tuple[Message, ...]:
-    """The conversation that a version answers. A card sees its own thread alone."""
+    """The conversation that a version answers. A card sees its own thread alone, but for a merge
+    and a round of debate, which are about others' answers."""
     system = (Message("system", session.system),) if session.system else ()
-    return (*system, *_thread(card, version))
+    if is_merge(version):
+        return (*system, _merge(version))
+    thread = _thread(card, version)
+    if version.source == Version.Source.DEBATE:
+        thread += _debate(version)
+    return (*system, *thread)
 
 
 def _thread(card: Card, version: Version) -> list[Message]:
@@ -22,3 +33,24 @@ def _thread(card: Card, version: Version) -> list[Message]:
     if version.instructions:
         said[-1] = Message("user", f"{said[-1].text}\n\n{version.instructions}")
     return said
+
+
+def _merge(version: Version) -> Message:
+    """Those who merge again may have instructions beside the first ones."""
+    sources = [
+        Source(label, asked_of(source.card, source), source.generation.content)
+        for label, source in sources_of(version)
+    ]
+    instructions = (version.details["instructions"], version.instructions)
+    return Message("user", merge_prompt(sources, MergeMode(version.details["mode"]), instructions))
+
+
+def _debate(version: Version) -> list[Message]:
+    """The answers are those from before the round, so that it does not matter who is quicker."""
+    params = version.generation.turn.params
+    answers = answers_before(version.generation.turn, version.details["round"])
+    own = params["labels"][str(version.card_id)]
+    prompt = debate_prompt(
+        {label: text for label, text in answers.items() if label != own}, own, params["focus"]
+    )
+    return [Message("assistant", answers[own]), Message("user", prompt)]

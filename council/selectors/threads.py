@@ -28,6 +28,12 @@ def question_of(card: Card) -> str:
     return card.prompt or card.session.prompt
 
 
+def asked_of(card: Card, version: Version) -> tuple[str, ...]:
+    """The user's words that a version answers, the first of them first."""
+    messages = [v.message.content for v in [*ancestors_of(version), version] if v.message]
+    return (question_of(card), *messages)
+
+
 def thread_of(card: Card) -> list[ThreadMessage]:
     """The conversation of the card as it stands, the oldest first: the question, its answer, and
     what was said after."""

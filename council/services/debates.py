@@ -1,9 +1,68 @@
 """Debates: rounds in which each card revises its answer in the light of the others'."""
 
-from council.models import Turn
-from events.types import NewEvent
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.models import User
+from common.errors import ValidationFailed
+from council import events, labels
+from council.errors import TooManyVersions
+from council.models import Card, Turn
+from council.selectors.cards import current_of
+from council.selectors.choices import finished_cards
+from council.services import generations
+from council.services import rounds as debate_rounds
+from council.services.locks import lock_session
+from council.services.sessions import changes
+from council.types import MAX_ROUNDS, MAX_VERSIONS
+from events.services import append
 
 
-def after_round(*, turn: Turn) -> tuple[list[NewEvent], bool]:
-    """What a round whose calls have all ended has brought: its events, and does another begin?"""
-    return [], False
+@transaction.atomic
+def debate(
+    *,
+    user: User,
+    session_id: UUID,
+    rounds: int = 1,
+    card_ids: Sequence[UUID] | None = None,
+    focus: str = "",
+) -> Turn:
+    """Let these cards, or all that answer, debate for at most so many rounds. None learns whose an
+    answer is but their own.
+
+    Raises ValidationFailed for a number of rounds, a card that is named twice and one that merges,
+    NotFound, SessionBusy, CardRunning for a named card that is being written, NotEnoughCards,
+    TooManyVersions.
+    """
+    if not 1 <= rounds <= MAX_ROUNDS:
+        raise ValidationFailed.of("rounds", f"A debate has 1 to {MAX_ROUNDS} rounds.")
+    session = lock_session(user, session_id)
+    generations.check_free(session=session)
+    cards = finished_cards(session, card_ids)
+    _check(cards, rounds)
+    turn = generations.open_turn(
+        session=session,
+        kind=Turn.Kind.DEBATE,
+        params={
+            "rounds": rounds,
+            "focus": focus,
+            "labels": labels.deal([card.pk for card in cards]),
+        },
+    )
+    told = [
+        events.debate_started(turn),
+        *debate_rounds.begin(turn=turn, cards=cards),
+        *changes(session=session),
+    ]
+    append(stream_id=session.pk, events=told)
+    return turn
+
+
+def _check(cards: Sequence[Card], rounds: int) -> None:
+    """A debate does not stop in the middle for lack of room."""
+    if any(card.kind == Card.Kind.MERGE for card in cards):
+        raise ValidationFailed.of("card_ids", "A merge takes no part in a debate.")
+    if any(current_of(card).number + rounds > MAX_VERSIONS for card in cards):
+        raise TooManyVersions

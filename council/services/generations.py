@@ -21,10 +21,15 @@ _ACTIVITIES = (
 
 def open_turn(*, session: Session, kind: Turn.Kind, params: dict[str, Any] | None = None) -> Turn:
     """Begin an action. Raises SessionBusy for one of the whole council beside another."""
-    running = session.turns.filter(status=Status.RUNNING)
-    if kind in _OF_THE_WHOLE and running.filter(kind__in=_OF_THE_WHOLE).exists():
-        raise SessionBusy
+    if kind in _OF_THE_WHOLE:
+        check_free(session=session)
     return Turn.objects.create(session=session, kind=kind, params=params or {})
+
+
+def check_free(*, session: Session) -> None:
+    """Raises SessionBusy while an action of the whole council goes on."""
+    if session.turns.filter(status=Status.RUNNING, kind__in=_OF_THE_WHOLE).exists():
+        raise SessionBusy
 
 
 def check_idle(*, card: Card) -> None:
@@ -53,10 +58,9 @@ def begin(
 
     Raises TooManyVersions.
     """
-    generation = Generation.objects.create(session=turn.session, card=card, turn=turn, model=model)
-    version = append_version(
+    return append_version(
         card=card,
-        generation=generation,
+        generation=_call(card, turn, model),
         source=source,
         parent=parent,
         message=message,
@@ -64,8 +68,13 @@ def begin(
         instructions=instructions,
         details=details or {},
     )
-    enqueue(job_id=generation.pk, kind=JOB, account=turn.session.account)
-    return version
+
+
+def begin_again(*, version: Version, turn: Turn, model: str, details: dict[str, Any]) -> None:
+    """Let another model write a version of which nothing was written."""
+    version.generation = _call(version.card, turn, model)
+    version.details = details
+    version.save(update_fields=["generation", "details"])
 
 
 def append_version(*, card: Card, generation: Generation, **fields: Any) -> Version:
@@ -92,6 +101,12 @@ def refresh(*, session: Session) -> bool:
     session.status = Status.RUNNING if running else _final_status(session)
     session.save(update_fields=["status", "activity", "round", "rounds"])
     return before != (session.status, session.activity, session.round, session.rounds)
+
+
+def _call(card: Card, turn: Turn, model: str) -> Generation:
+    generation = Generation.objects.create(session=turn.session, card=card, turn=turn, model=model)
+    enqueue(job_id=generation.pk, kind=JOB, account=turn.session.account)
+    return generation
 
 
 def _final_status(session: Session) -> Status:

@@ -18,7 +18,7 @@ from council.errors import CallCancelled, CallInterrupted
 from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
 from council.selectors.cards import spoken
-from council.services import debates, merges
+from council.services import rounds, syntheses
 from council.services.generations import refresh
 from council.services.locks import lock_generation
 from events.models import Stream
@@ -38,11 +38,13 @@ class Said(Struct, frozen=True):
 
 
 class Prepared(Struct, frozen=True):
-    """A call that is about to be made, for a version of a card."""
+    """A call that is about to be made, for a version of a card. In a debate, `before` is the answer
+    that it revises."""
 
     version: Version
     model: Model
     messages: tuple[Message, ...]
+    before: str | None = None
 
 
 @transaction.atomic
@@ -66,7 +68,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     generation.save(update_fields=["status", "first_seq"])
     card.current = version
     append(stream_id=session.pk, events=[events.card_event("started", session, card)])
-    return Prepared(version, model, messages_for(session, card, version))
+    return Prepared(version, model, messages_for(session, card, version), _revised_by(version))
 
 
 def conclude(
@@ -131,7 +133,7 @@ def _finish(generation: Generation, said: Said, failure: DomainError | None) -> 
         version.details = {**version.details, **said.details}
         version.save(update_fields=["details"])
     if failure is not None and not said.text:
-        fallback = merges.fall_back(version=version, failed=generation, failure=failure)
+        fallback = syntheses.fall_back(version=version, failed=generation, failure=failure)
         if fallback:
             return fallback
     return [*told, *_tell(generation, version), *_advance(generation.turn)]
@@ -165,11 +167,11 @@ def _advance(turn: Turn) -> list[NewEvent]:
         return []
     told: list[NewEvent] = []
     if turn.kind == Turn.Kind.DEBATE:
-        told, goes_on = debates.after_round(turn=turn)
+        told, goes_on = rounds.after(turn=turn)
         if goes_on:
             return [*told, *_session_events(session)]
     if turn.kind == Turn.Kind.MERGE:
-        told = merges.after(turn=turn)
+        told = syntheses.after(turn=turn)
     close_turn(turn)
     return [*told, *_session_events(session)]
 
@@ -192,6 +194,13 @@ def _version_of(generation: Generation) -> Version:
     version = generation.versions.select_related("message", "card").order_by("number")[0]
     version.generation = generation
     return version
+
+
+def _revised_by(version: Version) -> str | None:
+    """The answer that a round of debate began with."""
+    if version.source != Version.Source.DEBATE or version.revises is None:
+        return None
+    return version.revises.generation.content
 
 
 def _status(failure: DomainError | None) -> Status:

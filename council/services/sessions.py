@@ -11,7 +11,8 @@ from council import events
 from council.errors import NothingToAnswer, TooManyCards
 from council.models import Card, Session, Status, Turn, Version
 from council.selectors.cards import current_of, get_version
-from council.services import generations, outcomes
+from council.selectors.sources import is_merge
+from council.services import generations, outcomes, syntheses
 from council.services.locks import lock_card, lock_session
 from council.types import MAX_CARDS, MAX_TITLE, STREAM
 from events.services import append, open_stream
@@ -66,7 +67,8 @@ def check_room(*, session: Session, kind: Card.Kind) -> None:
 def regenerate(
     *, user: User, card_id: UUID, model: str | None = None, instructions: str = ""
 ) -> Card:
-    """Write the card's answer anew, as a new version, by its own model or another.
+    """Write the card's answer anew, as a new version, by its own model or another. A merge is made
+    of the same answers again.
 
     Raises NotFound, CardRunning, SessionBusy, TooManyVersions.
     """
@@ -74,21 +76,25 @@ def regenerate(
     session = card.session
     generations.check_idle(card=card)
     old = current_of(card)
-    kind = Turn.Kind.MERGE if card.kind == Card.Kind.MERGE else Turn.Kind.ANSWER
+    model = model or old.generation.model
+    merges = is_merge(old)
+    kind = Turn.Kind.MERGE if merges else Turn.Kind.ANSWER
     turn = generations.open_turn(session=session, kind=kind)
     generations.begin(
         card=card,
         turn=turn,
         source=Version.Source.REGENERATE,
-        model=model or old.generation.model,
+        model=model,
         parent=old.parent,
         message=old.message,
         revises=old,
         instructions=instructions,
-        details=old.details,
+        details=syntheses.details_again(old, model) if merges else {},
     )
-    told = [events.version_created(session, card), *changes(session=session)]
-    append(stream_id=session.pk, events=told)
+    told = [events.version_created(session, card)]
+    if merges:
+        told.append(events.merge_event("started", turn, card, USER))
+    append(stream_id=session.pk, events=[*told, *changes(session=session)])
     return card
 
 

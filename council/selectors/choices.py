@@ -1,0 +1,41 @@
+"""Which cards a merge or a debate is about."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from common.errors import NotFound, ValidationFailed
+from council.errors import CardRunning, NotEnoughCards
+from council.models import Card, Session
+from council.selectors.cards import has_answer, is_running, live_cards
+
+_ENOUGH = 2
+
+
+def finished_cards(session: Session, card_ids: Sequence[UUID] | None) -> list[Card]:
+    """Those of the named cards that have a finished answer, or of all that answer the question; the
+    oldest first.
+
+    Raises NotFound, ValidationFailed for a card that is named twice, CardRunning for one of the
+    named that is being written, NotEnoughCards where fewer than two have an answer.
+    """
+    named = card_ids is not None
+    cards = _named(session, card_ids) if card_ids is not None else _answering(session)
+    if named and any(is_running(card) for card in cards):
+        raise CardRunning
+    finished = [card for card in cards if has_answer(card)]
+    if len(finished) < _ENOUGH:
+        raise NotEnoughCards
+    return finished
+
+
+def _named(session: Session, card_ids: Sequence[UUID]) -> list[Card]:
+    if len(set(card_ids)) < len(card_ids):
+        raise ValidationFailed.of("card_ids", "Name a card once only.")
+    cards = list(live_cards().filter(session=session, pk__in=card_ids))
+    if len(cards) < len(card_ids):
+        raise NotFound
+    return cards
+
+
+def _answering(session: Session) -> list[Card]:
+    return list(live_cards().filter(session=session, kind=Card.Kind.ANSWER))

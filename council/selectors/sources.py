@@ -1,0 +1,20 @@
+"""What a merge is made of."""
+
+from council.models import Version
+
+
+def is_merge(version: Version) -> bool:
+    """Is it made of others' answers? A reply on a merge's card is not."""
+    return "sources" in version.details
+
+
+def sources_of(version: Version) -> list[tuple[str, Version]]:
+    """The versions that a merge is made of, each with its letter, in their order."""
+    sources = version.details["sources"]
+    found = Version.objects.filter(card__in=[source["card_id"] for source in sources])
+    by_place = {
+        (str(source.card_id), source.number): source
+        for source in found.select_related("card__session", "generation", "message")
+    }
+    labelled = [(s["label"], by_place[s["card_id"], s["version"]]) for s in sources]
+    return sorted(labelled, key=lambda pair: pair[0])

@@ -1,0 +1,53 @@
+"""The rounds of a debate: one after the other, each when all calls of the one before have ended."""
+
+from collections.abc import Sequence
+
+from council import events
+from council.models import Card, Status, Turn, Version
+from council.selectors.cards import current_of, live_cards
+from council.selectors.rounds import revisions_of
+from council.services import generations
+from events.types import NewEvent
+
+_ENOUGH = 2
+
+
+def begin(*, turn: Turn, cards: Sequence[Card]) -> list[NewEvent]:
+    """Begin a round: each card revises its answer, in the place of that answer in its thread."""
+    told = []
+    for card in cards:
+        before = current_of(card)
+        generations.begin(
+            card=card,
+            turn=turn,
+            source=Version.Source.DEBATE,
+            model=before.generation.model,
+            parent=before.parent,
+            message=before.message,
+            revises=before,
+            instructions=before.instructions,
+            details={"round": turn.round},
+        )
+        told.append(events.version_created(turn.session, card))
+    return told
+
+
+def after(*, turn: Turn) -> tuple[list[NewEvent], bool]:
+    """What a round whose calls have all ended has brought: its events, and does another begin?
+
+    Who failed takes no part any more. Where fewer than two are left, or nobody has changed
+    anything, the others have heard all there is to hear.
+    """
+    told = [events.round_completed(turn)]
+    revised = {
+        version.card_id: version
+        for version in revisions_of(turn, turn.round)
+        if version.generation.status == Status.COMPLETED
+    }
+    left = list(live_cards().filter(pk__in=revised))
+    changed = any(revised[card.pk].details.get("changed") for card in left)
+    if turn.round >= turn.params["rounds"] or len(left) < _ENOUGH or not changed:
+        return [*told, events.debate_completed(turn)], False
+    turn.round += 1
+    turn.save(update_fields=["round"])
+    return [*told, *begin(turn=turn, cards=left)], True

@@ -1,0 +1,120 @@
+"""What is told of a merge besides its text: of what, by whom, and how it went."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from billing.selectors.charges import get_usage
+from catalog.selectors import get_catalog
+from catalog.types import Model, TokenPrice
+from common.errors import DomainError, ServiceUnavailable
+from council import events, labels
+from council.models import Card, Generation, Status, Turn, Version
+from council.selectors.cards import current_of
+from council.selectors.sources import is_merge, sources_of
+from council.services import generations
+from council.types import MergeMode
+from events.types import NewEvent, model_actor
+from inference.errors import ProviderNotAvailable, UpstreamFailed
+from providers.registry import get_chat_wire
+
+# The model was not reached, or failed before it said anything: it is worth asking another.
+_UNREACHED = (UpstreamFailed, ProviderNotAvailable, ServiceUnavailable)
+
+
+def details_of(
+    *, mode: MergeMode, instructions: str, sources: Sequence[Card], model: str
+) -> dict[str, Any]:
+    """The details of a merge of these cards as they are. Their letters are dealt here, once."""
+    dealt = labels.deal([card.pk for card in sources])
+    numbers = {str(card.pk): current_of(card).number for card in sources}
+    return {
+        "mode": mode,
+        "instructions": instructions,
+        "sources": [
+            {"card_id": card_id, "version": numbers[card_id], "label": label}
+            for card_id, label in dealt.items()
+        ],
+        "synthesis": _synthesis("primary", model, model),
+    }
+
+
+def details_again(version: Version, model: str) -> dict[str, Any]:
+    """The details of the version that repeats a merge."""
+    return {**version.details, "synthesis": _synthesis("primary", model, model)}
+
+
+def fall_back(*, version: Version, failed: Generation, failure: DomainError) -> list[NewEvent]:
+    """Let another model merge, once, where the first could not be reached. Returns the events; none
+    where there is no falling back."""
+    if not _may_fall_back(version, failed, failure):
+        return []
+    model = _another(version, failed.model)
+    if model is None:
+        return []
+    synthesis = _synthesis("fallback", failed.model, model.id, failure.code)
+    generations.begin_again(
+        version=version,
+        turn=failed.turn,
+        model=model.id,
+        details={**version.details, "synthesis": synthesis},
+    )
+    failed.card.current = version
+    return [events.card_event("updated", failed.session, failed.card)]
+
+
+def after(*, turn: Turn) -> list[NewEvent]:
+    """The event of a merge that has ended; of a card that was removed there is nothing to tell."""
+    version = Version.objects.filter(generation__turn=turn).select_related("generation").get()
+    card = Card.objects.select_related("current__generation").get(pk=version.card_id)
+    if card.removed_at is not None:
+        return []
+    completed = version.generation.status == Status.COMPLETED
+    verb = "completed" if completed else "failed"
+    return [events.merge_event(verb, turn, card, model_actor(version.generation.model))]
+
+
+def _may_fall_back(version: Version, failed: Generation, failure: DomainError) -> bool:
+    """Not where the first call is billed: it has brought something, if only thoughts."""
+    return (
+        is_merge(version)
+        and version.details["synthesis"]["source"] == "primary"
+        and isinstance(failure, _UNREACHED)
+        and failed.card.removed_at is None
+        and not get_usage(failed.session.account, [failed.pk])
+    )
+
+
+def _another(version: Version, failed: str) -> Model | None:
+    """A model that can be called and has written none of the answers: of another provider, if there
+    is one, and of those the nearest in price, rather cheaper than dearer."""
+    catalog = get_catalog()
+    authors = {source.generation.model for _, source in sources_of(version)}
+    others = [
+        model
+        for model in catalog.models.values()
+        if model.modality == "chat"
+        and model.id not in {*authors, failed}
+        and get_chat_wire(model.provider) is not None
+    ]
+    first = catalog.find(failed)
+    return min(others, key=lambda model: _distance(model, first), default=None)
+
+
+def _distance(model: Model, first: Model | None) -> tuple[bool, bool, int, str]:
+    provider = first.provider if first else ""
+    difference = _rate(model) - (_rate(first) if first else 0)
+    return model.provider == provider, difference > 0, abs(difference), model.id
+
+
+def _rate(model: Model) -> int:
+    price = model.price
+    return price.input + price.output if isinstance(price, TokenPrice) else 0
+
+
+def _synthesis(source: str, requested: str, used: str, reason: str | None = None) -> dict[str, Any]:
+    return {
+        "source": source,
+        "requested_model": requested,
+        "used_model": used,
+        "reason": reason,
+    }
