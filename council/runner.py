@@ -8,11 +8,11 @@ from billing.types import Ending, Resolution
 from common.database import DatabaseUnavailable
 from common.errors import DomainError
 from common.threads import in_thread
-from council import events, sections
+from council import events
 from council.errors import CallCancelled, CallInterrupted
 from council.selectors.cards import spoken
 from council.services import outcomes
-from council.services.outcomes import Prepared, Said
+from council.services.outcomes import Prepared
 from inference.chat import ChatPump
 from inference.services import open_chat
 from inference.types import ChatCall
@@ -46,7 +46,7 @@ class Call:
     def __init__(self, job: RunningJob, prepared: Prepared) -> None:
         self._job = job
         self._version = prepared.version
-        self._before = prepared.before
+        self._prepared = prepared
         self._generation = prepared.version.generation
         self._call = ChatCall(
             account_id=job.account_id,
@@ -91,7 +91,7 @@ class Call:
             if self._concluding or self._job.lost:
                 return
             try:
-                await self._append(self._shown(_clean(pump.text)))
+                await self._append(self._prepared.shown(_clean(pump.text)))
             except DatabaseUnavailable:
                 # It may be there or not.
                 self._told = None
@@ -106,16 +106,6 @@ class Call:
             await self._job.append(self._generation.session_id, told)
             self._told += len(fresh)
 
-    def _shown(self, text: str) -> str:
-        """What of the text so far is the card's: in a debate, the revised answer alone."""
-        return text if self._before is None else sections.answer_so_far(text)
-
-    def _said(self, failure: DomainError | None) -> Said:
-        text = _clean(self._pump.text)
-        if self._before is None:
-            return Said(text)
-        return Said(*sections.revise(text, self._before, failed=failure is not None))
-
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
         """What is on its way to the log comes before the end."""
         async with self._telling:
@@ -125,7 +115,7 @@ class Call:
                 job_id=self._job.id,
                 attempt=self._job.attempt,
                 ending=ending,
-                said=self._said(failure),
+                said=self._prepared.said(_clean(self._pump.text), failure),
                 failure=failure,
             )
 

@@ -7,8 +7,7 @@ from common.errors import NotFound, ValidationFailed
 from council.errors import CardRunning, NotEnoughCards
 from council.models import Card, Session
 from council.selectors.cards import has_answer, is_running, live_cards
-
-_ENOUGH = 2
+from council.types import MIN_ANSWERS
 
 
 def finished_cards(session: Session, card_ids: Sequence[UUID] | None) -> list[Card]:
@@ -23,7 +22,7 @@ def finished_cards(session: Session, card_ids: Sequence[UUID] | None) -> list[Ca
     if named and any(is_running(card) for card in cards):
         raise CardRunning
     finished = [card for card in cards if has_answer(card)]
-    if len(finished) < _ENOUGH:
+    if len(finished) < MIN_ANSWERS:
         raise NotEnoughCards
     return finished
 

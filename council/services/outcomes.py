@@ -13,7 +13,7 @@ from billing.types import Ending, Resolution
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import DomainError
-from council import events
+from council import events, sections
 from council.errors import CallCancelled, CallInterrupted
 from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
@@ -45,6 +45,16 @@ class Prepared(Struct, frozen=True):
     model: Model
     messages: tuple[Message, ...]
     before: str | None = None
+
+    def shown(self, text: str) -> str:
+        """What of the text so far is the card's: in a debate, the revised answer alone."""
+        return text if self.before is None else sections.answer_so_far(text)
+
+    def said(self, text: str, failure: DomainError | None) -> Said:
+        """What the whole text brings."""
+        if self.before is None:
+            return Said(text)
+        return Said(*sections.revise(text, self.before, failed=failure is not None))
 
 
 @transaction.atomic

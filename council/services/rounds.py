@@ -7,9 +7,8 @@ from council.models import Card, Status, Turn, Version
 from council.selectors.cards import current_of, live_cards
 from council.selectors.rounds import revisions_of
 from council.services import generations
+from council.types import MIN_ANSWERS
 from events.types import NewEvent
-
-_ENOUGH = 2
 
 
 def begin(*, turn: Turn, cards: Sequence[Card]) -> list[NewEvent]:
@@ -46,7 +45,7 @@ def after(*, turn: Turn) -> tuple[list[NewEvent], bool]:
     }
     left = list(live_cards().filter(pk__in=revised))
     changed = any(revised[card.pk].details.get("changed") for card in left)
-    if turn.round >= turn.params["rounds"] or len(left) < _ENOUGH or not changed:
+    if turn.round >= turn.params["rounds"] or len(left) < MIN_ANSWERS or not changed:
         return [*told, events.debate_completed(turn)], False
     turn.round += 1
     turn.save(update_fields=["round"])

@@ -31,13 +31,15 @@ class Call:
     job_id: UUID
     attempt: int
     owner: UUID
+    prepared: Prepared | None = None
 
     @property
     def generation(self) -> Generation:
         return Generation.objects.select_related("session__account", "card").get(pk=self.job_id)
 
     def prepare(self) -> Prepared | None:
-        return outcomes.prepare(job_id=self.job_id, attempt=self.attempt)
+        self.prepared = outcomes.prepare(job_id=self.job_id, attempt=self.attempt)
+        return self.prepared
 
     def hold(self) -> str:
         """Hold for the call. Returns the verdict."""
@@ -72,7 +74,7 @@ class Call:
             job_id=self.job_id,
             attempt=self.attempt,
             ending=ending,
-            said=Said(text),
+            said=self.prepared.said(text, failure) if self.prepared else Said(text),
             failure=failure,
         )
 
