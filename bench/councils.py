@@ -24,11 +24,22 @@ from bench.servers import BenchError, Server
 from common.local.ports import LOOPBACK
 from simulator.process import RunningSimulator
 
-CARDS, TOKENS = 8, 800
 _MODEL = "gpt-6-luna"
 _DELAY_MS = 10
 _PATIENCE = 120  # seconds for one event
 _PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many cards a council has, and how many tokens each answer."""
+
+    cards: int
+    tokens: int
+
+
+SIZE = Size(cards=8, tokens=800)
+_WARM_UP = Size(cards=1, tokens=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,38 +59,45 @@ class _Event(msgspec.Struct):
     data: dict[str, Any]
 
 
+def warm_up(service: Server, simulator: RunningSimulator, account: Account) -> None:
+    """Let both processes do once what they will be measured at."""
+    _hold(_Client(service.port, *_tokens([account])), simulator, _WARM_UP)
+
+
 def measure(
     service: Server, simulator: RunningSimulator, accounts: Sequence[Account]
 ) -> list[Outcome]:
     """A council for each account, all at once."""
-    users = User.objects.in_bulk([account.account_id for account in accounts])
-    tokens = [access_token(user.id, user.token_version) for user in users.values()]
 
     def hold(token: str) -> Outcome:
-        return _hold(_Client(service.port, token), simulator)
+        return _hold(_Client(service.port, token), simulator, SIZE)
 
-    with ThreadPoolExecutor(len(tokens)) as pool:
-        return list(pool.map(hold, tokens))
+    with ThreadPoolExecutor(len(accounts)) as pool:
+        return list(pool.map(hold, _tokens(accounts)))
 
 
-def _hold(client: "_Client", simulator: RunningSimulator) -> Outcome:
+def _tokens(accounts: Sequence[Account]) -> list[str]:
+    users = User.objects.in_bulk([account.account_id for account in accounts])
+    return [access_token(user.id, user.token_version) for user in users.values()]
+
+
+def _hold(client: "_Client", simulator: RunningSimulator, size: Size) -> Outcome:
     marker = uuid4().hex
-    steering = {"tokens": TOKENS, "delay_ms": _DELAY_MS, "marker": marker}
+    steering = {"tokens": size.tokens, "delay_ms": _DELAY_MS, "marker": marker}
     prompt = f"Tell me something at length.\n@sim {json.dumps(steering)}"
     started = time.perf_counter()
-    session = client.ask("POST", "", {"prompt": prompt, "models": [_MODEL] * CARDS})
-    frames = client.listen(session["id"])
+    session = client.ask("POST", "", {"prompt": prompt, "models": [_MODEL] * size.cards})
+    frames = client.listen(session["id"], size.cards)
     seconds = time.perf_counter() - started
     calls = simulator.calls(marker)
-    return Outcome(
-        seconds=seconds,
-        slowest_call=max(call["ended_at"] - call["started_at"] for call in calls),
-        events=len(frames),
-        faults=[*_faults(client, session["id"], frames), *_faults_of_calls(calls)],
-    )
+    faults = _faults(client, session["id"], frames, size)
+    if (outcomes := [call["outcome"] for call in calls]) != ["completed"] * size.cards:
+        faults.append(f"the provider saw {outcomes}")
+    slowest = max(call["ended_at"] - call["started_at"] for call in calls)
+    return Outcome(seconds, slowest, len(frames), faults)
 
 
-def _faults(client: "_Client", session_id: str, frames: list[bytes]) -> list[str]:
+def _faults(client: "_Client", session_id: str, frames: list[bytes], size: Size) -> list[str]:
     """What the socket brought beside the replay, and the words of the events beside the cards'."""
     faults = []
     replayed = client.replay(session_id)
@@ -95,14 +113,9 @@ def _faults(client: "_Client", session_id: str, frames: list[bytes]) -> list[str
     for card in client.ask("GET", f"/{session_id}")["cards"]:
         if card["content"] != said[card["id"]]:
             faults.append("the events of a card are not its text")
-        if (card["status"], card["usage"]["output_tokens"]) != ("completed", TOKENS):
+        if (card["status"], card["usage"]["output_tokens"]) != ("completed", size.tokens):
             faults.append(f"a card is {card['status']} with {card['usage']}")
     return faults
-
-
-def _faults_of_calls(calls: list[dict[str, Any]]) -> list[str]:
-    outcomes = [call["outcome"] for call in calls]
-    return [] if outcomes == ["completed"] * CARDS else [f"the provider saw {outcomes}"]
 
 
 class _Client:
@@ -115,13 +128,13 @@ class _Client:
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         return json.loads(self._ask(method, path, body))
 
-    def listen(self, session_id: str) -> list[bytes]:
+    def listen(self, session_id: str, cards: int) -> list[bytes]:
         """All events from the first on, until every card is completed or has ended otherwise."""
         url = f"ws://{LOOPBACK}:{self._port}/api/council/ws/{session_id}?after_seq=0"
         frames, ended = [], 0
         authorization = {"Authorization": self._headers["Authorization"]}
         with connect(url, additional_headers=authorization, compression=None) as socket:
-            while ended < CARDS:
+            while ended < cards:
                 frame = socket.recv(_PATIENCE, decode=False)
                 if frame.startswith(b'{"seq":'):
                     frames.append(frame)

@@ -26,7 +26,7 @@ FEED = Feed(streams=100, sockets=1_000, rate=500, seconds=10)
 _EACH = FEED.sockets // FEED.streams
 _WARM_UP_NS = 2 * 10**9
 _PATIENCE = 10  # seconds for the last events
-_WRITERS = 8
+_WRITERS = 4
 
 # The time at which each event was sent, by its number; one such for each stream.
 SentAt = list[dict[int, int]]

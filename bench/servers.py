@@ -16,13 +16,14 @@ from uuid import uuid4
 from celery import Celery
 
 from bench.feed import Feed
-from common.local.parts import QUEUES
+from common.local.parts import QUEUES, web_command
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
 
 _START_SECONDS = 60
 _STOP_SECONDS = 40
+_QUIET = ["--log-level", "warning", "--backlog", "4096"]
 _LITELLM = ROOT / "var/bench/litellm/bin/litellm"
 
 
@@ -42,17 +43,14 @@ class Server:
         return int(line.split()[1]) * 1024
 
 
-@contextmanager
-def uvicorn(application: str, environment: Mapping[str, str]) -> Iterator[Server]:
-    """One uvicorn process as in production, until the block ends."""
-    command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
-    command += ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--no-proxy-headers"]
-    command += ["--ws", "websockets-sansio", "--ws-max-size", "65536"]
-    command += ["--ws-per-message-deflate", "false", "--log-level", "warning", "--backlog", "4096"]
+def uvicorn(application: str, environment: Mapping[str, str]) -> AbstractContextManager[Server]:
+    """One uvicorn process with the service's flags, until the block ends."""
     port = free_port()
-    command += ["--port", str(port)]
-    with _listening(application, command, port, _with_ours(environment)) as server:
-        yield server
+    command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
+    command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
+    command += ["--ws", "websockets-sansio", "--ws-max-size", "65536"]
+    command += ["--ws-per-message-deflate", "false", "--no-access-log", "--no-proxy-headers"]
+    return _listening(application, command + _QUIET, port, _with_ours(environment))
 
 
 def _with_ours(environment: Mapping[str, str]) -> dict[str, str]:
@@ -153,7 +151,9 @@ def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
 
 def service(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     """The service with the simulator for OpenAI; stores and secrets come from our environment."""
-    return uvicorn("config.asgi:application", _upstream(simulator))
+    port = free_port()
+    command = [*web_command(port), *_QUIET]
+    return _listening("The service", command, port, _with_ours(_upstream(simulator)))
 
 
 def worker(simulator: RunningSimulator) -> AbstractContextManager[int]:
