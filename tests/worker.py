@@ -8,11 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
+from celery import Celery
+from django.conf import settings
 from kombu.exceptions import OperationalError
 
 from common.local.processes import Process
 from common.local.service import Service
-from config.celery import app
 from simulator.process import RunningSimulator
 from tests.service import environment_of_a_process
 
@@ -46,17 +47,22 @@ class Worker:
 
 @contextmanager
 def running_worker(
-    simulator: RunningSimulator, *, queues: str = QUEUES, **environment: str
+    simulator: RunningSimulator,
+    *,
+    queues: str = QUEUES,
+    takes_messages: bool = True,
+    **environment: str,
 ) -> Iterator[Worker]:
-    """A worker process until the block ends."""
+    """A worker process until the block ends. It is waited for until it `takes_messages`."""
     name = f"worker@{uuid4().hex}"
+    broker = environment.get("REDIS_URL", settings.REDIS_URL)
     command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "worker"]
     command += ["--pool=threads", "--concurrency=4", "--queues", queues, "--hostname", name]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     service = Service(
         name="worker",
         command=tuple(command),
-        is_ready=lambda: _answers(name),
+        is_ready=lambda: not takes_messages or _answers(name, broker),
         env={**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment},
         grace=45,
     )
@@ -70,12 +76,9 @@ def running_worker(
         process.stop()
 
 
-def _answers(name: str) -> bool:
-    try:
-        with app.connection_for_write() as connection:
-            answer = app.control.ping(
-                destination=[name], timeout=0.5, limit=1, connection=connection
-            )
-            return bool(answer)
-    except OperationalError:
-        return False
+def _answers(name: str, broker: str) -> bool:
+    with Celery(broker=broker, set_as_current=False) as asker:
+        try:
+            return bool(asker.control.ping(destination=[name], timeout=0.5, limit=1))
+        except OperationalError:  # Redis is being started again
+            return False

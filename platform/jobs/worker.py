@@ -17,6 +17,7 @@ import uvloop
 from django.conf import settings
 
 from common.database import get_database
+from events import doorbell
 from jobs.deafness import until_deaf
 from jobs.runner import JobRunner
 from providers import registry
@@ -78,6 +79,7 @@ class Worker:
         leaving.cancel()
         await self._runner.close()
         await registry.aclose()
+        await doorbell.close()
         await get_database().close()
 
 

@@ -1,0 +1,113 @@
+"""A worker that dies, or stands still for too long, loses its jobs, and they end once."""
+
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from billing.models import OwnerLease
+from billing.tests import bank
+from jobs import services
+from jobs.models import Job
+from jobs.sweeps import abandon_lapsed_jobs
+from jobs.tests import handlers
+from jobs.tests.desk import cancel, job_of, new_job, status_of, wait_for_status, wait_until, written
+from simulator.process import RunningSimulator
+from tests.worker import running_worker
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+def begin_endless_job() -> Job:
+    job_id = new_job(handlers.ENDLESS)
+    wait_until(lambda: "step" in written(job_id))
+    return job_of(job_id)
+
+
+def lapse(job: Job) -> None:
+    """As if the time had passed in which nobody renewed its worker's lease."""
+    bank.kill(owner_of(job))
+
+
+def owner_of(job: Job) -> UUID:
+    assert job.owner_id is not None
+    return job.owner_id
+
+
+def test_the_jobs_of_a_killed_worker_fail_and_keep_what_was_written(
+    simulator: RunningSimulator,
+) -> None:
+    with running_worker(simulator) as doomed:
+        job = begin_endless_job()
+        doomed.kill()
+    steps = len(written(job.pk))
+    abandon_lapsed_jobs()
+    assert status_of(job.pk) == Job.Status.RUNNING  # its lease is still good
+    lapse(job)
+
+    abandon_lapsed_jobs()
+    abandon_lapsed_jobs()
+
+    assert status_of(job.pk) == Job.Status.FAILED
+    assert len(written(job.pk)) == steps + 1
+    assert written(job.pk)[-1] == "abandoned"
+
+
+def test_a_worker_that_wakes_up_too_late_writes_nothing_and_stops(
+    simulator: RunningSimulator,
+) -> None:
+    with running_worker(simulator) as sleeper:
+        job = begin_endless_job()
+        sleeper.freeze()
+        lapse(job)
+        abandon_lapsed_jobs()
+        before = written(job.pk)
+
+        sleeper.thaw()
+        # It goes on with other work, under a new lease.
+        wait_for_status(new_job(handlers.BRIEF), Job.Status.COMPLETED)
+
+    assert written(job.pk) == before
+    assert before[-1] == "abandoned"
+
+
+def test_a_worker_that_slept_and_was_not_missed_goes_on(simulator: RunningSimulator) -> None:
+    with running_worker(simulator) as sleeper:
+        job = begin_endless_job()
+        sleeper.freeze()
+        before = len(written(job.pk))
+        abandon_lapsed_jobs()
+        sleeper.thaw()
+
+        wait_until(lambda: len(written(job.pk)) > before + 5)
+        assert status_of(job.pk) == Job.Status.RUNNING
+        cancel(job.pk)
+        wait_for_status(job.pk, Job.Status.CANCELLED)
+
+
+def test_a_lease_that_has_only_just_run_out_is_doubted_first(simulator: RunningSimulator) -> None:
+    with running_worker(simulator) as doomed:
+        job = begin_endless_job()
+        doomed.kill()
+    OwnerLease.objects.filter(pk=owner_of(job)).update(lease_until=timezone.now())
+
+    abandon_lapsed_jobs()
+
+    assert status_of(job.pk) == Job.Status.RUNNING
+    services.end(job_id=job.pk, attempt=1, status=Job.Status.FAILED)
+
+
+def test_a_job_that_cannot_be_abandoned_keeps_no_other_waiting(
+    simulator: RunningSimulator,
+) -> None:
+    with running_worker(simulator) as doomed:
+        stuck, free = begin_endless_job(), begin_endless_job()
+        doomed.kill()
+    Job.objects.filter(pk=stuck.pk).update(kind="tests.of_the_next_release")
+    lapse(stuck)
+
+    abandon_lapsed_jobs()
+
+    assert status_of(stuck.pk) == Job.Status.RUNNING
+    assert status_of(free.pk) == Job.Status.FAILED
+    services.end(job_id=stuck.pk, attempt=1, status=Job.Status.FAILED)
