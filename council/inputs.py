@@ -1,13 +1,15 @@
 """What `/api/council` is asked: bodies and queries."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from catalog.selectors import get_catalog
 from common.fields import TextField, WholeNumberField
+from council.diffs import Format
+from council.exports import FileFormat
 from council.types import (
     MAX_CARDS,
     MAX_INSTRUCTIONS,
@@ -106,3 +108,28 @@ class DebateInputSerializer(serializers.Serializer[Any]):
     rounds = WholeNumberField(min_value=1, max_value=MAX_ROUNDS, default=1)
     card_ids = CardIdsField()
     focus = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+
+
+class DiffInputSerializer(serializers.Serializer[Any]):
+    """Which two sides, and in what pieces."""
+
+    against = serializers.UUIDField(required=False, help_text="The card on the right side.")
+    version = serializers.IntegerField(
+        min_value=1, required=False, help_text="Of this card; its current one if it is not named."
+    )
+    against_version = serializers.IntegerField(
+        min_value=1, required=False, help_text="Of the right side."
+    )
+    format = serializers.ChoiceField(
+        get_args(Format),
+        default="unified",
+        help_text="`words` compares words; `json` lines; `unified` lines too, with their text "
+        "in the unified format beside.",
+    )
+
+
+class ExportInputSerializer(serializers.Serializer[Any]):
+    format = serializers.ChoiceField(get_args(FileFormat), default="md")
+    version = serializers.IntegerField(
+        min_value=1, required=False, help_text="The card's current one if it is not named."
+    )

@@ -15,6 +15,8 @@ urlpatterns = [
     path("sessions/<uuid:session_id>/events", SessionViewSet.as_view({"get": "events"})),
     path("cards/<uuid:card_id>", CardViewSet.as_view({"delete": "destroy"})),
     path("cards/<uuid:card_id>/regenerate", CardViewSet.as_view({"post": "regenerate"})),
+    path("cards/<uuid:card_id>/diff", CardViewSet.as_view({"get": "diff"})),
+    path("cards/<uuid:card_id>/export", CardViewSet.as_view({"get": "export"})),
     path("cards/<uuid:card_id>/versions", CardViewSet.as_view({"get": "versions"})),
     path("cards/<uuid:card_id>/restore", CardViewSet.as_view({"post": "restore"})),
     path("cards/<uuid:card_id>/messages", CardViewSet.as_view({"get": "messages", "post": "say"})),

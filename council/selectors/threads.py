@@ -11,13 +11,14 @@ from council.selectors.cards import current_of, text_of
 
 
 class ThreadMessage(Struct, frozen=True, kw_only=True):
-    """One turn of a card's conversation. `version` is the number of an answer; `turn_id` joins what
-    was said to several cards at once."""
+    """One turn of a card's conversation. `version` is the number of an answer and `model` who gave
+    it; `turn_id` joins what was said to several cards at once."""
 
     id: UUID
     card_id: UUID
     role: Literal["user", "assistant"]
     content: str
+    model: str | None
     version: int | None
     turn_id: UUID | None
     created_at: datetime
@@ -34,24 +35,26 @@ def asked_of(card: Card, version: Version) -> tuple[str, ...]:
     return (question_of(card), *messages)
 
 
-def thread_of(card: Card) -> list[ThreadMessage]:
-    """The conversation of the card as it stands, the oldest first: the question, its answer, and
-    what was said after."""
+def thread_of(card: Card, version: Version | None = None) -> list[ThreadMessage]:
+    """The conversation that ends with a version of the card, its current one for None; the oldest
+    first: the question, its answer, and what was said after."""
+    last = version or current_of(card)
     messages = [
         ThreadMessage(
             id=card.pk,
             card_id=card.pk,
             role="user",
             content=question_of(card),
+            model=None,
             version=None,
             turn_id=None,
             created_at=card.created_at,
         )
     ]
-    for version in [*ancestors_of(current_of(card)), current_of(card)]:
-        if version.message is not None:
-            messages.append(_said_by_user(card, version))
-        messages.append(_said_by_model(card, version))
+    for each in [*ancestors_of(last), last]:
+        if each.message is not None:
+            messages.append(_said_by_user(card, each))
+        messages.append(_said_by_model(card, each))
     return messages
 
 
@@ -75,6 +78,7 @@ def _said_by_user(card: Card, version: Version) -> ThreadMessage:
         card_id=card.pk,
         role="user",
         content=message.content,
+        model=None,
         version=None,
         turn_id=message.turn_id,
         created_at=message.created_at,
@@ -87,6 +91,7 @@ def _said_by_model(card: Card, version: Version) -> ThreadMessage:
         card_id=card.pk,
         role="assistant",
         content=text_of(version),
+        model=version.generation.model,
         version=version.number,
         turn_id=version.generation.turn_id,
         created_at=version.created_at,

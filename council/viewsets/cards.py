@@ -3,7 +3,10 @@
 from functools import partial
 from uuid import UUID
 
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from msgspec import to_builtins
 from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -13,20 +16,29 @@ from billing.idempotency import once
 from common.idempotency import IDEMPOTENCY_KEY
 from common.openapi import refusals
 from common.pagination import MAX_LIMIT, read_limit
+from council import diffs
 from council.errors import CardRunning, NothingToAnswer, SessionBusy, TooManyVersions
+from council.exports import MEDIA_TYPES, file_name, render
 from council.inputs import (
+    DiffInputSerializer,
+    ExportInputSerializer,
     MessageInputSerializer,
     RegenerateInputSerializer,
     RestoreInputSerializer,
     read,
 )
-from council.selectors.cards import get_card, state_of
+from council.selectors.cards import get_card, state_of, text_of
+from council.selectors.comparisons import get_sides
+from council.selectors.documents import get_document
 from council.selectors.threads import thread_of
 from council.selectors.turns import card_of
 from council.selectors.versions import list_versions
 from council.serializers import (
     CardSerializer,
+    DiffSerializer,
+    DocumentSerializer,
     MessageSerializer,
+    SideSerializer,
     ThreadMessageSerializer,
     VersionRowSerializer,
 )
@@ -123,3 +135,40 @@ class CardViewSet(ViewSet):
         limit = read_limit(request.query_params.get("limit"))
         thread = thread_of(get_card(request.user, card_id))
         return Response([ThreadMessageSerializer(message).data for message in thread[-limit:]])
+
+    @extend_schema(parameters=[DiffInputSerializer], responses=DiffSerializer)
+    def diff(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """What differs between two cards of a council, or two versions of a card.
+
+        The other side is `against`, which may be left out where the council has exactly two cards,
+        and where two versions of this card are named. `format` says in what pieces: `words`, or
+        lines; `unified` gives the lines in the unified format beside. The texts of `equal` and
+        `delete` hunks make the left side, those of `equal` and `insert` the right one.
+        """
+        asked = read(DiffInputSerializer, request.query_params.dict())
+        form = asked.pop("format")
+        left, right = get_sides(get_card(request.user, card_id), **asked)
+        difference = diffs.compare(text_of(left), text_of(right), form)
+        sides = {"left": SideSerializer(left).data, "right": SideSerializer(right).data}
+        # There may be tens of thousands of hunks, for which a serializer takes its time.
+        return Response({**sides, **to_builtins(difference)})
+
+    @extend_schema(
+        parameters=[ExportInputSerializer],
+        responses={
+            (200, "text/markdown"): str,
+            (200, "application/json"): DocumentSerializer,
+            (200, "text/plain"): str,
+        },
+    )
+    def export(self, request: AuthenticatedRequest, card_id: UUID) -> HttpResponse:
+        """A card as a file: its conversation, and the sources of a merge."""
+        asked = read(ExportInputSerializer, request.query_params.dict())
+        card, form = get_card(request.user, card_id), asked["format"]
+        document = get_document(request.user, card, asked.get("version"))
+        disposition = content_disposition_header(True, file_name(document, form))
+        return HttpResponse(
+            render(document, form),
+            content_type=MEDIA_TYPES[form],
+            headers={"Content-Disposition": disposition or "attachment"},
+        )

@@ -1,0 +1,68 @@
+"""All that is told of a card outside of its council."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.charges import ChargeUsage, get_usage
+from council.models import Card, Version
+from council.selectors.cards import get_version
+from council.selectors.sources import is_merge, sources_of
+from council.selectors.threads import ThreadMessage, ancestors_of, thread_of
+
+
+class Source(Struct, frozen=True):
+    """An answer that was merged, under the letter that it had there."""
+
+    label: str
+    card_id: UUID
+    version: int
+    model: str
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A version of a card, the conversation that it ends, and what that began from, if a merge."""
+
+    title: str
+    card_id: UUID
+    kind: str
+    model: str
+    version: int
+    status: str
+    usage: ChargeUsage | None
+    details: dict[str, Any]
+    sources: list[Source]
+    messages: list[ThreadMessage]
+    created_at: datetime
+
+
+def get_document(user: User, card: Card, number: int | None) -> Document:
+    """A version of the user's card, its current one for None. Raises NotFound."""
+    version = get_version(card, number)
+    generation = version.generation
+    return Document(
+        title=card.session.title,
+        card_id=card.pk,
+        kind=card.kind,
+        model=generation.model,
+        version=version.number,
+        status=generation.status,
+        usage=get_usage(user, [generation.pk]).get(generation.pk),
+        details=version.details,
+        sources=_sources([*ancestors_of(version), version][0]),
+        messages=thread_of(card, version),
+        created_at=version.created_at,
+    )
+
+
+def _sources(first: Version) -> list[Source]:
+    """What the first answer of a conversation is made of."""
+    if not is_merge(first):
+        return []
+    return [
+        Source(label, source.card_id, source.number, source.generation.model)
+        for label, source in sources_of(first)
+    ]
