@@ -105,11 +105,11 @@ def _councils() -> list[Target]:
         councils.warm_up(server, simulator, accounts[0])
         [alone] = councils.measure(server, simulator, accounts[:1])
         together = councils.measure(server, simulator, accounts[1:])
-    ratio = alone.seconds / alone.slowest_call
+    size, ratio = councils.SIZE, alone.seconds / alone.slowest_call
     events = sum(outcome.events for outcome in together)
     print(
-        f"A council of {councils.SIZE.cards} cards of {councils.SIZE.tokens} tokens: {alone.seconds:.2f} s, "
-        f"its slowest call {alone.slowest_call:.2f} s; {COUNCILS_AT_ONCE} at once: {events:,} "
+        f"A council of {size.cards} cards of {size.tokens} tokens: {alone.seconds:.2f} s, its "
+        f"slowest call {alone.slowest_call:.2f} s; {COUNCILS_AT_ONCE} at once: {events:,} "
         f"events in {max(outcome.seconds for outcome in together):.2f} s, the slowest call "
         f"{max(outcome.slowest_call for outcome in together):.2f} s\n",
         flush=True,
