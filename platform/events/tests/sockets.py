@@ -38,8 +38,12 @@ def next_frame(socket: ClientConnection) -> str:
     return text
 
 
+def next_frames(socket: ClientConnection, count: int) -> list[str]:
+    return [next_frame(socket) for _ in range(count)]
+
+
 def next_seqs(socket: ClientConnection, count: int) -> list[int]:
-    return [json.loads(next_frame(socket))["seq"] for _ in range(count)]
+    return [json.loads(frame)["seq"] for frame in next_frames(socket, count)]
 
 
 def close_code(socket: ClientConnection, *, patience: float = PATIENCE) -> int:
