@@ -91,7 +91,7 @@ class Call:
             if self._concluding or self._job.lost:
                 return
             try:
-                await self._append(self._prepared.shown(_clean(pump.text)))
+                await self._append(self._prepared.shown(pump.text))
             except DatabaseUnavailable:
                 # It may be there or not.
                 self._told = None
@@ -115,11 +115,6 @@ class Call:
                 job_id=self._job.id,
                 attempt=self._job.attempt,
                 ending=ending,
-                said=self._prepared.said(_clean(self._pump.text), failure),
+                said=self._prepared.said(self._pump.text, failure),
                 failure=failure,
             )
-
-
-def _clean(text: str) -> str:
-    """PostgreSQL stores no NUL."""
-    return text.replace("\0", "\ufffd")

@@ -111,13 +111,16 @@ class Follower:
         """Assert that all sides tell the same of an idle session. Returns its last picture."""
         last = self.look()
         log = self._log()
-        if log and last["last_seq"] > self.pictures[0]["last_seq"]:
+        if last["last_seq"] > self.pictures[0]["last_seq"]:
             self._listener.wait_for(last["last_seq"])
         assert [_seq(frame) for frame in log] == list(range(1, last["last_seq"] + 1))
         heard = self._listener.frames
-        assert heard == (log[_seq(heard[0]) - 1 :] if heard else [])
-        for limit in (None, *SMALL_PAGES):
-            assert self._replay(limit) == log
+        assert heard == log[len(log) - len(heard) :]
+        assert len(log) - len(heard) <= self.pictures[0]["last_seq"]
+        assert self._replay() == log
+        first = self.pictures[0]["last_seq"]
+        for limit in SMALL_PAGES:
+            assert self._replay(first, limit) == log[first:]
         for picture in (self._product.nothing, *self.pictures):
             assert self._product.draw(picture, log) == last
         return last
@@ -134,10 +137,9 @@ class Follower:
         ]
         return frames
 
-    def _replay(self, limit: int | None) -> list[str]:
-        """All pages of the replay, the events cut out of them as they stand there."""
+    def _replay(self, after: int = 0, limit: int | None = None) -> list[str]:
+        """The pages of the replay, the events cut out of them as they stand there."""
         frames: list[str] = []
-        after = 0
         while True:
             query = {"after_seq": after} | ({} if limit is None else {"limit": limit})
             answer = self._http.get(f"{self._path}/events", params=query)
@@ -159,7 +161,8 @@ def followed(product: Product, session_id: str, token: str, web: Web) -> Iterato
     headers = {"Authorization": f"Bearer {token}"}
     with (
         httpx.Client(base_url=web.url, headers=headers, timeout=PATIENCE) as http,
-        Listener(connect(url, max_size=None)) as listener,
+        connect(url, max_size=None) as socket,
+        Listener(socket) as listener,
     ):
         follower = Follower(product, session_id, http, listener)
         follower.look()

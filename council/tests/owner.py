@@ -11,7 +11,9 @@ import httpx
 from accounts import tokens
 from accounts.models import User
 from billing.models import Charge, Wallet
-from common.money import NUSD_PER_USD, usd
+from billing.services import balance
+from common.ids import uuid7
+from common.money import NUSD_PER_CENT, usd
 from council.models import Generation
 from council.tests import picture
 from simulator.process import RunningSimulator
@@ -48,10 +50,12 @@ class Owner:
 
     # --- Acting ----------------------------------------------------------------------------------
 
-    def text(self, words: str = "How deep is the sea?", /, **steering: Any) -> str:
-        """Words that steer the simulator; without a wish it answers in three words."""
-        wishes = {"marker": self.marker, "tokens": 3, **steering}
-        return f"{words}\n@sim {json.dumps(wishes)}"
+    def text(self, *for_models: Shape, words: str = "How deep is the sea?", **steering: Any) -> str:
+        """Words that steer the simulator; without a wish it answers in three words. `for_models`
+        are wishes for single models, which they name."""
+        lines = [{"tokens": 3, **steering}, *for_models]
+        marked = [json.dumps({"marker": self.marker, **line}) for line in lines]
+        return "\n@sim ".join([words, *marked])
 
     def send(self, method: str, path: str, **body: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -78,6 +82,11 @@ class Owner:
         with self.follow(session) as follower:
             pass
         return follower.pictures[-1]
+
+    def top_up(self, cents: int) -> None:
+        amount = cents * NUSD_PER_CENT
+        balance.topup(operation_id=uuid7(), account=self.user, amount=amount)
+        self.balance += amount
 
     # --- Counting --------------------------------------------------------------------------------
 
@@ -118,8 +127,9 @@ def new_owner(
     *,
     name: str = "alice",
     plan: str = "max",
-    balance_usd: int = 10,
+    balance_cents: int = 1000,
 ) -> Owner:
     """Somebody new."""
-    user = new_user(name, plan=plan, balance_usd=balance_usd)
-    return Owner(user, balance_usd * NUSD_PER_USD, uuid4().hex, http, web, simulator)
+    owner = Owner(new_user(name, plan=plan), 0, uuid4().hex, http, web, simulator)
+    owner.top_up(balance_cents)
+    return owner

@@ -1,0 +1,230 @@
+"""What becomes of cards, seen from all sides: socket, replay, log and session tell the same."""
+
+from typing import Any
+
+import pytest
+
+from council.tests.conftest import NewOwner
+from council.tests.owner import BALANCE_ONLY, IN_PLAN, Owner, Shape
+from tests.follow import wait_until
+from tests.worker import Worker
+
+# Long enough to act in the middle of it.
+SLOW: dict[str, Any] = {"tokens": 300, "delay_ms": 20}
+
+
+@pytest.fixture
+def alice(owner: NewOwner) -> Owner:
+    return owner()
+
+
+def test_a_council_answers(alice: Owner) -> None:
+    session = alice.start(*[IN_PLAN, BALANCE_ONLY] * 2, prompt=alice.text(tokens=60, delay_ms=10))
+
+    with alice.follow(session) as follower:
+        pass
+
+    last = follower.pictures[-1]
+    assert _statuses(last) == ["completed"] * 4
+    assert len(follower.pictures) > 5
+    assert [len(card["content"].split()) for card in last["cards"]] == [60] * 4
+    assert len(alice.calls()) == 4
+    alice.check_money(last)
+
+
+def test_a_card_is_added(alice: Owner) -> None:
+    session = alice.finished(IN_PLAN)
+
+    with alice.follow(session) as follower:
+        alice.do("POST", f"/sessions/{session['id']}/cards", model_key=BALANCE_ONLY)
+
+    assert _statuses(follower.pictures[-1]) == ["completed"] * 2
+    alice.check_money(follower.pictures[-1])
+
+
+def test_an_answer_is_written_anew_by_another_model(alice: Owner) -> None:
+    session = alice.finished(IN_PLAN)
+
+    with alice.follow(session) as follower:
+        _regenerate(alice, session, model_key=BALANCE_ONLY, instructions=alice.text(tokens=7))
+
+    [card] = follower.pictures[-1]["cards"]
+    assert (card["current_version"], card["model"], card["source"]) == (
+        2,
+        BALANCE_ONLY,
+        "regenerate",
+    )
+    assert len(card["content"].split()) == 7
+    alice.check_money(follower.pictures[-1])
+
+
+def test_an_earlier_version_is_restored(alice: Owner) -> None:
+    session = alice.finished(IN_PLAN, prompt=alice.text(text="Deep 🌊, very deep."))
+    with alice.follow(session):
+        _regenerate(alice, session, instructions=alice.text(tokens=9))
+
+    with alice.follow(session) as follower:
+        alice.do("POST", f"/cards/{_card(session)['id']}/restore", version=1)
+
+    [card] = follower.pictures[-1]["cards"]
+    assert (card["current_version"], card["content"]) == (3, _card(session)["content"])
+    alice.check_money(follower.pictures[-1])
+
+
+def test_a_card_at_rest_is_removed(alice: Owner) -> None:
+    session = alice.finished(IN_PLAN, BALANCE_ONLY)
+
+    with alice.follow(session) as follower:
+        alice.do("DELETE", f"/cards/{_card(session)['id']}")
+
+    last = follower.pictures[-1]
+    assert [card["model"] for card in last["cards"]] == [BALANCE_ONLY]
+    assert last["cost_usd"] == session["cost_usd"] > last["cards"][0]["cost_usd"] > 0
+    alice.check_money(last)
+
+
+def test_a_card_that_waits_is_removed_and_never_called(alice: Owner, worker: Worker) -> None:
+    session = alice.finished(IN_PLAN)
+
+    with alice.follow(session) as follower:
+        worker.freeze()
+        try:
+            added = alice.do("POST", f"/sessions/{session['id']}/cards", model_key=BALANCE_ONLY)
+            alice.do("DELETE", f"/cards/{added['id']}")
+        finally:
+            worker.thaw()
+
+    assert len(follower.pictures[-1]["cards"]) == 1
+    assert len(alice.calls()) == 1
+    alice.check_money(follower.pictures[-1])
+
+
+def test_a_card_that_is_being_written_is_removed_and_billed_at_what_it_produced(
+    alice: Owner,
+) -> None:
+    session = alice.start(BALANCE_ONLY, prompt=alice.text(**SLOW))
+
+    with alice.follow(session) as follower:
+        wait_until(lambda: _card(follower.look())["content"] != "")
+        alice.do("DELETE", f"/cards/{_card(session)['id']}")
+
+    last = follower.pictures[-1]
+    assert (last["cards"], last["status"]) == ([], "completed")
+    [charge] = alice.charges().values()
+    assert charge.status == "settled"
+    assert 0 < charge.tokens_out < SLOW["tokens"]
+    assert alice.calls()[0]["outcome"] == "client_gone"
+    alice.check_money(last)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"fail": "before"},
+        {"status": 429, "retry_after": 60},
+        {"status": 400},
+        {"bad_json": True},
+        {"drop": True},
+    ],
+    ids=["error", "too_many", "refused", "bad_json", "cut"],
+)
+def test_a_provider_that_fails_before_it_answers_costs_nothing(
+    alice: Owner, fault: dict[str, Any]
+) -> None:
+    prompt = alice.text({"model": BALANCE_ONLY, **fault})
+    session = alice.start(IN_PLAN, BALANCE_ONLY, prompt=prompt)
+
+    with alice.follow(session) as follower:
+        pass
+
+    last = follower.pictures[-1]
+    assert _statuses(last) == ["completed", "failed"]
+    assert last["status"] == "completed"
+    failed = last["cards"][1]
+    assert (failed["content"], failed["usage"], failed["cost_usd"]) == ("", None, 0)
+    alice.check_money(last)
+
+
+@pytest.mark.parametrize("fault", [{"fail": "after"}, {"drop": True}, {"bad_json": True}])
+def test_a_provider_that_fails_in_the_middle_is_billed_for_what_came(
+    alice: Owner, fault: dict[str, Any]
+) -> None:
+    session = alice.start(BALANCE_ONLY, prompt=alice.text(tokens=40, after_tokens=12, **fault))
+
+    with alice.follow(session) as follower:
+        pass
+
+    last = follower.pictures[-1]
+    card = _card(last)
+    assert (last["status"], card["status"]) == ("failed", "failed")
+    assert card["error"]["code"] == "upstream_error"
+    assert len(card["content"].split()) == card["usage"]["output_tokens"] == 12
+    alice.check_money(last)
+
+
+def test_a_card_that_could_not_be_paid_for_is_regenerated_after_a_top_up(owner: NewOwner) -> None:
+    # Enough for one of three such calls at its worst, not for two at once.
+    alice = owner(balance_cents=30)
+    session = alice.start(*[BALANCE_ONLY] * 3, prompt=alice.text(ttft_ms=1500))
+
+    with alice.follow(session) as follower:
+        pass
+
+    last = follower.pictures[-1]
+    assert sorted(_statuses(last)) == ["completed", "failed", "failed"]
+    refused = next(card for card in last["cards"] if card["status"] == "failed")
+    assert refused["error"]["code"] == "insufficient_for_request"
+    assert {"needed_usd", "balance_usd"} <= refused["error"].keys()
+    assert len(alice.calls()) == 1
+    alice.check_money(last)
+
+    alice.top_up(100)
+    with alice.follow(session) as follower:
+        alice.do("POST", f"/cards/{refused['id']}/regenerate")
+    again = next(card for card in follower.pictures[-1]["cards"] if card["id"] == refused["id"])
+    assert (again["status"], again["current_version"]) == ("completed", 2)
+    alice.check_money(follower.pictures[-1])
+
+
+def test_whatever_characters_a_model_writes_are_told(alice: Owner) -> None:
+    text = 'A\0B "quoted" \\ \x01\x7f 🌊🏴‍☠️ é 中文 \u2028\u2029 end'
+    session = alice.start(IN_PLAN, prompt=alice.text(tokens=None, text=text, split=True))
+
+    with alice.follow(session) as follower:
+        pass
+
+    assert _card(follower.pictures[-1])["content"] == text.replace("\0", "")
+
+
+def test_a_long_answer_comes_whole(alice: Owner) -> None:
+    session = alice.start(IN_PLAN, prompt=alice.text(tokens=5000))
+
+    with alice.follow(session) as follower:
+        pass
+
+    assert len(_card(follower.pictures[-1])["content"].split()) == 5000
+
+
+def test_thoughts_are_billed_and_not_told(alice: Owner) -> None:
+    session = alice.start(BALANCE_ONLY, prompt=alice.text(reasoning_tokens=20))
+
+    with alice.follow(session) as follower:
+        pass
+
+    card = _card(follower.pictures[-1])
+    assert len(card["content"].split()) == 3
+    assert card["usage"]["output_tokens"] == 23
+    alice.check_money(follower.pictures[-1])
+
+
+def _regenerate(alice: Owner, session: Shape, **body: Any) -> None:
+    alice.do("POST", f"/cards/{_card(session)['id']}/regenerate", **body)
+
+
+def _card(session: Shape) -> Shape:
+    card: Shape = session["cards"][0]
+    return card
+
+
+def _statuses(session: Shape) -> list[str]:
+    return [card["status"] for card in session["cards"]]
