@@ -1,6 +1,13 @@
-"""Why a council refuses something."""
+"""Why a council refuses something, and how a call's failure is told."""
+
+from typing import Any
 
 from common.errors import Conflict, DomainError
+
+
+def error_of(failure: DomainError) -> dict[str, Any]:
+    """The `error` of a card whose call has failed."""
+    return {"code": failure.code, "message": failure.text, **failure.extra}
 
 
 class CardRunning(Conflict):

@@ -188,7 +188,7 @@ class DebateSerializer(serializers.Serializer[Any]):
 class SourceSerializer(serializers.Serializer[Source]):
     """An answer that was merged, under the letter that it had there."""
 
-    label = serializers.CharField(read_only=True)
+    label = serializers.CharField(read_only=True)  # type: ignore[assignment]
     card_id = serializers.UUIDField(read_only=True)
     version = serializers.IntegerField(read_only=True)
     model = serializers.CharField(read_only=True)

@@ -12,7 +12,7 @@ from council.models import Status, Turn, Version
 from council.prompts import messages_for
 from council.services import outcomes
 from events.services import append
-from inference.bounds import input_bound, output_bound, worst_cost
+from inference.bounds import chat_cost, input_bound, output_bound
 from inference.errors import ProviderNotAvailable
 from jobs.errors import TooManyRuns
 from jobs.selectors import count_open
@@ -32,7 +32,7 @@ def calls_of(turn: Turn) -> list[Call]:
     """The calls of an action that have not begun yet."""
     versions = Version.objects.filter(
         generation__turn=turn, generation__status=Status.QUEUED
-    ).select_related("generation", "card__session", "message", "revises__generation")
+    ).select_related("generation__turn", "card__session", "message", "revises__generation")
     catalog = get_catalog()
     return [
         Call(
@@ -49,7 +49,7 @@ def refusal_of(call: Call, purse: Purse) -> DomainError | None:
     model = call.model
     if model is None or get_chat_wire(model.provider) is None:
         return ProviderNotAvailable()
-    worst = worst_cost(model, input_bound(model, call.messages), output_bound(model))
+    worst = chat_cost(model, input_bound(model, call.messages), output_bound(model))
     return purse.refusal_of(model.id, worst)
 
 

@@ -14,7 +14,7 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import DomainError
 from council import events, sections
-from council.errors import CallCancelled, CallInterrupted
+from council.errors import CallCancelled, CallInterrupted, error_of
 from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
 from council.selectors.cards import spoken
@@ -135,7 +135,7 @@ def _finish(generation: Generation, said: Said, failure: DomainError | None) -> 
     told = _tail(generation, version, said.text)
     generation.status = _status(failure)
     generation.content = said.text
-    generation.error = None if failure is None else _error(failure)
+    generation.error = None if failure is None else error_of(failure)
     generation.ended_at = Now()
     generation.save(update_fields=["status", "content", "error", "ended_at"])
     generation.refresh_from_db(fields=["ended_at"])
@@ -217,7 +217,3 @@ def _status(failure: DomainError | None) -> Status:
     if failure is None:
         return Status.COMPLETED
     return Status.CANCELLED if isinstance(failure, CallCancelled) else Status.FAILED
-
-
-def _error(failure: DomainError) -> dict[str, Any]:
-    return {"code": failure.code, "message": failure.text, **failure.extra}

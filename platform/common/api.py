@@ -13,7 +13,10 @@ from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from psycopg_pool import PoolTimeout
 from rest_framework import exceptions
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
@@ -136,6 +139,16 @@ def _check_text(text: str) -> None:
         raise exceptions.ParseError("The body contains a NUL character.")
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise exceptions.ParseError("The body contains an unpaired surrogate.")
+
+
+class AnyAccepted(DefaultContentNegotiation):
+    """For views whose answer is what it is, whatever the client would rather have."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:

@@ -21,6 +21,6 @@ def output_bound(model: Model, asked: int | None = None) -> int:
     return min(asked or DEFAULT_OUTPUT_TOKENS, model.max_output_tokens)
 
 
-def worst_cost(model: Model, tokens_in: int, tokens_out: int) -> int:
-    """What a call of a chat model costs at those bounds, in nano-USD."""
+def chat_cost(model: Model, tokens_in: int, tokens_out: int) -> int:
+    """What a call of a chat model costs at so many tokens, in nano-USD."""
     return token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from billing.types import Checkpoint, Ending
 from catalog.types import TokenPrice
 from common.errors import DomainError
-from inference.bounds import input_bound, worst_cost
+from inference.bounds import chat_cost, input_bound
 from inference.errors import AnswerInterrupted
 from inference.meter import Meter
 from inference.pump import Pump
@@ -145,7 +145,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
 
     def _worst_cost(self) -> int:
-        return worst_cost(self.call.model, self._input_bound, self.call.output_bound)
+        return chat_cost(self.call.model, self._input_bound, self.call.output_bound)
 
     async def _call_provider(self, seconds: float) -> None:
         call = self.call
