@@ -14,8 +14,11 @@ from websockets.sync.client import ClientConnection, connect
 from accounts import tokens
 from accounts.models import User
 from accounts.services import users
+from common.clientlimit import GENERAL_LIMIT
 from common.ids import uuid7
 from common.local.ports import LOOPBACK
+from common.tests.client import new_address
+from common.tests.windows import use_up
 from events.tests.sockets import (
     PATIENCE,
     close_code,
@@ -235,3 +238,17 @@ def test_a_user_has_so_many_sockets_and_one_more_when_one_is_closed(
         with open_socket(web, alice, hers) as socket:
             append(hers, "hello")
             assert "hello" in next_frame(socket)
+
+
+def test_handshakes_count_to_the_limit_of_their_address(web: Web) -> None:
+    alice = new_user("alice")
+    stream_id = new_stream(alice)
+    url = url_of(web, stream_id, token=token_of(alice))
+    address = new_address()
+    use_up(f"general:{address}", GENERAL_LIMIT, but=1)
+    with connect(url, source_address=(address, 0)) as socket:
+        assert is_open(socket)
+    with pytest.raises(InvalidStatus) as refused, connect(url, source_address=(address, 0)):
+        pass
+    assert refused.value.response.status_code == 429
+    assert 1 <= int(refused.value.response.headers["retry-after"]) <= 60

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection
 from pytest_django import DjangoDbBlocker, Settings
 from redis import Redis
 
@@ -28,17 +29,17 @@ Away = Callable[[OwnRedis], AbstractContextManager[None]]
 
 @contextmanager
 def flushed(own_redis: OwnRedis) -> Iterator[None]:
-    with Redis.from_url(own_redis.url) as connection:
-        connection.flushall()
+    with Redis.from_url(own_redis.url) as redis:
+        redis.flushall()
     yield
 
 
 @contextmanager
 def disconnected(own_redis: OwnRedis) -> Iterator[None]:
     """All connections are cut, as by a restart or a network that breaks."""
-    with Redis.from_url(own_redis.url) as connection:
-        connection.client_kill_filter(_type="pubsub")
-        connection.client_kill_filter(_type="normal", skipme=True)
+    with Redis.from_url(own_redis.url) as redis:
+        redis.client_kill_filter(_type="pubsub")
+        redis.client_kill_filter(_type="normal", skipme=True)
     yield
 
 
@@ -131,3 +132,20 @@ def test_postgresql_may_stand_still(simulator: RunningSimulator) -> None:
             pass
         append(stream_id, "after")
         assert next_seqs(socket, 1) == [3]
+
+
+def test_connections_to_postgresql_may_be_cut(web: Web) -> None:
+    alice = new_user("alice")
+    stream_id = new_stream(alice)
+    with open_socket(web, alice, stream_id) as socket:
+        append(stream_id, "before")
+        assert next_seqs(socket, 1) == [1]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND application_name = 'platform-hot'"
+            )
+            assert cursor.fetchone()[0] > 0
+        for seq in (2, 3):
+            append(stream_id, "after")
+            assert next_seqs(socket, 1) == [seq]
