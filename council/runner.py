@@ -5,18 +5,17 @@ from contextlib import suppress
 from uuid import UUID
 
 from billing.types import Ending, Resolution
-from common.database import DatabaseUnavailable
 from common.errors import DomainError
 from common.threads import in_thread
 from council import events
 from council.errors import CallCancelled, CallInterrupted
-from council.selectors.cards import spoken
 from council.services import outcomes
 from council.services.outcomes import Prepared
 from inference.chat import ChatPump
 from inference.services import open_chat
 from inference.types import ChatCall
 from jobs.running import JobLost, RunningJob
+from providers.types import TextDelta
 
 # How often the text that has come is told.
 DELTA_SECONDS = 0.2
@@ -61,8 +60,9 @@ class Call:
             conclude=self._conclude,
         )
         self._concluding = False
-        # Code points in the log; None where that has to be looked up.
-        self._told: int | None = 0
+        self._text = ""
+        self._taken = 0  # of the pump's deltas
+        self._told = 0  # code points in the log
         self._telling = asyncio.Lock()
 
     async def run(self) -> None:
@@ -85,26 +85,25 @@ class Call:
             self._pump.stop(CallCancelled())
 
     async def _tell(self, pump: ChatPump) -> None:
-        """Append what has come since the last time. Where the database does not answer it is told
-        with what comes later."""
+        """Append what has come since the last time; while the database is away, this waits."""
         async with self._telling:
-            if self._concluding or self._job.lost:
+            fresh = self._prepared.shown(self._heard())[self._told :]
+            if not fresh or self._concluding or self._job.lost:
                 return
+            told = events.deltas(self._version, self._generation.model, fresh, self._told)
             try:
-                await self._append(self._prepared.shown(pump.text))
-            except DatabaseUnavailable:
-                # It may be there or not.
-                self._told = None
+                await self._job.append(self._generation.session_id, told)
+                self._told += len(fresh)
             except JobLost:
                 pump.stop(CallInterrupted())
 
-    async def _append(self, text: str) -> None:
-        if self._told is None:
-            self._told = len(await in_thread(spoken, self._generation, self._version))
-        if fresh := text[self._told :]:
-            told = events.deltas(self._version, self._generation.model, fresh, self._told)
-            await self._job.append(self._generation.session_id, told)
-            self._told += len(fresh)
+    def _heard(self) -> str:
+        """All text so far. Only what is new is joined, for long answers come in many pieces."""
+        deltas = self._pump.events
+        fresh = deltas[self._taken :]
+        self._taken += len(fresh)
+        self._text += "".join(delta.text for delta in fresh if isinstance(delta, TextDelta))
+        return self._text
 
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
         """What is on its way to the log comes before the end."""
@@ -115,6 +114,6 @@ class Call:
                 job_id=self._job.id,
                 attempt=self._job.attempt,
                 ending=ending,
-                said=self._prepared.said(self._pump.text, failure),
+                said=self._prepared.said(self._heard(), failure),
                 failure=failure,
             )
