@@ -1,0 +1,51 @@
+"""Signs of life: the canaries, and the check that misses them."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from common.local.parts import QUEUES
+from jobs import tasks
+from jobs.models import Canary, Job
+from jobs.tests.desk import wait_until
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+@pytest.fixture(autouse=True)
+def silence(committed: None) -> Iterator[None]:
+    yield
+    Canary.objects.all().delete()
+
+
+@pytest.mark.usefixtures("worker")
+def test_it_passes_where_every_queue_is_served() -> None:
+    for queue in Job.Queue:
+        tasks.sing.apply_async((queue,), queue=queue)
+    wait_until(lambda: Canary.objects.count() == len(Job.Queue))
+
+    call_command("check_workers")
+
+
+def test_it_names_the_queues_that_nobody_serves() -> None:
+    now = timezone.now()
+    Canary.objects.create(queue="interactive", sang_at=now - timedelta(seconds=61))
+    Canary.objects.create(queue="default", sang_at=now)
+
+    with pytest.raises(CommandError, match="interactive, media"):
+        call_command("check_workers")
+
+
+def test_a_canary_is_put_into_every_queue_that_there_is() -> None:
+    schedule: list[dict[str, Any]] = list(settings.CELERY_BEAT_SCHEDULE.values())
+    canaries = [entry for entry in schedule if entry["task"] == tasks.sing.name]
+    sung = {entry["args"] for entry in canaries}
+    into = {entry["options"]["queue"] for entry in canaries}
+    assert sung == {(queue,) for queue in Job.Queue.values}
+    assert into == set(Job.Queue.values)
+    assert set(QUEUES.split(",")) == into

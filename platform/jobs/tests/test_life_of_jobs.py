@@ -1,0 +1,264 @@
+"""Whatever is done to jobs, by whoever and in any order: the rows are as a model of them says, an
+attempt writes only while it is the one that runs, and nothing is written twice.
+
+A life is one transaction, which is rolled back at its end. LIVES=1000 in the environment (and
+`--timeout=0`) lives through that many.
+"""
+
+import json
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from accounts.models import User
+from billing.tests import bank
+from common.ids import uuid7
+from events.models import Event
+from events.services import open_stream
+from jobs import services
+from jobs.handlers import register
+from jobs.models import Job
+from jobs.sweeps import abandon_lapsed_jobs
+from jobs.tests import handlers
+from tests.personas import new_user
+
+LIVES = int(os.environ.get("LIVES", "20"))
+# No worker knows it.
+KIND = "tests.life"
+OWNERS = 2
+QUEUED, RUNNING, PAUSED = Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.PAUSED
+ENDS = st.sampled_from([Job.Status.COMPLETED, Job.Status.FAILED, Job.Status.CANCELLED])
+PICK = st.integers(min_value=0, max_value=100)
+OWNER = st.integers(min_value=0, max_value=OWNERS - 1)
+
+
+@dataclass
+class Model:
+    """What a job shall be."""
+
+    status: str = QUEUED
+    wish: str = Job.Wish.NONE
+    attempt: int = 0
+    appends: int = 0
+    owner: UUID | None = None
+    written: list[str] = field(default_factory=list)
+
+
+class Life(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rollback = ExitStack()
+        self.rollback.enter_context(transaction.atomic())
+        self.jobs: dict[UUID, Model] = {}
+
+    def teardown(self) -> None:
+        transaction.set_rollback(True)
+        self.rollback.close()
+
+    @initialize()
+    def begin(self) -> None:
+        self.alice: User = new_user("alice")
+        self.owners = [bank.live_owner() for _ in range(OWNERS)]
+        for _ in range(3):
+            self.put_in()
+
+    @rule()
+    def put_in(self) -> None:
+        job_id = uuid7()
+        open_stream(stream_id=job_id, kind="tests", account=self.alice)
+        services.enqueue(job_id=job_id, kind=KIND, account=self.alice)
+        self.jobs[job_id] = Model()
+
+    @rule(pick=PICK, owner=OWNER)
+    def claim(self, pick: int, owner: int) -> None:
+        job_id, job = self.one(pick)
+        mine = self.owners[owner]
+        rows = ask("SELECT * FROM job_claim(%s, %s, %s)", job_id, [KIND], mine)
+        if job.status == QUEUED:
+            self.claimed(job, mine)
+            assert rows == [(job_id, job.attempt, KIND, self.alice.pk)]
+        else:
+            assert rows == []
+
+    @rule(owner=OWNER, limit=st.integers(min_value=1, max_value=3))
+    def look_out(self, owner: int, limit: int) -> None:
+        rows = ask(
+            "SELECT id, attempt FROM job_claim_waiting(%s, %s, %s, '0 s', %s)",
+            ["interactive"],
+            [KIND],
+            self.owners[owner],
+            limit,
+        )
+        queued = [job_id for job_id, job in self.jobs.items() if job.status == QUEUED]
+        assert len(rows) == min(limit, len(queued))
+        for job_id, attempt in rows:
+            assert job_id in queued
+            self.claimed(self.jobs[job_id], self.owners[owner])
+            assert attempt == self.jobs[job_id].attempt
+
+    @rule(owner=OWNER, pick=PICK)
+    def put_back(self, owner: int, pick: int) -> None:
+        """All but one are known."""
+        unknown, _ = self.one(pick)
+        known = [job_id for job_id in self.jobs if job_id != unknown]
+        rows = ask("SELECT job_put_back(%s, %s, '0 s')", self.owners[owner], known)
+        job = self.jobs[unknown]
+        if job.status == RUNNING and job.owner == self.owners[owner]:
+            assert rows == [(unknown,)]
+            job.status, job.owner = QUEUED, None
+        else:
+            assert rows == []
+
+    @rule(picks=st.lists(st.tuples(PICK, PICK, st.booleans()), min_size=1, max_size=4))
+    def append(self, picks: list[tuple[int, int, bool]]) -> None:
+        """A batch of some jobs' attempts, among them lost ones, and items that are sent again."""
+        items: list[dict[str, Any]] = []
+        expected = []
+        for pick, late, again in picks:
+            job_id, job = self.one(pick)
+            if any(item["job"] == str(job_id) for item in items):
+                continue
+            attempt = job.attempt - (late % 3 == 0)
+            number = job.appends if again else job.appends + 1
+            text = f"{attempt}.{number}"
+            items.append(
+                {
+                    "job": str(job_id),
+                    "attempt": attempt,
+                    "number": number,
+                    "stream": str(job_id),
+                    "events": [{"type": text, "actor": "system", "data": None}],
+                }
+            )
+            is_its = job.status == RUNNING and attempt == job.attempt
+            expected.append((is_its,))
+            if is_its and not again:
+                job.appends = number
+                job.written.append(text)
+        assert ask("SELECT job_append(%s)", json.dumps(items)) == expected
+
+    @rule(pick=PICK, late=PICK, status=ENDS)
+    def end(self, pick: int, late: int, status: Job.Status) -> None:
+        job_id, job = self.one(pick)
+        attempt = max(0, job.attempt - (late % 3 == 0))
+        is_its = job.status == RUNNING and attempt == job.attempt
+        assert services.end(job_id=job_id, attempt=attempt, status=status) == is_its
+        if is_its:
+            job.status = status
+
+    @rule(pick=PICK)
+    def cancel(self, pick: int) -> None:
+        job_id, job = self.one(pick)
+        cancelled = services.cancel(job_ids=[job_id])
+        assert cancelled == ({job_id} if job.status in (QUEUED, PAUSED) else set())
+        if cancelled:
+            job.status = Job.Status.CANCELLED
+        elif job.status == RUNNING:
+            job.wish = Job.Wish.CANCEL
+
+    @rule(pick=PICK)
+    def pause(self, pick: int) -> None:
+        job_id, job = self.one(pick)
+        paused = services.pause(job_ids=[job_id])
+        assert paused == ({job_id} if job.status == QUEUED else set())
+        if paused:
+            job.status = PAUSED
+        elif job.status == RUNNING and not job.wish:
+            job.wish = Job.Wish.PAUSE
+
+    @rule(pick=PICK)
+    def park(self, pick: int) -> None:
+        job_id, job = self.one(pick)
+        is_parked = job.status == RUNNING and job.wish != Job.Wish.CANCEL
+        assert services.park(job_id=job_id, attempt=job.attempt) == is_parked
+        if is_parked:
+            job.status, job.wish, job.owner = PAUSED, Job.Wish.NONE, None
+
+    @rule(pick=PICK)
+    def resume(self, pick: int) -> None:
+        job_id, job = self.one(pick)
+        assert services.resume(job_ids=[job_id]) == ({job_id} if job.status == PAUSED else set())
+        if job.status == PAUSED:
+            job.status = QUEUED
+        elif job.status == RUNNING and job.wish == Job.Wish.PAUSE:
+            job.wish = Job.Wish.NONE
+
+    @rule(owner=OWNER)
+    def die(self, owner: int) -> None:
+        """A process ends, its jobs are swept, and another one comes."""
+        gone = self.owners[owner]
+        bank.kill(gone)
+        self.owners[owner] = bank.live_owner()
+        abandon_lapsed_jobs()
+        for job in self.jobs.values():
+            if job.status == RUNNING and job.owner == gone:
+                job.status = Job.Status.FAILED
+                job.written.append("abandoned")
+
+    @invariant()
+    def the_rows_are_as_the_model_says(self) -> None:
+        rows = {job.pk: job for job in Job.objects.filter(pk__in=self.jobs)}
+        for job_id, job in self.jobs.items():
+            row = rows[job_id]
+            assert (row.status, row.wish, row.attempt) == (job.status, job.wish, job.attempt)
+            assert row.owner_id == job.owner
+            assert (row.ended_at is not None) == (job.status not in (QUEUED, RUNNING, PAUSED))
+
+    @invariant()
+    def the_streams_hold_what_was_written(self) -> None:
+        written: dict[UUID, list[str]] = {job_id: [] for job_id in self.jobs}
+        for event in Event.objects.filter(stream_id__in=self.jobs).order_by("seq"):
+            written[event.stream_id].append(event.type)
+        assert written == {job_id: job.written for job_id, job in self.jobs.items()}
+
+    @invariant()
+    def everybody_hears_what_concerns_him(self) -> None:
+        attempts = [job.attempt for job in self.jobs.values()]
+        rows = ask("SELECT * FROM job_wishes(%s, %s)", list(self.jobs), attempts)
+        assert {row[0]: row[1:] for row in rows} == {
+            job_id: (job.wish if job.status == RUNNING else "", job.status != RUNNING)
+            for job_id, job in self.jobs.items()
+            if job.status != RUNNING or job.wish
+        }
+
+    def one(self, pick: int) -> tuple[UUID, Model]:
+        return list(self.jobs.items())[pick % len(self.jobs)]
+
+    def claimed(self, job: Model, owner: UUID) -> None:
+        job.status, job.owner, job.appends = RUNNING, owner, 0
+        job.attempt += 1
+
+
+def ask(sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+@pytest.mark.django_db
+def test_lives_of_jobs() -> None:
+    register(KIND, handlers.Quick())
+    run_state_machine_as_test(
+        Life,
+        settings=settings(
+            max_examples=LIVES,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
