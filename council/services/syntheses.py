@@ -4,18 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from billing.selectors.charges import get_usage
-from catalog.selectors import get_catalog
-from catalog.types import Model, TokenPrice
 from common.errors import DomainError, ServiceUnavailable
 from council import events, labels
 from council.models import Card, Generation, Status, Turn, Version
 from council.selectors.cards import current_of
-from council.selectors.sources import is_merge, sources_of
+from council.selectors.sources import is_merge
+from council.selectors.substitutes import substitute_of
 from council.services import generations
 from council.types import MergeMode
 from events.types import NewEvent, model_actor
 from inference.errors import ProviderNotAvailable, UpstreamFailed
-from providers.registry import get_chat_wire
 
 # The model was not reached, or failed before it said anything: it is worth asking another.
 _UNREACHED = (UpstreamFailed, ProviderNotAvailable, ServiceUnavailable)
@@ -48,7 +46,7 @@ def fall_back(*, version: Version, failed: Generation, failure: DomainError) -> 
     where there is no falling back."""
     if not _may_fall_back(version, failed, failure):
         return []
-    model = _another(version, failed.model)
+    model = substitute_of(failed, version)
     if model is None:
         return []
     synthesis = _synthesis("fallback", failed.model, model.id, failure.code)
@@ -82,33 +80,6 @@ def _may_fall_back(version: Version, failed: Generation, failure: DomainError) -
         and failed.card.removed_at is None
         and not get_usage(failed.session.account, [failed.pk])
     )
-
-
-def _another(version: Version, failed: str) -> Model | None:
-    """A model that can be called and has written none of the answers: of another provider, if there
-    is one, and of those the nearest in price, rather cheaper than dearer."""
-    catalog = get_catalog()
-    authors = {source.generation.model for _, source in sources_of(version)}
-    others = [
-        model
-        for model in catalog.models.values()
-        if model.modality == "chat"
-        and model.id not in {*authors, failed}
-        and get_chat_wire(model.provider) is not None
-    ]
-    first = catalog.find(failed)
-    return min(others, key=lambda model: _distance(model, first), default=None)
-
-
-def _distance(model: Model, first: Model | None) -> tuple[bool, bool, int, str]:
-    provider = first.provider if first else ""
-    difference = _rate(model) - (_rate(first) if first else 0)
-    return model.provider == provider, difference > 0, abs(difference), model.id
-
-
-def _rate(model: Model) -> int:
-    price = model.price
-    return price.input + price.output if isinstance(price, TokenPrice) else 0
 
 
 def _synthesis(source: str, requested: str, used: str, reason: str | None = None) -> dict[str, Any]:

@@ -1,0 +1,271 @@
+"""Another model merges where the first cannot be reached: once, and it is said."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.conf import LazySettings
+
+from accounts.models import User
+from billing.errors import InsufficientBalance
+from billing.tests import bank
+from catalog import selectors as catalog
+from catalog.models import AIModel
+from common.database import DatabaseUnavailable
+from common.errors import DomainError, ServiceUnavailable
+from council.errors import CallCancelled, CallInterrupted
+from council.models import Card, Generation, Session
+from council.selectors.cards import CardState, get_card, state_of
+from council.services import conversation, merges, sessions
+from council.tests import hand, log
+from council.tests.conftest import NewOwner
+from council.types import MergeMode
+from inference.errors import (
+    AnswerInterrupted,
+    ContentBlocked,
+    InputTooLong,
+    ProviderNotAvailable,
+    RequestRefusedByProvider,
+    UpstreamFailed,
+)
+from providers.config import from_environ
+from tests.personas import new_user
+from tests.service import SIMULATED
+
+AUTHORS = ("gpt-6-luna", "claude-haiku-5-5")
+REQUESTED = "grok-4.7"
+# Of all others but xAI's the nearest to its price that is not above it.
+NEAREST = "gpt-6.1-terra"
+
+Disable = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def providers(settings: LazySettings) -> None:
+    """All that tests have, though none is called here."""
+    simulated = frozenset(SIMULATED.split(","))
+    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return new_user("alice", plan="max", balance_usd=5)
+
+
+@pytest.fixture
+def council(alice: User) -> Session:
+    """With two answers."""
+    return _council(alice, *AUTHORS)
+
+
+@pytest.fixture
+def disable(db: None) -> Iterator[Disable]:
+    """Takes models off the catalog."""
+
+    def take_off(*models: str) -> None:
+        AIModel.objects.filter(id__in=models).update(enabled=False)
+        catalog.reset()
+
+    yield take_off
+    catalog.reset()
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [UpstreamFailed(), ProviderNotAvailable(), ServiceUnavailable(), DatabaseUnavailable()],
+)
+def test_another_model_takes_over(council: Session, failure: DomainError) -> None:
+    merge = _merge(council)
+    first = hand.begin(merge)
+    first.release(failure)
+
+    state = _state(merge)
+    assert (state.status, state.model, state.current_version) == ("queued", NEAREST, 1)
+    assert state.details["synthesis"] == {
+        "source": "fallback",
+        "requested_model": REQUESTED,
+        "used_model": NEAREST,
+        "reason": failure.code,
+    }
+    (updated,) = log.told(council.pk, "card.updated")
+    assert (updated["card"]["status"], updated["card"]["model"]) == ("queued", NEAREST)
+    assert log.types(council.pk)[-1] == "card.updated"
+
+    second = hand.answer(merge, "4,000 m.")
+
+    assert second.job_id != first.job_id
+    state = _state(merge)
+    assert (state.status, state.content, state.current_version) == ("completed", "4,000 m.", 1)
+    assert state.cost > 0
+    (completed,) = log.told(council.pk, "merge.completed")
+    assert completed["synthesis"] == state.details["synthesis"]
+    assert "merge.failed" not in log.types(council.pk)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        RequestRefusedByProvider(),
+        ContentBlocked(),
+        InputTooLong(),
+        CallCancelled(),
+        CallInterrupted(),
+        InsufficientBalance(model_key=REQUESTED, plan="max", balance=0, needed=1),
+    ],
+)
+def test_no_other_model_is_asked_what_was_refused_or_broke_off(
+    council: Session, failure: DomainError
+) -> None:
+    merge = _merge(council)
+    hand.begin(merge).release(failure)
+
+    state = _state(merge)
+    assert state.status in ("failed", "cancelled")
+    assert state.error is not None
+    assert state.error["code"] == failure.code
+    assert state.details["synthesis"]["source"] == "primary"
+
+
+@pytest.mark.parametrize("text", ["4,", ""])
+def test_a_model_that_has_said_or_thought_something_is_not_replaced(
+    council: Session, text: str
+) -> None:
+    failure = AnswerInterrupted() if text else ServiceUnavailable()
+    merge = _merge(council)
+    hand.begin(merge).settle(text, failure)
+
+    assert (_state(merge).status, _state(merge).content) == ("failed", text)
+
+
+def test_there_is_one_fallback_and_its_failure_is_told_as_it_is(council: Session) -> None:
+    merge = _merge(council)
+    hand.begin(merge).release(UpstreamFailed())
+    hand.begin(merge).release(ProviderNotAvailable())
+
+    state = _state(merge)
+    assert (state.status, state.cost) == ("failed", 0)
+    assert state.error is not None
+    assert state.error["code"] == "provider_unavailable"
+    assert state.details["synthesis"]["reason"] == "upstream_error"
+    (failed,) = log.told(council.pk, "merge.failed")
+    assert failed["synthesis"] == state.details["synthesis"]
+    assert Generation.objects.filter(card=merge).count() == 2
+
+
+def test_a_merge_that_is_repeated_may_fall_back_again(council: Session, alice: User) -> None:
+    merge = _merge(council)
+    for _ in range(2):
+        hand.begin(merge).release(UpstreamFailed())
+
+    sessions.regenerate(user=alice, card_id=merge.pk, model=REQUESTED)
+    assert _state(merge).details["synthesis"]["source"] == "primary"
+    hand.begin(merge).release(UpstreamFailed())
+
+    assert (_state(merge).status, _state(merge).model) == ("queued", NEAREST)
+
+
+def test_a_model_that_left_the_catalog_is_replaced(council: Session, disable: Disable) -> None:
+    merge = _merge(council)
+    disable(REQUESTED)
+    hand.take(merge).give_up(ProviderNotAvailable())
+
+    assert _state(merge).status == "queued"
+    assert _state(merge).model not in (*AUTHORS, REQUESTED)
+
+
+def test_one_of_the_same_provider_is_better_than_none(alice: User, settings: LazySettings) -> None:
+    council = _council(alice, *AUTHORS)
+    merge = merges.merge(
+        user=alice, session_id=council.pk, mode=MergeMode.FUSE, model="gpt-6.1-sol"
+    )
+    simulated = frozenset(["openai"])
+    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
+    hand.begin(merge).release(UpstreamFailed())
+
+    assert _state(merge).model == "gpt-6.1-terra"
+
+
+@pytest.mark.parametrize(
+    ("balance", "expected"), [(1_000_000_000, "kimi-k3"), (100_000_000, "gemini-3.1-pro-preview")]
+)
+def test_none_is_asked_that_cannot_be_paid(db: None, balance: int, expected: str) -> None:
+    merge = _merge(_council(bank.new_account(balance=balance), *AUTHORS), model="claude-opus-5-5")
+    hand.begin(merge).release(UpstreamFailed())
+
+    assert _state(merge).model == expected
+
+
+def test_where_only_the_authors_are_left_the_merge_has_failed(
+    council: Session, disable: Disable
+) -> None:
+    merge = _merge(council)
+    others = AIModel.objects.exclude(id__in=[*AUTHORS, REQUESTED])
+    disable(*others.values_list("id", flat=True))
+    hand.begin(merge).release(UpstreamFailed())
+
+    assert _state(merge).status == "failed"
+
+
+def test_a_removed_merge_is_left_alone(council: Session, alice: User) -> None:
+    merge = _merge(council)
+    call = hand.begin(merge)
+    sessions.remove(user=alice, card_id=merge.pk)
+    call.release(UpstreamFailed())
+
+    assert council.turns.get(kind="merge").status == "failed"
+
+
+def test_a_reply_on_a_merge_is_not_given_to_another_model(council: Session, alice: User) -> None:
+    merge = _merge(council)
+    hand.answer(merge, "4,000 m.")
+    conversation.message_card(user=alice, card_id=merge.pk, content="Sure?")
+    hand.begin(merge).release(UpstreamFailed())
+
+    assert _state(merge).status == "failed"
+
+
+def test_a_council_is_merged_although_the_first_model_fails(owner: NewOwner) -> None:
+    alice = owner()
+    session = alice.finished(*AUTHORS)
+    instructions = alice.text({"model": REQUESTED, "fail": "before"}, words="Keep it short.")
+    with alice.follow(session) as follower:
+        alice.do(
+            "POST",
+            f"/sessions/{session['id']}/merge",
+            mode="guided",
+            model_key=REQUESTED,
+            instructions=instructions,
+        )
+
+    last = follower.pictures[-1]
+    merged = last["cards"][-1]
+    assert (merged["status"], merged["model"]) == ("completed", NEAREST)
+    assert merged["details"]["synthesis"]["reason"] == "upstream_error"
+    alice.check_money(last)
+    card = get_card(alice.user, UUID(merged["id"]))
+    charges = alice.charges()
+    statuses = [charges[str(g.pk)].status for g in card.generations.order_by("id")]
+    assert statuses == ["released", "settled"]
+    assert {call["model"] for call in alice.calls()[2:]} == {REQUESTED, NEAREST}
+
+
+def _council(user: User, *models: str) -> Session:
+    council = sessions.start(user=user, prompt="How deep is the sea?", models=models)
+    for card in council.cards.order_by("id"):
+        hand.answer(card, "Deep.")
+    return council
+
+
+def _merge(council: Session, **wishes: Any) -> Card:
+    return merges.merge(
+        user=council.account,
+        session_id=council.pk,
+        mode=MergeMode.FUSE,
+        **{"model": REQUESTED, **wishes},
+    )
+
+
+def _state(card: Card) -> CardState:
+    card = get_card(card.session.account, card.pk)
+    return state_of(card.session.account, card, with_text=True)
