@@ -77,13 +77,14 @@ def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _usual(question: str, model: str) -> str:
-    prose = _prose(question, model)
-    return review.write(question, prose) if review.is_wanted(question) else prose
+    if review.is_wanted(question):
+        prose = _PROSE.format(opening=review.opening(question), model=model)
+        return review.write(question, prose)
+    return _PROSE.format(opening=_opening(question), model=model)
 
 
-def _prose(question: str, model: str) -> str:
+def _opening(question: str) -> str:
     """Quotes the beginning of what was asked, without the tags of a prompt in sections."""
     asked = _TAG.sub(" ", question).split()
     quoted = " ".join(asked[:_QUOTED_WORDS]) + (" …" if len(asked) > _QUOTED_WORDS else "")
-    opening = f"You asked: “{quoted}”" if asked else "You asked nothing in particular."
-    return _PROSE.format(opening=opening, model=model)
+    return f"You asked: “{quoted}”" if asked else "You asked nothing in particular."

@@ -8,7 +8,7 @@ _REVIEW = (
     "<errors_found>\n- The words differ, so not all of {others} are right.\n</errors_found>\n"
     "<points_conceded>\n- Others may be read beside this answer.\n</points_conceded>\n"
     "<points_held>\n- Each word is still one token.\n</points_held>\n"
-    "<revised_answer>\nHaving read {others}: {prose}\n</revised_answer>"
+    "<revised_answer>\n{answer}\n</revised_answer>"
 )
 
 
@@ -17,8 +17,16 @@ def is_wanted(question: str) -> bool:
     return _WANTED in question
 
 
-def write(question: str, prose: str) -> str:
-    """A review of the answers in the prompt, around what the simulator says anyway. The same each
-    time, so that a debate comes to its end."""
-    others = ", ".join(_OTHER.findall(question))
-    return _REVIEW.format(others=others or "the other answers", prose=prose)
+def opening(question: str) -> str:
+    """How the revised answer begins."""
+    return f"{_others(question)} were read."
+
+
+def write(question: str, answer: str) -> str:
+    """A review of the answers in the prompt, with a revised one that does not depend on what they
+    say: so a debate comes to its end."""
+    return _REVIEW.format(others=_others(question), answer=answer)
+
+
+def _others(question: str) -> str:
+    return ", ".join(_OTHER.findall(question)) or "All"

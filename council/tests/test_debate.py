@@ -1,0 +1,440 @@
+"""Debates: cards revise their answers in the light of the others', round by round."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts.models import User
+from billing.errors import InsufficientBalance
+from common.errors import DomainError, NotFound, ValidationFailed
+from council.errors import CardRunning, NotEnoughCards, SessionBusy, TooManyVersions
+from council.models import Card, Session, Status, Turn, Version
+from council.prompts import messages_for
+from council.selectors.cards import CardState, current_of, get_card, state_of
+from council.services import conversation, debates, merges, sessions
+from council.tests import hand, log
+from council.tests.conftest import NewOwner
+from council.tests.owner import BALANCE_ONLY, Owner
+from council.types import MAX_VERSIONS, MergeMode
+from inference.errors import AnswerInterrupted, UpstreamFailed
+from tests.personas import new_user
+
+MODELS = ("gpt-6-luna", "claude-haiku-5-5", "gemini-3.8-flash")
+ANSWERS = ("Deep.", "4,000 m.", "Nobody knows.")
+UNCHANGED = "<revised_answer>UNCHANGED</revised_answer>"
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return new_user("alice", plan="max", balance_usd=5)
+
+
+@pytest.fixture
+def council(alice: User) -> Session:
+    """With three answers."""
+    council = sessions.start(user=alice, prompt="How deep is the sea?", models=MODELS)
+    for card, text in zip(council.cards.order_by("id"), ANSWERS, strict=True):
+        hand.answer(card, text)
+    return council
+
+
+# --- A round --------------------------------------------------------------------------------------
+
+
+def test_a_revision_takes_the_place_of_the_answer_in_its_thread(
+    council: Session, alice: User
+) -> None:
+    first, *others = _cards(council)
+    conversation.message_card(user=alice, card_id=first.pk, content="In metres?")
+    hand.answer(first, "3,000.")
+    before = _version(first)
+    _debate(council)
+    hand.answer(first, _said("3,688.", errors="B guesses.", held="The unit."))
+    for card in others:
+        hand.answer(card, UNCHANGED)
+
+    version = _version(first)
+    assert (version.source, version.revises) == (Version.Source.DEBATE, before)
+    assert (version.parent, version.message) == (before.parent, before.message)
+    state = _state(first)
+    assert (state.status, state.content) == ("completed", "3,688.")
+    assert state.details == {
+        "round": 1,
+        "errors": "B guesses.",
+        "conceded": "",
+        "held": "The unit.",
+        "changed": True,
+    }
+    conversation.message_card(user=alice, card_id=first.pk, content="Sure?")
+    assert _asked(first)[-3:] == ["In metres?", "3,688.", "Sure?"]
+
+
+def test_a_revision_can_be_restored_away(council: Session, alice: User) -> None:
+    first, *others = _cards(council)
+    _debate(council)
+    for card in (first, *others):
+        hand.answer(card, _said("No idea."))
+
+    sessions.restore(user=alice, card_id=first.pk, number=1)
+
+    assert _state(first).content == "Deep."
+    conversation.message_card(user=alice, card_id=first.pk, content="Sure?")
+    assert _asked(first) == ["How deep is the sea?", "Deep.", "Sure?"]
+
+
+def test_an_answer_that_stands_is_told_again_and_has_not_changed(council: Session) -> None:
+    first, *_ = _cards(council)
+    _debate(council)
+    hand.answer(first, UNCHANGED)
+
+    state = _state(first)
+    assert (state.content, state.details["changed"]) == ("Deep.", False)
+    delta = log.told(council.pk, "card.delta")[-1]
+    assert (delta["version"], delta["offset"], delta["text"]) == (2, 0, "Deep.")
+
+
+def test_a_debate_tells_who_takes_part_and_where_they_stand(council: Session) -> None:
+    first, second, third = _cards(council)
+    turn = _debate(council, focus="The number.")
+    hand.answer(first, _said("3,688 m."))
+    hand.answer(second, UNCHANGED)
+    hand.begin(third).release(UpstreamFailed())
+
+    (started,) = log.told(council.pk, "debate.started")
+    (round_completed,) = log.told(council.pk, "debate.round.completed")
+    (completed,) = log.told(council.pk, "debate.completed")
+    labels = turn.params["labels"]
+    assert started == {
+        "turn_id": str(turn.pk),
+        "rounds": 1,
+        "focus": "The number.",
+        "participants": [{"card_id": card_id, "label": label} for card_id, label in labels.items()],
+    }
+    stands = sorted(
+        (
+            _position(first, labels, changed=True),
+            _position(second, labels),
+            _position(third, labels, status="failed"),
+        ),
+        key=lambda position: position["label"],
+    )
+    assert round_completed == {"turn_id": str(turn.pk), "round": 1, "positions": stands}
+    assert completed == {
+        "turn_id": str(turn.pk),
+        "rounds_run": 1,
+        "stopped_early": False,
+        "positions": stands,
+    }
+    types = log.types(council.pk)
+    begun = types.index("debate.started")
+    assert types[begun + 1 : begun + 5] == ["card.version.created"] * 3 + ["session.updated"]
+    assert types[-5:] == [
+        "card.failed",
+        "usage.updated",
+        "debate.round.completed",
+        "debate.completed",
+        "session.completed",
+    ]
+
+
+# --- Round after round ----------------------------------------------------------------------------
+
+
+def test_the_next_round_begins_when_all_have_ended(council: Session) -> None:
+    cards = _cards(council)
+    _debate(council, rounds=2)
+    _session(council, "debating", 1, 2)
+    for card in cards[:2]:
+        hand.answer(card, _said("About 4 km."))
+    _session(council, "debating", 1, 2)
+    hand.answer(cards[2], UNCHANGED)
+
+    _session(council, "debating", 2, 2)
+    assert [_state(card).status for card in cards] == ["queued"] * 3
+    assert [_version(card).details for card in cards] == [{"round": 2}] * 3
+    for card in cards:
+        hand.answer(card, _said("4,000 m."))
+
+    (completed,) = log.told(council.pk, "debate.completed")
+    assert (completed["rounds_run"], completed["stopped_early"]) == (2, False)
+    _session(council, "", None, None)
+
+
+def test_it_stops_when_nobody_changes_anything(council: Session) -> None:
+    first, second, third = _cards(council)
+    _debate(council, rounds=3)
+    hand.answer(first, UNCHANGED)
+    hand.answer(second, _said("4,000 m."))  # which it has said before
+    hand.answer(third, UNCHANGED)
+
+    (completed,) = log.told(council.pk, "debate.completed")
+    assert (completed["rounds_run"], completed["stopped_early"]) == (1, True)
+    _session(council, "", None, None)
+
+
+@pytest.mark.parametrize("how", ["failed", "broke off", "died", "not paid"])
+def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: str) -> None:
+    *good, bad = _cards(council)
+    _debate(council, rounds=3)
+    if how == "failed":
+        hand.begin(bad).release(UpstreamFailed())
+    elif how == "broke off":
+        hand.begin(bad).settle("<revised_answer>3,6", AnswerInterrupted())
+    elif how == "died":
+        hand.begin(bad).abandon()
+    else:
+        refusal = InsufficientBalance(model_key=MODELS[2], plan="max", balance=0, needed=1)
+        hand.take(bad).give_up(refusal)
+    for card in good:
+        hand.answer(card, _said("4 km."))
+
+    assert [_state(card).status for card in (*good, bad)] == ["queued", "queued", "failed"]
+    for card in good:
+        hand.answer(card, UNCHANGED)
+
+    (completed,) = log.told(council.pk, "debate.completed")
+    assert completed["rounds_run"] == 2
+    assert [p["status"] for p in completed["positions"] if p["card_id"] == str(bad.pk)] == [
+        "failed"
+    ]
+    assert len(log.told(council.pk, "debate.round.completed")[1]["positions"]) == 2
+    assert _state(bad).content == ("3,6" if how == "broke off" else "")
+    sessions.restore(user=alice, card_id=bad.pk, number=1)
+    assert _state(bad).content == "Nobody knows."
+
+
+def test_it_stops_when_one_is_left(council: Session) -> None:
+    first, second, third = _cards(council)
+    _debate(council, rounds=3)
+    hand.answer(first, _said("4 km."))
+    for card in (second, third):
+        hand.begin(card).release(UpstreamFailed())
+
+    (completed,) = log.told(council.pk, "debate.completed")
+    assert (completed["rounds_run"], completed["stopped_early"]) == (1, True)
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "done"])
+def test_a_removed_card_takes_no_part_any_more(council: Session, alice: User, state: str) -> None:
+    *left, removed = _cards(council)
+    _debate(council, rounds=2)
+    for card in left:
+        hand.answer(card, _said("4 km."))
+    if state == "running":
+        call = hand.begin(removed)
+        sessions.remove(user=alice, card_id=removed.pk)
+        call.settle("<revised_answer>3,6", AnswerInterrupted())
+    else:
+        if state == "done":
+            hand.answer(removed, _said("3 km."))
+        sessions.remove(user=alice, card_id=removed.pk)
+
+    _session(council, "debating", 2, 2)
+    for card in left:
+        hand.answer(card, UNCHANGED)
+    if state == "done":
+        _session(council, "", None, None)
+    positions = log.told(council.pk, "debate.completed")[-1]["positions"]
+    assert {p["card_id"] for p in positions} == {str(card.pk) for card in left}
+
+
+# --- Who may not ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rounds", [-1, 0, 4])
+def test_a_debate_has_one_to_three_rounds(council: Session, rounds: int) -> None:
+    with pytest.raises(ValidationFailed):
+        _debate(council, rounds=rounds)
+
+
+def test_cards_of_others_are_not_found(council: Session) -> None:
+    with pytest.raises(NotFound):
+        _debate(council, card_ids=[*_ids(council), uuid4()])
+    with pytest.raises(NotFound):
+        debates.debate(user=new_user("bob"), session_id=council.pk)
+
+
+def test_a_merge_takes_no_part(council: Session, alice: User) -> None:
+    merge = merges.merge(user=alice, session_id=council.pk, mode=MergeMode.FUSE)
+    hand.answer(merge, "4 km.")
+
+    with pytest.raises(ValidationFailed):
+        _debate(council, card_ids=[*_ids(council), merge.pk])
+    assert str(merge.pk) not in _debate(council).params["labels"]
+
+
+def test_a_named_card_that_is_being_written_is_waited_for(council: Session, alice: User) -> None:
+    sessions.regenerate(user=alice, card_id=_ids(council)[0])
+
+    with pytest.raises(CardRunning):
+        _debate(council, card_ids=_ids(council))
+    assert len(_debate(council).params["labels"]) == 2
+
+
+def test_one_answer_is_no_debate(council: Session) -> None:
+    with pytest.raises(NotEnoughCards):
+        _debate(council, card_ids=_ids(council)[:1])
+
+
+def test_there_has_to_be_room_for_all_rounds(council: Session) -> None:
+    Version.objects.filter(card=_ids(council)[0]).update(number=MAX_VERSIONS - 2)
+
+    with pytest.raises(TooManyVersions):
+        _debate(council, rounds=3)
+    _debate(council, rounds=2)
+
+
+def test_nobody_interferes_with_those_who_take_part(council: Session, alice: User) -> None:
+    first, second, third = _cards(council)
+    _debate(council, card_ids=[first.pk, second.pk])
+    hand.answer(first, UNCHANGED)
+
+    for action in (
+        lambda: sessions.regenerate(user=alice, card_id=first.pk),
+        lambda: sessions.restore(user=alice, card_id=first.pk, number=1),
+        lambda: conversation.message_card(user=alice, card_id=first.pk, content="Sure?"),
+    ):
+        with pytest.raises(SessionBusy):
+            action()
+    sessions.regenerate(user=alice, card_id=third.pk)
+
+
+def test_a_refused_debate_leaves_nothing(council: Session) -> None:
+    before = log.types(council.pk)
+    for wishes in ({"rounds": 9}, {"card_ids": _ids(council)[:1]}, {"card_ids": [uuid4()] * 2}):
+        with pytest.raises(DomainError):
+            _debate(council, **wishes)
+    assert log.types(council.pk) == before
+    assert not council.turns.filter(kind=Turn.Kind.DEBATE).exists()
+
+
+# --- In the life ----------------------------------------------------------------------------------
+
+
+def test_a_council_debates_until_nobody_changes_anything(owner: NewOwner) -> None:
+    alice = owner()
+    models = (MODELS[0], BALANCE_ONLY, MODELS[2])
+    session = alice.finished(*models)
+    focus = _steering(
+        alice,
+        {"model": models[0], "text": _said("4 km.", errors="B guesses.")},
+        {"model": models[1], "text": UNCHANGED},
+        {"model": models[2], "status": 400},
+    )
+    with alice.follow(session) as follower:
+        alice.do("POST", f"/sessions/{session['id']}/debate", rounds=3, focus=focus)
+
+    last = follower.pictures[-1]
+    changed, unchanged, failed = last["cards"]
+    assert changed["content"] == "4 km."
+    assert (changed["current_version"], changed["source"]) == (3, "debate")
+    assert unchanged["content"] == session["cards"][1]["content"]
+    assert (failed["status"], failed["current_version"]) == ("failed", 2)
+    assert (last["round"], last["status"]) == (None, "completed")
+    alice.check_money(last)
+    # Three answers, three in the first round, two in the second; none of them twice.
+    assert len(alice.calls()) == 8
+    assert len(alice.charges()) == 8
+    (completed,) = log.told(_id(session), "debate.completed")
+    assert (completed["rounds_run"], completed["stopped_early"]) == (2, True)
+
+
+def test_a_revised_answer_is_seen_while_it_is_written_and_the_notes_are_not(
+    owner: NewOwner,
+) -> None:
+    alice = owner()
+    session = alice.finished(*MODELS[:2])
+    text = _said("deep " * 60, errors="Many. " * 30)
+    with alice.follow(session) as follower:
+        focus = _steering(alice, tokens=None, text=text, delay_ms=10)
+        alice.do("POST", f"/sessions/{session['id']}/debate", focus=focus)
+
+    for card in follower.pictures[-1]["cards"]:
+        assert card["content"] == ("deep " * 60).strip()
+        assert card["details"]["errors"] == ("Many. " * 30).strip()
+        pieces = [
+            delta["text"]
+            for delta in log.told(_id(session), "card.delta")
+            if (delta["card_id"], delta["version"]) == (card["id"], 2)
+        ]
+        assert len(pieces) > 1
+        assert "".join(pieces) == card["content"]
+
+
+def test_a_debate_with_the_simulator_ends_by_itself(owner: NewOwner) -> None:
+    alice = owner()
+    session = alice.finished(*MODELS[:2], prompt="How deep is the sea?")
+    with alice.follow(session) as follower:
+        alice.do("POST", f"/sessions/{session['id']}/debate", rounds=3)
+
+    assert [card["current_version"] for card in follower.pictures[-1]["cards"]] == [3, 3]
+    for card in follower.pictures[-1]["cards"]:
+        assert card["content"].endswith("nothing else changes.")
+        assert " read." in card["content"]
+        assert card["details"]["held"]
+
+
+def _debate(council: Session, **wishes: Any) -> Turn:
+    return debates.debate(user=council.account, session_id=council.pk, **wishes)
+
+
+def _steering(owner: Owner, *for_models: dict[str, Any], **wishes: Any) -> str:
+    """A focus that steers the simulator. In the prompt, tags are not left as they are."""
+    return owner.text(*for_models, words="The number.", **wishes).replace("<", "\\u003c")
+
+
+def _said(answer: str, *, errors: str = "", held: str = "") -> str:
+    return (
+        f"<errors_found>{errors}</errors_found><points_held>{held}</points_held>"
+        f"<revised_answer>{answer}</revised_answer>"
+    )
+
+
+def _position(
+    card: Card, labels: dict[str, str], *, changed: bool = False, status: str = "completed"
+) -> dict[str, Any]:
+    return {
+        "card_id": str(card.pk),
+        "label": labels[str(card.pk)],
+        "version": 2,
+        "changed": changed,
+        "status": status,
+    }
+
+
+def _session(council: Session, activity: str, round_: int | None, rounds: int | None) -> None:
+    """It says that it does this now."""
+    council.refresh_from_db()
+    assert (council.activity, council.round, council.rounds) == (activity, round_, rounds)
+    assert council.status == (Status.RUNNING if activity else Status.COMPLETED)
+
+
+def _cards(council: Session) -> list[Card]:
+    return list(council.cards.filter(kind=Card.Kind.ANSWER).order_by("id"))
+
+
+def _ids(council: Session) -> list[UUID]:
+    return [card.pk for card in _cards(council)]
+
+
+def _id(session: dict[str, Any]) -> UUID:
+    return UUID(session["id"])
+
+
+def _again(card: Card) -> Card:
+    return get_card(card.session.account, card.pk)
+
+
+def _version(card: Card) -> Version:
+    return current_of(_again(card))
+
+
+def _state(card: Card) -> CardState:
+    return state_of(card.session.account, _again(card), with_text=True)
+
+
+def _asked(card: Card) -> list[str]:
+    """What the model is asked for the card's current version."""
+    card = _again(card)
+    return [message.text for message in messages_for(card.session, card, current_of(card))]
