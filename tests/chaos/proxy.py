@@ -153,7 +153,7 @@ class CuttingProxy(Proxy):
 
     def to_client(self, link: Link, data: bytes) -> bytes:
         with self._lock:
-            left = self._bytes_left.setdefault(link, self._some_bytes()) - len(data)
+            left = self._bytes_left.setdefault(link, self._some_bytes(link)) - len(data)
             self._bytes_left[link] = left
             if left >= 0 or not self.cuts_left:
                 return data
@@ -164,9 +164,11 @@ class CuttingProxy(Proxy):
                 link.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             return data[:left]
 
-    def _some_bytes(self) -> int:
-        """From a piece of a header to a few dozen frames; all orders of magnitude alike."""
-        return int(10 ** self._random.uniform(1.5, 4))
+    def _some_bytes(self, link: Link) -> int:
+        """Down to a piece of a header, all orders of magnitude alike; up to a few dozen frames, or
+        to many pages, for who never gets a whole one gets nowhere."""
+        most = 3.5 if link in self._sockets else 5.5
+        return int(10 ** self._random.uniform(1.5, most))
 
 
 def _hang_up(connection: socket.socket) -> None:

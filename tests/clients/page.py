@@ -12,18 +12,18 @@ from typing import Any
 from common.local.ports import LOOPBACK
 from screenshots.chromium import running
 
-PATIENCE = 60  # seconds from the start of the browser to what the page has seen
+PATIENCE = 100  # seconds from the start of the browser to what the page has seen
 
 
 class Page(ThreadingHTTPServer):
     """Serves the files of a folder, at `/task` what the page shall do, and takes at `/seen` what it
     has seen."""
 
-    def __init__(self, folder: Path, task: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, task: dict[str, Any], port: int) -> None:
         self.task = task
         self.seen: dict[str, Any] = {}
         self.done = threading.Event()
-        super().__init__((LOOPBACK, 0), partial(_Handler, directory=str(folder)))
+        super().__init__((LOOPBACK, port), partial(_Handler, directory=str(folder)))
 
     @property
     def origin(self) -> str:
@@ -56,9 +56,14 @@ class _Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def opened(folder: Path, name: str, task: dict[str, Any], *, profile: Path) -> dict[str, Any]:
-    """What the page `name` of a folder has seen, opened in a browser with a fresh profile."""
-    with _served(Page(folder, task)) as page:
+def opened(
+    folder: Path, name: str, task: dict[str, Any], *, profile: Path, port: int = 0
+) -> dict[str, Any]:
+    """What the page `name` of a folder has seen, opened in a browser with a fresh profile.
+
+    `port` makes its origin known beforehand, to those who are to allow it.
+    """
+    with _served(Page(folder, task, port)) as page:
         log, url = profile.with_suffix(".log"), f"{page.origin}/{name}"
         with log.open("w") as output, running(url, profile=profile, output=output):
             assert page.done.wait(PATIENCE), log.read_text()

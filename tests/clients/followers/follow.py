@@ -1,0 +1,75 @@
+"""Follows a council until it is completed, whatever the network does on the way, and prints what it
+has seen: replay, open the socket, replay again, follow; after a cut from the beginning."""
+
+import asyncio
+import json
+import os
+from contextlib import suppress
+
+import httpx
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidHandshake, InvalidMessage, WebSocketException
+
+BASE_URL, SESSION, TOKEN = (os.environ[name] for name in ("BASE_URL", "SESSION", "TOKEN"))
+REPLAY = f"{BASE_URL}/api/council/sessions/{SESSION}/events"
+SOCKET = f"{BASE_URL.replace('http', 'ws', 1)}/api/council/ws/{SESSION}"
+AUTHORIZATION = {"Authorization": f"Bearer {TOKEN}"}
+CUT = (httpx.TransportError, WebSocketException, InvalidHandshake, InvalidMessage, OSError)
+
+
+class Follower:
+    def __init__(self):
+        self.events = []
+        self.live = 0
+        self.sockets = 0
+
+    @property
+    def applied(self):
+        return self.events[-1]["seq"] if self.events else 0
+
+    @property
+    def done(self):
+        return bool(self.events) and self.events[-1]["type"] == "session.completed"
+
+    def apply(self, event):
+        """True unless it has been applied before."""
+        if event["seq"] <= self.applied:
+            return False
+        self.events.append(event)
+        return True
+
+    async def replay(self, http):
+        after_seq = self.applied
+        while True:
+            answer = await http.get(REPLAY, params={"after_seq": after_seq, "limit": 100})
+            answer.raise_for_status()
+            events = answer.json()
+            for event in events:
+                self.apply(event)
+            if not events:
+                return
+            after_seq = int(answer.headers["X-Next-Seq"])
+
+    async def follow(self, http):
+        await self.replay(http)
+        async with connect(SOCKET, additional_headers=AUTHORIZATION) as socket:
+            self.sockets += 1
+            await self.replay(http)
+            while not self.done:
+                event = json.loads(await socket.recv())
+                if event["type"] != "ping":
+                    self.live += self.apply(event)
+
+
+async def main():
+    follower = Follower()
+    async with httpx.AsyncClient(headers=AUTHORIZATION, timeout=20) as http:
+        while not follower.done:
+            with suppress(*CUT):
+                await follower.follow(http)
+            await asyncio.sleep(0.02)
+    seen = {"events": follower.events, "live": follower.live, "sockets": follower.sockets}
+    print(json.dumps(seen))
+
+
+asyncio.run(main())

@@ -1,0 +1,194 @@
+"""Clients that follow a council as the documentation recommends, while the network cuts their
+connections a hundred times: they end with exactly the log."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, transaction
+from pytest_django import DjangoDbBlocker
+
+from accounts import tokens
+from accounts.models import User
+from common.ids import uuid7
+from common.local.ports import LOOPBACK, free_port
+from events import selectors, services
+from events.types import NewEvent
+from screenshots.chromium import installed
+from simulator.process import RunningSimulator
+from tests.chaos.councils import Council, customer
+from tests.chaos.proxy import CuttingProxy
+from tests.clients import page
+from tests.clients.environments import PROGRAMS
+from tests.environment import inherited
+from tests.personas import new_user
+from tests.service import Web, running_web
+from tests.worker import Worker
+
+PROGRAM = PROGRAMS / "followers"
+CUTS = 100
+PATIENCE = 90  # seconds for all of them
+PAUSE = 0.01  # between two events of the writer
+
+# Address of the service, session, token, folder of its own: what the client has seen.
+Client = Callable[[str, UUID, str, Path], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def page_port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def web(
+    page_port: int,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+) -> Iterator[Web]:
+    """A web process that the page may call."""
+    origin = f"http://{LOOPBACK}:{page_port}"
+    with django_db_blocker.unblock(), running_web(simulator, CORS_ALLOWED_ORIGINS=origin) as web:
+        yield web
+
+
+def in_python(url: str, session_id: UUID, token: str, folder: Path) -> dict[str, Any]:
+    """The package `websockets`, in a process of its own."""
+    variables = {"BASE_URL": url, "SESSION": str(session_id), "TOKEN": token}
+    done = subprocess.run(
+        [sys.executable, PROGRAM / "follow.py"],
+        cwd=folder,
+        env=inherited() | variables,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+@pytest.fixture
+def in_a_page(page_port: int) -> Client:
+    """A page of another origin, in a real browser."""
+
+    def in_a_page(url: str, session_id: UUID, token: str, folder: Path) -> dict[str, Any]:
+        task = {"baseURL": url, "session": str(session_id), "token": token}
+        profile = folder / "profile"
+        return page.opened(PROGRAM, "page.html", task, profile=profile, port=page_port)
+
+    return in_a_page
+
+
+@pytest.fixture(
+    params=[
+        "in_python",
+        pytest.param(
+            "in_a_page",
+            marks=pytest.mark.skipif(installed() is None, reason="Chromium is not installed."),
+        ),
+    ]
+)
+def client(request: pytest.FixtureRequest, in_a_page: Client) -> Client:
+    return in_python if request.param == "in_python" else in_a_page
+
+
+def test_a_hundred_cuts_lose_nothing_and_repeat_nothing(
+    committed: None, web: Web, client: Client, tmp_path: Path
+) -> None:
+    alice = new_user("alice", plan="pro")
+    session_id = _new_stream(alice)
+
+    with CuttingProxy(web.port, cuts=CUTS) as proxy, _written(session_id, until=proxy):
+        seen = client(proxy.url, session_id, _token(alice), tmp_path)
+
+    assert "error" not in seen, seen["error"]
+    assert proxy.cuts_left == 0
+    assert seen["events"] == _log(alice, session_id)
+    # The network was cut in sockets and in pages, and both brought something.
+    assert CUTS / 5 < proxy.cut_sockets < CUTS
+    assert seen["sockets"] > proxy.cut_sockets / 2
+    assert 0 < seen["live"] < len(seen["events"])
+
+
+def test_the_answers_of_a_council_come_through(
+    committed: None, web: Web, worker: Worker, client: Client, tmp_path: Path
+) -> None:
+    with CuttingProxy(web.port, cuts=CUTS) as proxy:
+        council = Council(customer("alice"), cards=4, tokens=150, delay_ms=40)
+        seen = client(proxy.url, council.session.pk, _token(council.owner), tmp_path)
+
+    assert "error" not in seen, seen["error"]
+    assert proxy.cut_sockets > 0
+    assert seen["events"] == _log(council.owner, council.session.pk)
+    answers: dict[str, str] = {}
+    for event in seen["events"]:
+        if event["type"] == "card.delta":
+            card_id = event["data"]["card_id"]
+            answers[card_id] = answers.get(card_id, "") + event["data"]["text"]
+    assert {len(answer.split()) for answer in answers.values()} == {150}
+    assert answers == council.answers()
+
+
+@contextmanager
+def _written(session_id: UUID, *, until: CuttingProxy) -> Iterator[None]:
+    """Somebody writes to the stream, until all cuts have been made and a little longer."""
+
+    def write() -> None:
+        deadline = time.monotonic() + PATIENCE
+        while until.cuts_left and time.monotonic() < deadline:
+            _append(session_id, "card.delta")
+            time.sleep(PAUSE)
+        _append(session_id, "card.delta", "card.completed")
+        _append(session_id, "session.completed")
+        connection.close()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _new_stream(account: User) -> UUID:
+    session_id = uuid7()
+    services.open_stream(stream_id=session_id, kind="council", account=account)
+    return session_id
+
+
+def _append(session_id: UUID, *types: str) -> None:
+    with transaction.atomic():
+        told = [NewEvent(name, {"card_id": "1", "text": "Grüße. "}) for name in types]
+        services.append(stream_id=session_id, events=told)
+
+
+def _token(user: User) -> str:
+    return tokens.access_token(user.pk, user.token_version)
+
+
+def _log(account: User, session_id: UUID) -> list[dict[str, Any]]:
+    """All of the log, as it was written."""
+    events: list[dict[str, Any]] = []
+    while True:
+        read = selectors.read_page(
+            account=account,
+            kind="council",
+            stream_id=session_id,
+            after_seq=len(events),
+            limit=500,
+            max_bytes=1_000_000,
+        )
+        if not (more := json.loads(read.body)):
+            return events
+        events += more
