@@ -162,13 +162,14 @@ class IdempotencyKey(models.Model):
     """What a client called a call that shall happen once, however often it is sent.
 
     It counts while its charge is held, and for 24 hours where that was settled: `answer` is then
-    what the call brought. A top-up keeps the id of its ledger entry in the charge's place, a plan
-    change an id of nothing. `digest` is the SHA-256 of what was asked.
+    what the call brought. In the charge's place a top-up keeps the id of its ledger entry, a
+    council's action that of its turn, a plan change an id of nothing. `route` is the path that was
+    asked, `digest` the SHA-256 of what was asked.
     """
 
     pk = models.CompositePrimaryKey("account_id", "route", "key")
     account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
-    route = models.CharField(max_length=64)
+    route = models.CharField(max_length=200)
     key = models.CharField(max_length=255)
     digest = models.BinaryField()
     charge_id = models.UUIDField()

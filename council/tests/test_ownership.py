@@ -1,0 +1,100 @@
+"""What is not yours is not there, on any route."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from rest_framework.test import APIClient
+
+from billing.tests.bank import IN_PLAN
+from config.openapi import document
+from council.tests.desk import CARDS, QUESTION, SESSIONS, new_desk
+
+pytestmark = pytest.mark.usefixtures("committed", "providers")
+
+MESSAGE = {"content": QUESTION}
+# Every route that names a session or a card, with a body that its owner could send.
+ROUTES: list[tuple[str, str, dict[str, Any]]] = [
+    ("GET", f"{SESSIONS}/{{session_id}}", {}),
+    ("GET", f"{SESSIONS}/{{session_id}}/events", {}),
+    ("POST", f"{SESSIONS}/{{session_id}}/cards", {"model_key": IN_PLAN}),
+    ("POST", f"{SESSIONS}/{{session_id}}/chat", MESSAGE),
+    ("POST", f"{SESSIONS}/{{session_id}}/chat/estimate", MESSAGE),
+    ("POST", f"{SESSIONS}/{{session_id}}/merge", {}),
+    ("POST", f"{SESSIONS}/{{session_id}}/merge/estimate", {}),
+    ("POST", f"{SESSIONS}/{{session_id}}/debate", {}),
+    ("POST", f"{SESSIONS}/{{session_id}}/debate/estimate", {}),
+    ("DELETE", f"{CARDS}/{{card_id}}", {}),
+    ("POST", f"{CARDS}/{{card_id}}/regenerate", {}),
+    ("GET", f"{CARDS}/{{card_id}}/versions", {}),
+    ("POST", f"{CARDS}/{{card_id}}/restore", {"version": 1}),
+    ("GET", f"{CARDS}/{{card_id}}/diff", {}),
+    ("GET", f"{CARDS}/{{card_id}}/export", {}),
+    ("GET", f"{CARDS}/{{card_id}}/messages", {}),
+    ("POST", f"{CARDS}/{{card_id}}/messages", MESSAGE),
+]
+
+
+def send(client: APIClient, method: str, path: str, body: dict[str, Any]) -> Any:
+    return client.generic(method, path, json.dumps(body), content_type="application/json")
+
+
+def test_every_route_is_here() -> None:
+    named = {(method, path) for method, path, _ in ROUTES}
+
+    assert named == {
+        (method.upper(), path)
+        for path, operations in document()["paths"].items()
+        if path.startswith("/api/council/") and "{" in path
+        for method in operations
+    }
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ROUTES)
+def test_bob_gets_404_and_alice_keeps_what_she_has(
+    method: str, path: str, body: dict[str, Any]
+) -> None:
+    alice, bob = new_desk(), new_desk("bob")
+    session, cards = alice.council("Deep.", "Very deep.")
+    before = alice.session(session.pk)
+    address = path.format(session_id=session.pk, card_id=cards[0].pk)
+
+    answer = send(bob.client, method, address, body)
+
+    assert answer.status_code == 404
+    assert answer.json() == {"detail": "There is nothing at this address."}
+    assert alice.session(session.pk) == before
+    assert send(alice.client, method, address, body).status_code < 300
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ROUTES)
+def test_what_does_not_exist_is_404_and_needs_a_token_first(
+    method: str, path: str, body: dict[str, Any], visitor: APIClient
+) -> None:
+    alice = new_desk()
+    address = path.format(session_id=uuid4(), card_id=uuid4())
+
+    assert send(alice.client, method, address, body).status_code == 404
+    assert send(visitor, method, address, body).status_code == 401
+    no_id = path.format(session_id="7", card_id="no-id")
+    assert send(alice.client, method, no_id, body).status_code == 404
+
+
+@pytest.mark.parametrize(("method", "path", "body"), [r for r in ROUTES if "card_id" in r[1]])
+def test_a_removed_card_is_not_there_any_more(method: str, path: str, body: dict[str, Any]) -> None:
+    alice = new_desk()
+    _, cards = alice.council("Deep.", "Very deep.")
+    alice.client.delete(f"{CARDS}/{cards[0].pk}")
+
+    answer = send(alice.client, method, path.format(card_id=cards[0].pk), body)
+
+    assert answer.status_code == 404
+
+
+def test_the_list_has_only_ones_own() -> None:
+    alice, bob = new_desk(), new_desk("bob")
+    mine, _ = alice.council("Deep.")
+    bob.council("Deep.")
+
+    assert [row["id"] for row in alice.get(SESSIONS).json()] == [str(mine.pk)]
