@@ -26,9 +26,11 @@ class Worker:
 
     name: str
     process: Process
+    was_killed: bool = False
 
     def kill(self) -> None:
         """kill -9: no drain, no last word."""
+        self.was_killed = True
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait_stopped()
 
@@ -53,7 +55,8 @@ def running_worker(
     takes_messages: bool = True,
     **environment: str,
 ) -> Iterator[Worker]:
-    """A worker process until the block ends. It is waited for until it `takes_messages`."""
+    """A worker process until the block ends, which is waited for until it `takes_messages`. Raises
+    AssertionError when it does not end in order, unless it was killed."""
     name = f"worker@{uuid4().hex}"
     broker = environment.get("REDIS_URL", settings.REDIS_URL)
     command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "worker"]
@@ -73,7 +76,9 @@ def running_worker(
         yield worker
     finally:
         worker.thaw()
-        process.stop()
+        worker.ask_to_stop()
+        ended_well = process.wait_stopped()
+        assert ended_well or worker.was_killed, process.report("did not end in order")
 
 
 def _answers(name: str, broker: str) -> bool:
