@@ -35,7 +35,7 @@ def resume(*job_ids: UUID) -> set[UUID]:
 
 def new_job(kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE) -> UUID:
     """A job, and a stream with its id; its message is sent to the workers."""
-    alice, job_id = new_user("alice"), uuid7()
+    alice, job_id = new_user("alice", plan="max", balance_usd=5), uuid7()
     with transaction.atomic():
         open_stream(stream_id=job_id, kind="tests", account=alice)
         services.enqueue(job_id=job_id, kind=kind, account=alice, queue=queue)

@@ -6,22 +6,28 @@ from uuid import UUID
 
 from django.db import transaction
 
+from catalog.selectors import aget_catalog
 from common.threads import in_thread
 from events import services as events
 from events.types import NewEvent
+from inference.services import open_chat
+from inference.types import ChatCall
 from jobs import services
 from jobs.handlers import register
 from jobs.models import Job
 from jobs.running import RunningJob
+from providers.types import Message
 
 QUICK = "tests.quick"
 BRIEF = "tests.brief"
 ENDLESS = "tests.endless"
 RAISING = "tests.raising"
 FORGETFUL = "tests.forgetful"
-KINDS = (QUICK, BRIEF, ENDLESS, RAISING, FORGETFUL)
+CALLING = "tests.calling"
 
 BRIEF_SECONDS = 2.0
+# Its provider takes 40 seconds to answer.
+LONG_CALL = 'Hello.\n@sim {"tokens": 400, "delay_ms": 100}'
 STEP_SECONDS = 0.05
 
 
@@ -85,11 +91,36 @@ class Forgetful(_Handler):
         pass
 
 
+class Calling(_Handler):
+    """Makes a long call to a provider, under a charge that has the job's id."""
+
+    async def _do(self, job: RunningJob) -> None:
+        model = (await aget_catalog()).find("kimi-k3")
+        assert model is not None
+        pump = await open_chat(
+            ChatCall(
+                account_id=job.account_id,
+                api_key_id=None,
+                source="job",
+                model=model,
+                request_id="req_test",
+                charge_id=job.id,
+                messages=(Message("user", LONG_CALL),),
+                stream=True,
+            )
+        )
+        await pump.finished.wait()
+        status = Job.Status.FAILED if pump.error else Job.Status.COMPLETED
+        await in_thread(_end, job.id, job.attempt, status, status.value)
+
+
 def register_all() -> None:
-    for kind, handler in zip(
-        KINDS, (Quick(), Brief(), Endless(), Raising(), Forgetful()), strict=True
-    ):
-        register(kind, handler)
+    register(QUICK, Quick())
+    register(BRIEF, Brief())
+    register(ENDLESS, Endless())
+    register(RAISING, Raising())
+    register(FORGETFUL, Forgetful())
+    register(CALLING, Calling())
 
 
 def _end(job_id: UUID, attempt: int, status: Job.Status, what: str) -> None:

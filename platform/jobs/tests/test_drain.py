@@ -2,7 +2,7 @@
 
 import pytest
 
-from billing.models import OwnerLease
+from billing.models import Charge, OwnerLease
 from jobs.models import Job
 from jobs.sweeps import abandon_lapsed_jobs
 from jobs.tests import handlers
@@ -26,6 +26,21 @@ def test_what_runs_is_finished_and_nothing_else_begun(simulator: RunningSimulato
     owners = {job_of(job_id).owner_id for job_id in running}
     assert len(owners) == 1
     assert not OwnerLease.objects.filter(owner_id__in=owners).exists()
+
+
+def test_a_call_that_does_not_end_in_time_is_stopped_and_settled_at_what_it_brought(
+    simulator: RunningSimulator,
+) -> None:
+    with running_worker(simulator, DRAIN_SECONDS="1") as worker:
+        job_id = new_job(handlers.CALLING)
+        wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
+
+    assert worker.process.exit_code == 0
+    charge = Charge.objects.get(pk=job_id)
+    assert charge.status == "settled"
+    assert 0 < charge.tokens_out < 400
+    assert written(job_id) == ["begun", "failed"]
+    assert job_of(job_id).status == Job.Status.FAILED
 
 
 def test_what_does_not_end_in_time_is_abandoned_by_the_next_sweep(
