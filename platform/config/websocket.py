@@ -1,7 +1,7 @@
 """uvicorn's WebSocket, with bounds on what a client can make it do.
 
-uvicorn reads whatever comes, answers pings whether or not the answers are read, and waits for ever
-on a client that reads nothing. A deployment names this class with `--ws`.
+uvicorn parses and answers whatever comes, and waits for ever on a client that reads nothing. A
+deployment names this class with `--ws`.
 """
 
 import socket
@@ -45,12 +45,6 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self._cut_off()
         else:
             super().handle_events()
-
-    def handle_ping(self) -> None:
-        if self.writable.is_set():
-            super().handle_ping()
-        else:
-            self.transport.abort()
 
     def shutdown(self) -> None:
         """The application closes its sockets when its clients have all that there is for them."""

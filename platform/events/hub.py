@@ -202,12 +202,14 @@ class Hub:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._look_now.wait(), LOOK_SECONDS)
         self._look_now.clear()
-        await self._look_again()
+        if self._feeds:
+            await self._look_again()
 
     async def _tick(self) -> None:
         """End the sockets whose tokens hold no more, and ping the others."""
         await asyncio.sleep(settings.SOCKET_TICK_SECONDS)
-        followers = list(self._followers)
+        if not (followers := list(self._followers)):
+            return
         ends = await self._find_ends(followers)
         ping = f'{{"type":"ping","ts":"{iso_utc(datetime.now(UTC))}"}}'
         for number, (follower, code) in enumerate(zip(followers, ends, strict=True)):

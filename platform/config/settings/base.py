@@ -243,7 +243,7 @@ DEMO_SEEDS: bool = env.bool("DEMO", False)
 MAX_SOCKETS: int = env.int("MAX_SOCKETS", 10_000)
 MAX_SOCKETS_PER_USER: int = env.int("MAX_SOCKETS_PER_USER", 50)
 # Seconds between pings. As often it is asked whether the sockets' tokens still hold.
-SOCKET_TICK_SECONDS: float = env.float("SOCKET_TICK_SECONDS", 20.0)
+SOCKET_TICK_SECONDS: float = env.float("SOCKET_TICK_SECONDS", 20)
 
 # --- Background work ----------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ def test_50_messages_in_10_seconds_are_taken_and_more_are_not(web: Web, alice: U
 
 
 @pytest.mark.parametrize("opcode", [Opcode.TEXT, Opcode.PING, Opcode.PONG])
-def test_10_000_frames_a_second_are_cheap_and_end_the_socket(
+def test_floods_of_frames_are_cheap_and_end_the_socket(
     web: Web, alice: User, opcode: Opcode
 ) -> None:
     frame = Frame(opcode, b"x").serialize(mask=True)
@@ -104,11 +104,10 @@ def test_10_000_frames_a_second_are_cheap_and_end_the_socket(
         used = cpu_seconds(web)
         with open_socket(web, alice, new_stream(alice)) as socket:
             with suppress(OSError):
-                for _ in range(100):
-                    socket.socket.sendall(frame * 1_000)
-                    time.sleep(0.01)
+                for _ in range(10):
+                    socket.socket.sendall(frame * 60_000)
             assert close_code(socket) in CUT_OFF
-        assert cpu_seconds(web) - used < 1
+        assert cpu_seconds(web) - used < 0.2
 
 
 def test_who_says_nothing_for_ever_costs_nothing(quick_web: Web, alice: User) -> None:
