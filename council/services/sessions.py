@@ -41,7 +41,7 @@ def start(
     turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
     told = [events.session_created(session)]
     for model in models:
-        told += _deal(session, turn, model)
+        told += _deal(Card.objects.create(session=session), turn, model)
     append(stream_id=session.pk, events=told)
     return session
 
@@ -52,9 +52,10 @@ def add_card(*, user: User, session_id: UUID, model: str, prompt: str = "") -> C
     session = lock_session(user, session_id)
     check_room(session=session, kind=Card.Kind.ANSWER)
     turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
-    told = _deal(session, turn, model, prompt)
+    card = Card.objects.create(session=session, prompt=prompt)
+    told = _deal(card, turn, model)
     append(stream_id=session.pk, events=[*told, *changes(session=session)])
-    return session.cards.select_related("current__generation").order_by("-id")[0]
+    return card
 
 
 def check_room(*, session: Session, kind: Card.Kind) -> None:
@@ -153,10 +154,10 @@ def changes(*, session: Session) -> list[NewEvent]:
     return [events.session_changed(session)] if generations.refresh(session=session) else []
 
 
-def _deal(session: Session, turn: Turn, model: str, prompt: str = "") -> list[NewEvent]:
-    card = Card.objects.create(session=session, prompt=prompt)
+def _deal(card: Card, turn: Turn, model: str) -> list[NewEvent]:
+    """Let a new card begin its first answer. Returns the event."""
     generations.begin(card=card, turn=turn, source=Version.Source.INITIAL, model=model)
-    return [events.card_event("created", session, card, USER)]
+    return [events.card_event("created", turn.session, card, USER)]
 
 
 def _title(prompt: str) -> str:

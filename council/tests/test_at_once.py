@@ -15,24 +15,37 @@ from common.errors import DomainError, NotFound
 from council.errors import (
     CallCancelled,
     CardRunning,
+    NotEnoughCards,
     NothingToAnswer,
     SessionBusy,
     TooManyCards,
 )
 from council.models import Card, Generation, Session, Status
+from council.sections import UNCHANGED
 from council.selectors.sessions import get_session
 from council.serializers import SessionSerializer
-from council.services import conversation, sessions
+from council.services import conversation, debates, merges, sessions
 from council.tests import hand
 from council.tests.owner import BALANCE_ONLY, COUNCIL
+from council.types import MergeMode
 from events.selectors import read_page
-from tests.follow import cut
+from tests.follow import cut, wait_until
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 
 pytestmark = pytest.mark.usefixtures("committed")
 
 Act = Callable[[], object]
+
+# Why an act of a storm may be refused.
+REFUSALS = {
+    CardRunning,
+    NotEnoughCards,
+    NotFound,
+    NothingToAnswer,
+    SessionBusy,
+    TooManyCards,
+}
 
 
 @pytest.fixture
@@ -111,6 +124,75 @@ def test_a_chat_and_a_message_to_one_of_its_cards_exclude_each_other(alice: User
     )
 
     assert isinstance(refused, CardRunning)
+
+
+def test_a_chat_and_a_debate_exclude_each_other(alice: User) -> None:
+    council, calls = _begin(alice, cards=2)
+    for call in calls:
+        call.settle("Deep.")
+
+    def chat() -> object:
+        return conversation.chat(user=alice, session_id=council.pk, content="Really?")
+
+    def debate() -> object:
+        return debates.debate(user=alice, session_id=council.pk)
+
+    _, refused = _in_turn(council, chat, debate)
+    assert isinstance(refused, SessionBusy)
+
+    _finish_all(council)
+    _, refused = _in_turn(council, debate, chat)
+    assert isinstance(refused, SessionBusy)
+
+
+def test_a_card_in_a_debate_is_not_regenerated_beside_it(alice: User) -> None:
+    council, calls = _begin(alice, cards=2)
+    for call in calls:
+        call.settle("Deep.")
+    card = council.cards.order_by("id")[0]
+
+    _, refused = _in_turn(
+        council,
+        lambda: debates.debate(user=alice, session_id=council.pk),
+        lambda: sessions.regenerate(user=alice, card_id=card.pk),
+    )
+
+    assert isinstance(refused, CardRunning)
+
+
+def test_a_card_that_was_just_removed_is_not_merged(alice: User) -> None:
+    council, calls = _begin(alice, cards=2)
+    for call in calls:
+        call.settle("Deep.")
+    first, second = council.cards.order_by("id")
+
+    _, refused = _in_turn(
+        council,
+        lambda: sessions.remove(user=alice, card_id=first.pk),
+        lambda: merges.merge(
+            user=alice,
+            session_id=council.pk,
+            mode=MergeMode.FUSE,
+            card_ids=[first.pk, second.pk],
+        ),
+    )
+
+    assert isinstance(refused, NotFound)
+
+
+def test_a_round_whose_last_answers_come_together_is_completed_once(alice: User) -> None:
+    council, calls = _begin(alice, cards=3)
+    for call in calls:
+        call.settle("Deep.")
+    with transaction.atomic():
+        debates.debate(user=alice, session_id=council.pk)
+        revising = [hand.begin(card) for card in council.cards.all()]
+
+    _in_turn(council, *(lambda call=call: call.settle(UNCHANGED) for call in revising))
+
+    told = [event["type"] for event in _log(alice, council)]
+    assert told.count("debate.round.completed") == 1
+    assert told[-2:] == ["debate.completed", "session.completed"]
 
 
 def test_no_more_cards_are_added_than_there_is_room_for(alice: User) -> None:
@@ -210,8 +292,8 @@ def test_a_storm_leaves_a_council_that_its_events_explain(alice: User) -> None:
         storms = [threads.submit(_act_at_random, council, alice, seed) for seed in range(6)]
         refusals = {refusal for storm in storms for refusal in storm.result()}
 
-    assert refusals <= {CardRunning, SessionBusy, NothingToAnswer, TooManyCards, NotFound}
-    _finish_all(council)
+    assert refusals <= REFUSALS
+    wait_until(lambda: _is_idle(council))
     seen = json.loads(json.dumps(SessionSerializer(get_session(alice, council.pk)).data))
     assert seen["status"] in (Status.COMPLETED, Status.FAILED)
     assert COUNCIL.draw(COUNCIL.nothing, _frames(alice, council)) == seen
@@ -267,7 +349,10 @@ def _any_act(council: Session, user: User, rng: random.Random) -> object:
         lambda: sessions.restore(user=user, card_id=card_id, number=1),
         lambda: conversation.message_card(user=user, card_id=card_id, content="Really?"),
         lambda: conversation.chat(user=user, session_id=council.pk, content="Really?"),
+        lambda: merges.merge(user=user, session_id=council.pk, mode=MergeMode.FUSE),
+        lambda: debates.debate(user=user, session_id=council.pk, rounds=2),
         lambda: sessions.remove(user=user, card_id=card_id),
+        lambda: _finish_all(council),
         lambda: _finish_all(council),
         lambda: _finish_all(council),
     ]
@@ -280,6 +365,12 @@ def _finish_all(council: Session) -> None:
     for job_id in waiting.values_list("pk", flat=True):
         if call := hand.claim(job_id):
             _run(call)
+
+
+def _is_idle(council: Session) -> bool:
+    _finish_all(council)
+    council.refresh_from_db()
+    return council.status != Status.RUNNING
 
 
 def _run(call: hand.Call) -> None:

@@ -132,5 +132,5 @@ def _merge(alice: Owner, session: Shape, instructions: str, **body: str) -> Shap
 
 
 def _find(session: Shape, card: Shape) -> Shape:
-    [found] = [each for each in session["cards"] if each["id"] == card["id"]]
+    found: Shape = next(each for each in session["cards"] if each["id"] == card["id"])
     return found

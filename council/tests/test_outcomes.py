@@ -1,13 +1,16 @@
 """How calls end: their charge, their text and their events together, once."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
 from billing.tests import bank
 from common.errors import ServiceUnavailable
+from common.ids import uuid7
 from common.money import usd
 from council.errors import CallCancelled
 from council.models import Card, Session, Status
@@ -236,6 +239,16 @@ def test_removing_one_of_two_keeps_the_council_running(alice: User) -> None:
 
     hand.answer(second, "Deep.")
     assert _told(council)[-1] == "session.completed"
+
+
+def test_the_added_card_is_the_one_that_was_added_whatever_the_clocks_say(
+    council: Session, alice: User
+) -> None:
+    ahead = Card.objects.create(session=council, id=uuid7(timezone.now() + timedelta(seconds=5)))
+
+    added = sessions.add_card(user=alice, session_id=council.pk, model=BALANCE_ONLY)
+
+    assert added != ahead
 
 
 def test_a_council_whose_cards_all_failed_has_failed(council: Session, card: Card) -> None:
