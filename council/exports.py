@@ -32,7 +32,7 @@ def file_name(document: Document, form: FileFormat) -> str:
         " " if unicodedata.category(character)[0] in "CZ" else character
         for character in _MEANINGFUL.sub(" ", document.title)
     )
-    name = " ".join(seen.split()).lstrip(".")[:MAX_NAME].strip() or "council"
+    name = " ".join(seen.split()).lstrip(". ")[:MAX_NAME].strip() or "council"
     return f"{name} - {document.model} v{document.version}.{form}"
 
 

@@ -1,0 +1,173 @@
+"""GET /api/council/cards/{id}/export: a card as a file."""
+
+import json
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from billing.tests.bank import IN_PLAN
+from council.models import Card, Session
+from council.services import conversation, merges, sessions
+from council.tests import hand
+from council.tests.desk import CARDS, QUESTION, Desk, new_desk
+from council.types import MergeMode
+
+pytestmark = pytest.mark.usefixtures("committed", "providers")
+
+
+@pytest.fixture
+def alice(committed: None) -> Desk:
+    return new_desk()
+
+
+def export(desk: Desk, card: Card, **query: Any) -> Any:
+    return desk.get(f"{CARDS}/{card.pk}/export", **query)
+
+
+def told_more(desk: Desk) -> Card:
+    """A card whose conversation has gone on."""
+    with transaction.atomic():
+        _, [card] = desk.council("Very *deep*.")
+        conversation.message_card(user=desk.user, card_id=card.pk, content="And how blue?")
+        hand.answer(card, "Blue indeed.")
+    return card
+
+
+def merged(desk: Desk) -> tuple[Session, Card]:
+    with transaction.atomic():
+        session, _ = desk.council("Deep.", "Blue.")
+        card = merges.merge(user=desk.user, session_id=session.pk, mode=MergeMode.FUSE)
+        hand.answer(card, "Deep and blue.")
+    return session, card
+
+
+def test_markdown_has_title_question_model_and_answer(alice: Desk) -> None:
+    answer = export(alice, told_more(alice))
+
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    assert answer.content.decode() == (
+        f"# How deep is the sea?\n\n## Question\n\n{QUESTION}\n\n"
+        f"## {IN_PLAN}, version 1\n\nVery *deep*.\n\n## Question\n\nAnd how blue?\n\n"
+        f"## {IN_PLAN}, version 2\n\nBlue indeed.\n"
+    )
+
+
+def test_plain_text_has_the_same(alice: Desk) -> None:
+    answer = export(alice, told_more(alice), format="txt")
+
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    text = answer.content.decode()
+    for part in ("How deep is the sea?\n", f"{IN_PLAN}, version 2:\n\nBlue indeed.\n"):
+        assert part in text
+
+
+def test_json_has_version_thread_and_usage(alice: Desk) -> None:
+    card = told_more(alice)
+
+    answer = export(alice, card, format="json", version=1)
+
+    assert answer.headers["Content-Type"] == "application/json"
+    document = json.loads(answer.content)
+    assert document["card_id"] == str(card.pk)
+    assert (document["version"], document["model"], document["status"]) == (1, IN_PLAN, "completed")
+    assert document["usage"]["total_tokens"] == 15
+    thread = [(said["role"], said["content"], said["model"]) for said in document["messages"]]
+    assert thread == [("user", QUESTION, None), ("assistant", "Very *deep*.", IN_PLAN)]
+    assert document["sources"] == []
+
+
+def test_a_merge_names_its_sources(alice: Desk) -> None:
+    session, card = merged(alice)
+
+    document = json.loads(export(alice, card, format="json").content)
+    markdown = export(alice, card).content.decode()
+    text = export(alice, card, format="txt").content.decode()
+
+    sources = session.cards.filter(kind="answer").values_list("pk", flat=True)
+    assert {source["card_id"] for source in document["sources"]} == {str(pk) for pk in sources}
+    lines = [f"{label}: {IN_PLAN}, version 1" for label in "AB"]
+    assert markdown.endswith("## Sources\n\n" + "".join(f"- {line}\n" for line in lines))
+    assert text.endswith("Sources:\n\n" + "\n".join(lines) + "\n")
+
+
+def test_the_sources_of_a_merge_stay_when_its_conversation_goes_on(alice: Desk) -> None:
+    _, card = merged(alice)
+    with transaction.atomic():
+        conversation.message_card(user=alice.user, card_id=card.pk, content="Shorter.")
+        hand.answer(card, "Deep blue.")
+
+    document = json.loads(export(alice, card, format="json").content)
+
+    assert [source["label"] for source in document["sources"]] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("The sea", f'attachment; filename="The sea - {IN_PLAN} v1.md"'),
+        ('../../etc/passwd\r\nX: "1"', f'attachment; filename="etc passwd X 1 - {IN_PLAN} v1.md"'),
+        ("\u202eevil\x00\x07", f'attachment; filename="evil - {IN_PLAN} v1.md"'),
+        ("?*|", f'attachment; filename="council - {IN_PLAN} v1.md"'),
+        (
+            "Meer 🌊",
+            f"attachment; filename*=utf-8''Meer%20%F0%9F%8C%8A%20-%20{IN_PLAN}%20v1.md",
+        ),
+    ],
+)
+def test_the_name_of_the_file_is_a_name_anywhere(alice: Desk, title: str, name: str) -> None:
+    with transaction.atomic():
+        session = sessions.start(
+            user=alice.user,
+            prompt=QUESTION,
+            models=[IN_PLAN],
+            title=title.replace("\0", ""),
+        )
+        card = session.cards.get()
+        hand.answer(card, "Deep.")
+
+    answer = export(alice, card)
+
+    assert answer.headers["Content-Disposition"] == name
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_very_long_title_is_cut(alice: Desk) -> None:
+    with transaction.atomic():
+        session = sessions.start(
+            user=alice.user, prompt=QUESTION, models=[IN_PLAN], title="x" * 200
+        )
+        hand.answer(session.cards.get(), "Deep.")
+
+    header = export(alice, session.cards.get()).headers["Content-Disposition"]
+
+    assert f'"{"x" * 80} - {IN_PLAN} v1.md"' in header
+
+
+def test_whatever_the_client_would_rather_have_it_gets_the_file(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+
+    answer = alice.client.get(f"{CARDS}/{card.pk}/export", headers={"Accept": "text/markdown"})
+
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"format": "pdf"}, 422),
+        ({"version": "0"}, 422),
+        ({"version": "x"}, 422),
+        ({"version": 7}, 404),
+    ],
+)
+def test_what_is_not_there_or_none_is_refused(
+    alice: Desk, query: dict[str, Any], status: int
+) -> None:
+    _, [card] = alice.council("Deep.")
+
+    answer = export(alice, card, **query)
+
+    assert answer.status_code == status
+    assert isinstance(answer.json()["detail"], str)

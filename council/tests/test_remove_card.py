@@ -1,0 +1,57 @@
+"""DELETE /api/council/cards/{id}: remove a card."""
+
+import pytest
+from django.db import transaction
+
+from billing.tests.bank import IN_PLAN
+from council.models import Generation
+from council.services import sessions
+from council.tests import hand
+from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
+from jobs.models import Job
+
+pytestmark = pytest.mark.usefixtures("committed", "providers")
+
+
+@pytest.fixture
+def alice(committed: None) -> Desk:
+    return new_desk()
+
+
+def test_it_is_gone_and_what_it_cost_stays(alice: Desk) -> None:
+    session, [card, other] = alice.council("Deep.", "Blue.")
+    cost = alice.session(session.pk)["cost_usd"]
+
+    answer = alice.client.delete(f"{CARDS}/{card.pk}")
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    after = alice.session(session.pk)
+    assert [each["id"] for each in after["cards"]] == [str(other.pk)]
+    assert after["cost_usd"] == cost > 0
+    assert alice.client.delete(f"{CARDS}/{card.pk}").status_code == 404
+    [row] = alice.get(SESSIONS).json()
+    assert (row["models"], row["cost_usd"]) == ([IN_PLAN], cost)
+
+
+def test_a_call_that_waits_is_never_made(alice: Desk) -> None:
+    with transaction.atomic():
+        session = sessions.start(user=alice.user, prompt=QUESTION, models=[IN_PLAN])
+        card = session.cards.get()
+        answer = alice.client.delete(f"{CARDS}/{card.pk}")
+
+    call = Generation.objects.get(card=card)
+    assert answer.status_code == 204
+    assert (call.status, Job.objects.get(pk=call.pk).status) == ("cancelled", "cancelled")
+    assert alice.session(session.pk)["status"] == "completed"
+
+
+def test_a_call_that_runs_is_asked_to_stop(alice: Desk) -> None:
+    session, [card, _] = alice.council("Deep.", "Blue.")
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk)
+        call = hand.begin(card)
+
+    alice.client.delete(f"{CARDS}/{card.pk}")
+
+    assert Job.objects.get(pk=call.job_id).wish == "cancel"
+    assert alice.session(session.pk)["status"] == "running"

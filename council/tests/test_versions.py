@@ -1,0 +1,158 @@
+"""GET /api/council/cards/{id}/versions, and POST .../restore."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from billing.tests.bank import BALANCE_ONLY, IN_PLAN
+from common.money import usd
+from council.models import Card, Version
+from council.services import conversation, sessions
+from council.tests import hand
+from council.tests.desk import CARDS, Desk, new_desk
+from council.types import MAX_VERSIONS
+from inference.errors import UpstreamFailed
+
+pytestmark = pytest.mark.usefixtures("committed", "providers")
+
+
+@pytest.fixture
+def alice(committed: None) -> Desk:
+    return new_desk()
+
+
+@pytest.fixture
+def card(alice: Desk) -> Card:
+    _, [card] = alice.council("Deep.")
+    return card
+
+
+def versions(desk: Desk, card: Card) -> list[dict[str, Any]]:
+    answer = desk.get(f"{CARDS}/{card.pk}/versions")
+    assert answer.status_code == 200
+    rows: list[dict[str, Any]] = answer.json()
+    return rows
+
+
+def restore(desk: Desk, card: Card, version: Any) -> Any:
+    return desk.post(f"{CARDS}/{card.pk}/restore", version=version)
+
+
+def rewrite(desk: Desk, card: Card, text: str | None) -> None:
+    """Written anew by a model that the balance pays for; without a text it fails."""
+    with transaction.atomic():
+        sessions.regenerate(user=desk.user, card_id=card.pk, model=BALANCE_ONLY)
+        if text is None:
+            hand.begin(card).release(UpstreamFailed())
+        else:
+            hand.answer(card, text)
+
+
+def test_versions_are_listed_newest_first(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    restore(alice, card, 1)
+
+    third, second, first = versions(alice, card)
+
+    assert [row["version"] for row in (third, second, first)] == [3, 2, 1]
+    assert [row["source"] for row in (third, second, first)] == ["restore", "regenerate", "initial"]
+    assert [row["model"] for row in (third, second, first)] == [IN_PLAN, BALANCE_ONLY, IN_PLAN]
+    assert [row["is_current"] for row in (third, second, first)] == [True, False, False]
+    assert [row["restored_from"] for row in (third, second, first)] == [1, None, None]
+    assert set(first) == {
+        "version",
+        "source",
+        "model",
+        "status",
+        "restored_from",
+        "usage",
+        "cost_usd",
+        "is_current",
+        "details",
+        "created_at",
+    }
+
+
+def test_what_versions_cost_adds_up_to_what_the_card_costs(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    rewrite(alice, card, None)
+    answer = restore(alice, card, 2).json()
+
+    restored, failed, second, first = versions(alice, card)
+
+    assert (restored["cost_usd"], failed["cost_usd"]) == (0, 0)
+    assert restored["usage"] == second["usage"]
+    assert failed["usage"] is None
+    assert second["cost_usd"] == usd(2 * hand.COST)
+    total = sum(row["cost_usd"] for row in (restored, failed, second, first))
+    assert answer["cost_usd"] == pytest.approx(total, abs=1e-12)
+
+
+def test_a_restored_version_is_the_current_one(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+
+    answer = restore(alice, card, 1)
+
+    assert answer.status_code == 200
+    state = answer.json()
+    assert (state["current_version"], state["source"], state["content"]) == (3, "restore", "Deep.")
+    assert (state["model"], state["status"]) == (IN_PLAN, "completed")
+
+
+def test_the_thread_goes_on_from_where_the_restored_version_stood(alice: Desk, card: Card) -> None:
+    with transaction.atomic():
+        conversation.message_card(user=alice.user, card_id=card.pk, content="How blue?")
+        hand.answer(card, "Blue.")
+    restore(alice, card, 1)
+
+    thread = alice.get(f"{CARDS}/{card.pk}/messages").json()
+
+    assert [said["content"] for said in thread][1:] == ["Deep."]
+
+
+@pytest.mark.parametrize("version", [2, 10**12, 10**90])
+def test_an_unknown_version_is_404(alice: Desk, card: Card, version: int) -> None:
+    assert restore(alice, card, version).status_code == 404
+    assert len(versions(alice, card)) == 1
+
+
+@pytest.mark.parametrize("version", [0, -1, 1.0, 1.5, "1", True, None, [1]])
+def test_what_is_no_version_is_422(alice: Desk, card: Card, version: Any) -> None:
+    answer = restore(alice, card, version)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == ["version"]
+
+
+def test_a_version_without_a_finished_answer_is_409(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, None)
+    rewrite(alice, card, "Deep.")
+
+    assert restore(alice, card, 2).status_code == 409
+
+
+def test_while_the_card_is_written_nothing_is_restored(alice: Desk, card: Card) -> None:
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk)
+        hand.begin(card)
+
+    assert restore(alice, card, 1).status_code == 409
+
+
+def test_a_card_has_at_most_100_versions(alice: Desk, card: Card) -> None:
+    first = card.versions.get()
+    Version.objects.bulk_create(
+        Version(card=card, number=number, source="restore", generation=first.generation)
+        for number in range(2, MAX_VERSIONS + 1)
+    )
+    Card.objects.filter(pk=card.pk).update(current=card.versions.get(number=MAX_VERSIONS))
+
+    for path, body in (
+        ("restore", {"version": 1}),
+        ("regenerate", {}),
+        ("messages", {"content": "More."}),
+    ):
+        answer = alice.post(f"{CARDS}/{card.pk}/{path}", **body)
+        assert (answer.status_code, path) == (409, path)
+    assert len(versions(alice, card)) == MAX_VERSIONS
