@@ -42,6 +42,20 @@ def test_all_cards_are_asked_on_at_once(alice: Owner) -> None:
     alice.check_money(last)
 
 
+def test_each_model_hears_its_own_answer_and_no_other(alice: Owner) -> None:
+    prompt = alice.text({"model": BALANCE_ONLY, "tokens": 50}, tokens=3)
+    session = alice.finished(IN_PLAN, BALANCE_ONLY, prompt=prompt)
+
+    with alice.follow(session):
+        _chat(alice, session, "In metres?")
+
+    heard: dict[str, list[int]] = {}
+    for call in alice.calls():
+        heard.setdefault(call["model"], []).append(call["prompt_tokens"])
+    grown = {model: later - first for model, (first, later) in heard.items()}
+    assert grown[BALANCE_ONLY] - grown[IN_PLAN] == 50 - 3
+
+
 def test_a_reply_that_fails_can_be_written_anew(alice: Owner) -> None:
     session = alice.finished(IN_PLAN, BALANCE_ONLY)
 
