@@ -17,6 +17,8 @@ _RESET = struct.pack("ii", 1, 0)
 class Link:
     """One connection through a proxy. `over`: it is hung up once what came last is passed on."""
 
+    is_socket = False
+
     def __init__(self, client: socket.socket, server: socket.socket) -> None:
         self.client = client
         self.server = server
@@ -25,13 +27,21 @@ class Link:
 
 class Proxy:
     """Leads each connection to the next of the servers that are there, and forwards bytes both
-    ways. What passes goes through `to_server` and `to_client`, which return what is passed on."""
+    ways. What passes goes through `to_server` and `to_client`, which return what is passed on.
+
+    `sockets` is how many WebSockets were asked for.
+    """
 
     def __init__(self, *server_ports: int) -> None:
+        self.sockets = 0
         self._server_ports = list(server_ports)
         self._listener = socket.create_server((LOOPBACK, 0))
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def lead_to(self, server_port: int) -> None:
+        """Another server is there."""
+        self._server_ports.append(server_port)
 
     def __enter__(self) -> Self:
         return self
@@ -81,6 +91,9 @@ class Proxy:
     def _pump_to_server(self, link: Link) -> None:
         with suppress(OSError):
             while data := link.client.recv(_CHUNK):
+                if b"Upgrade: websocket" in data:
+                    link.is_socket = True
+                    self.sockets += 1
                 link.server.sendall(self.to_server(link, data))
         _hang_up(link.server)
 
@@ -138,18 +151,12 @@ class CuttingProxy(Proxy):
         self.cut_sockets = 0
         self._random = random.Random(cuts)  # noqa: S311 - no secret
         self._bytes_left: dict[Link, int] = {}
-        self._sockets: set[Link] = set()
         self._lock = threading.Lock()
         super().__init__(*server_ports)
 
     def source(self) -> str:
         """One per connection, so that the limit on what one client may ask is not used up."""
         return new_address()
-
-    def to_server(self, link: Link, data: bytes) -> bytes:
-        if b"Upgrade: websocket" in data:
-            self._sockets.add(link)
-        return data
 
     def to_client(self, link: Link, data: bytes) -> bytes:
         with self._lock:
@@ -158,7 +165,7 @@ class CuttingProxy(Proxy):
             if left >= 0 or not self.cuts_left:
                 return data
             self.cuts_left -= 1
-            self.cut_sockets += link in self._sockets
+            self.cut_sockets += link.is_socket
             link.over = True
             if self._random.random() < 0.5:
                 link.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -167,7 +174,7 @@ class CuttingProxy(Proxy):
     def _some_bytes(self, link: Link) -> int:
         """Down to a piece of a header, all orders of magnitude alike; up to a few dozen frames, or
         to many pages, for who never gets a whole one gets nowhere."""
-        most = 3.5 if link in self._sockets else 5.5
+        most = 3.5 if link.is_socket else 5.5
         return int(10 ** self._random.uniform(1.5, most))
 
 

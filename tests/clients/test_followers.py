@@ -2,11 +2,10 @@
 connections a hundred times: they end with exactly the log."""
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,18 +23,16 @@ from events import selectors, services
 from events.types import NewEvent
 from screenshots.chromium import installed
 from simulator.process import RunningSimulator
+from tests.chaos import calls
 from tests.chaos.councils import Council, customer
-from tests.chaos.proxy import CuttingProxy
+from tests.chaos.proxy import CuttingProxy, Proxy
 from tests.clients import page
-from tests.clients.environments import PROGRAMS
-from tests.environment import inherited
+from tests.clients.following import FOLLOWERS, PATIENCE, followed_in_python
 from tests.personas import new_user
 from tests.service import Web, running_web
 from tests.worker import Worker
 
-PROGRAM = PROGRAMS / "followers"
 CUTS = 100
-PATIENCE = 90  # seconds for all of them
 PAUSE = 0.01  # between two events of the writer
 
 # Address of the service, session, token, folder of its own: what the client has seen.
@@ -60,24 +57,6 @@ def web(
         yield web
 
 
-def in_python(url: str, session_id: UUID, token: str, folder: Path) -> dict[str, Any]:
-    """The package `websockets`, in a process of its own."""
-    variables = {"BASE_URL": url, "SESSION": str(session_id), "TOKEN": token}
-    done = subprocess.run(
-        [sys.executable, PROGRAM / "follow.py"],
-        cwd=folder,
-        env=inherited() | variables,
-        stdin=subprocess.DEVNULL,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
-    seen: dict[str, Any] = json.loads(done.stdout)
-    return seen
-
-
 @pytest.fixture
 def in_a_page(page_port: int) -> Client:
     """A page of another origin, in a real browser."""
@@ -85,7 +64,7 @@ def in_a_page(page_port: int) -> Client:
     def in_a_page(url: str, session_id: UUID, token: str, folder: Path) -> dict[str, Any]:
         task = {"baseURL": url, "session": str(session_id), "token": token}
         profile = folder / "profile"
-        return page.opened(PROGRAM, "page.html", task, profile=profile, port=page_port)
+        return page.opened(FOLLOWERS, "page.html", task, profile=profile, port=page_port)
 
     return in_a_page
 
@@ -100,7 +79,7 @@ def in_a_page(page_port: int) -> Client:
     ]
 )
 def client(request: pytest.FixtureRequest, in_a_page: Client) -> Client:
-    return in_python if request.param == "in_python" else in_a_page
+    return followed_in_python if request.param == "in_python" else in_a_page
 
 
 def test_a_hundred_cuts_lose_nothing_and_repeat_nothing(
@@ -138,6 +117,30 @@ def test_the_answers_of_a_council_come_through(
             answers[card_id] = answers.get(card_id, "") + event["data"]["text"]
     assert {len(answer.split()) for answer in answers.values()} == {150}
     assert answers == council.answers()
+
+
+def test_who_follows_a_process_that_ends_goes_on_at_another(
+    committed: None, web: Web, simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    alice = new_user("alice", plan="pro")
+    session_id = _new_stream(alice)
+
+    with (
+        running_web(simulator) as ending,
+        Proxy(ending.port) as proxy,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        client = thread.submit(followed_in_python, proxy.url, session_id, _token(alice), tmp_path)
+        calls.wait_for(lambda: proxy.sockets == 1)
+        _append(session_id, "card.delta")
+        proxy.lead_to(web.port)
+        ending.process.ask_to_stop()
+        _append(session_id, "card.delta")
+        calls.wait_for(lambda: proxy.sockets == 2)
+        _append(session_id, "session.completed")
+        seen = client.result()
+
+    assert seen["events"] == _log(alice, session_id)
 
 
 @contextmanager
