@@ -1,0 +1,89 @@
+"""POST /api/council/sessions/{id}/chat: message the whole council."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from council.models import Generation, Session
+from council.services import merges, sessions
+from council.tests import hand
+from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
+from council.types import MergeMode
+from inference.errors import UpstreamFailed
+
+pytestmark = pytest.mark.usefixtures("committed", "providers")
+
+
+@pytest.fixture
+def alice(committed: None) -> Desk:
+    return new_desk()
+
+
+def chat(desk: Desk, session: Session, content: Any = QUESTION) -> Any:
+    return desk.post(f"{SESSIONS}/{session.pk}/chat", content=content)
+
+
+def test_every_card_that_answers_is_asked(alice: Desk) -> None:
+    with transaction.atomic():
+        session, cards = alice.council("Deep.", "Blue.")
+        merge = merges.merge(user=alice.user, session_id=session.pk, mode=MergeMode.FUSE)
+        hand.answer(merge, "Deep blue.")
+
+    answer = chat(alice, session)
+
+    assert answer.status_code == 202
+    begun = answer.json()
+    assert set(begun) == {"turn_id", "message", "cards"}
+    assert begun["message"]["turn_id"] == begun["turn_id"]
+    assert (begun["message"]["card_id"], begun["message"]["content"]) == (None, QUESTION)
+    assert [card["id"] for card in begun["cards"]] == [str(card.pk) for card in cards]
+    for card in begun["cards"]:
+        assert (card["current_version"], card["source"]) == (2, "message")
+        assert card["status"] in UNDERWAY
+        *_, asked, reply = alice.get(f"{CARDS}/{card['id']}/messages").json()
+        assert asked["turn_id"] == reply["turn_id"] == begun["turn_id"]
+    assert alice.session(session.pk)["activity"] == "chatting"
+
+
+def test_a_card_without_a_finished_answer_is_passed_over(alice: Desk) -> None:
+    session, [failed, other] = alice.council("Deep.", "Blue.")
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=failed.pk)
+        hand.begin(failed).release(UpstreamFailed())
+
+    begun = chat(alice, session).json()
+
+    assert [card["id"] for card in begun["cards"]] == [str(other.pk)]
+
+
+def test_where_no_card_has_an_answer_it_is_409(alice: Desk) -> None:
+    session, [card] = alice.council("Deep.")
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk)
+        hand.begin(card).release(UpstreamFailed())
+
+    assert chat(alice, session).status_code == 409
+
+
+def test_while_a_card_is_written_or_a_chat_goes_on_it_is_409(alice: Desk) -> None:
+    session, [card, _] = alice.council("Deep.", "Blue.")
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk)
+        hand.begin(card)
+    assert chat(alice, session).status_code == 409
+
+    session, _ = alice.council("Deep.", "Blue.")
+    assert chat(alice, session).status_code == 202
+    assert chat(alice, session).status_code == 409
+
+
+@pytest.mark.parametrize("content", ["", "\n", None, 0, "x" * 100_001])
+def test_what_is_no_message_is_422(alice: Desk, content: Any) -> None:
+    session, _ = alice.council("Deep.")
+
+    answer = chat(alice, session, content)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == ["content"]
+    assert Generation.objects.filter(session=session).count() == 1

@@ -1,0 +1,96 @@
+"""GET /api/council/sessions: list councils."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from billing.tests.bank import BALANCE_ONLY, IN_PLAN
+from council.tests.desk import CARDS, SESSIONS, Desk, new_desk
+
+pytestmark = pytest.mark.usefixtures("committed", "providers")
+
+
+@pytest.fixture
+def alice(committed: None) -> Desk:
+    return new_desk()
+
+
+def rows(desk: Desk, **query: Any) -> list[dict[str, Any]]:
+    answer = desk.get(SESSIONS, **query)
+    assert answer.status_code == 200
+    found: list[dict[str, Any]] = answer.json()
+    return found
+
+
+def test_councils_are_listed_newest_first_with_their_models_and_costs(alice: Desk) -> None:
+    first, _ = alice.council("Deep.", "Blue.")
+    second, _ = alice.council("Wet.", model=BALANCE_ONLY)
+
+    newest, oldest = rows(alice)
+
+    assert (newest["id"], oldest["id"]) == (str(second.pk), str(first.pk))
+    assert (newest["models"], oldest["models"]) == ([BALANCE_ONLY], [IN_PLAN, IN_PLAN])
+    for row in (newest, oldest):
+        assert row["cost_usd"] == alice.session(row["id"])["cost_usd"] > 0
+    assert set(newest) == {
+        "id",
+        "title",
+        "status",
+        "activity",
+        "round",
+        "rounds",
+        "models",
+        "cost_usd",
+        "created_at",
+    }
+
+
+def test_a_page_leads_to_the_next(alice: Desk) -> None:
+    for _ in range(3):
+        alice.council("Deep.")
+
+    page = alice.get(SESSIONS, limit=2)
+    rest = alice.client.get(page.headers["Link"].partition(">")[0].strip("<"))
+
+    assert [len(page.json()), len(rest.json())] == [2, 1]
+    assert "Link" not in rest.headers
+    assert [row["id"] for row in page.json() + rest.json()] == [row["id"] for row in rows(alice)]
+
+
+def test_a_longer_list_takes_no_more_queries(alice: Desk) -> None:
+    alice.council("Deep.")
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        rows(alice)
+    for _ in range(3):
+        alice.council("Deep.", "Blue.")
+    with CaptureQueriesContext(connection) as many:
+        rows(alice)
+
+    assert len(many) == len(few) <= 6
+
+
+def test_without_councils_it_is_empty(alice: Desk) -> None:
+    assert rows(alice) == []
+
+
+def test_a_council_whose_cards_were_removed_stays(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    alice.client.delete(f"{CARDS}/{card.pk}")
+
+    [row] = rows(alice)
+
+    assert (row["models"], row["status"]) == ([], "completed")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("limit", "0"), ("limit", "ten"), ("limit", "-1"), ("before", "7")]
+)
+def test_a_page_that_is_none_is_422(alice: Desk, name: str, value: str) -> None:
+    answer = alice.get(SESSIONS, **{name: value})
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == [name]
