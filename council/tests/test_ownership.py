@@ -1,6 +1,7 @@
 """What is not yours is not there, on any route."""
 
 import json
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -8,8 +9,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from billing.tests.bank import IN_PLAN
-from config.openapi import document
 from council.tests.desk import CARDS, QUESTION, SESSIONS, new_desk
+from council.urls import urlpatterns
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
@@ -44,10 +45,11 @@ def test_every_route_is_here() -> None:
     named = {(method, path) for method, path, _ in ROUTES}
 
     assert named == {
-        (method.upper(), path)
-        for path, operations in document()["paths"].items()
-        if path.startswith("/api/council/") and "{" in path
-        for method in operations
+        (method.upper(), "/api/council/" + re.sub(r"<uuid:(\w+)>", r"{\1}", str(route.pattern)))
+        for route in urlpatterns
+        if "<" in str(route.pattern)
+        for method in getattr(route.callback, "actions")  # noqa: B009 - REST framework adds it
+        if method != "head"
     }
 
 
