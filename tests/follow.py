@@ -101,12 +101,12 @@ class Follower:
         self.pictures.append(answer.json())
         return self.pictures[-1]
 
-    def wait_until_idle(self, seconds: float = PATIENCE) -> Picture:
+    def wait_until_idle(self, glances: tuple[float, float] = GLANCES) -> Picture:
         """Look again and again until nothing runs any more; the last picture."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while (picture := self.look())["status"] == "running":
             assert time.monotonic() < deadline, picture
-            time.sleep(random.uniform(*GLANCES))  # noqa: S311 - any moment will do
+            time.sleep(random.uniform(*glances))  # noqa: S311 - any moment will do
         return picture
 
     def check(self) -> Picture:

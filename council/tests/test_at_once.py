@@ -22,7 +22,7 @@ from council.errors import (
 )
 from council.models import Card, Generation, Session, Status
 from council.sections import UNCHANGED
-from council.selectors.sessions import get_session
+from council.selectors.sessions import SessionState, get_session
 from council.serializers import SessionSerializer
 from council.services import conversation, debates, merges, sessions
 from council.tests import hand
@@ -281,6 +281,24 @@ def test_the_council_is_complete_once_when_all_cards_end_together(alice: User) -
     assert told.count("card.completed") == 5
     assert told[-1] == "session.completed"
     assert told.count("session.completed") == 1
+
+
+def test_a_picture_is_of_one_moment(alice: User) -> None:
+    council, [call] = _begin(alice)
+    call.say("Deep")
+
+    with bank.other_connection() as holder, ThreadPoolExecutor(1) as thread:
+        with holder.transaction():
+            # The council and the end of its log have been read by then, the text has not.
+            holder.execute("LOCK TABLE billing_charge")
+            picture = thread.submit(_outcome, lambda: get_session(alice, council.pk))
+            wait_until_blocked(holder)
+            call.say(", very deep", offset=4)
+        seen = picture.result(timeout=20)
+
+    assert isinstance(seen, SessionState)
+    assert seen.cards[0].content == "Deep"
+    assert seen.last_seq == len(_log(alice, council)) - 1
 
 
 def test_a_storm_leaves_a_council_that_its_events_explain(alice: User) -> None:

@@ -1,5 +1,6 @@
 """What becomes of cards, seen from all sides: socket, replay, log and session tell the same."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from council.tests.owner import BALANCE_ONLY, IN_PLAN, Owner, Shape
 from tests.follow import wait_until
 from tests.worker import Worker
 
+LOOKERS = 3
 # Long enough to act in the middle of it.
 SLOW: dict[str, Any] = {"tokens": 300, "delay_ms": 20}
 
@@ -26,10 +28,21 @@ def test_a_council_answers(alice: Owner) -> None:
 
     last = follower.pictures[-1]
     assert _statuses(last) == ["completed"] * 4
-    assert len(follower.pictures) > 5
+    # The text has come little by little.
+    assert len({_card(picture)["content"] for picture in follower.pictures}) > 3
     assert [len(card["content"].split()) for card in last["cards"]] == [60] * 4
     assert len(alice.calls()) == 4
     alice.check_money(last)
+
+
+def test_a_picture_is_true_at_any_moment(alice: Owner) -> None:
+    session = alice.start(*[IN_PLAN] * 8, prompt=alice.text(tokens=80, delay_ms=15))
+
+    with alice.follow(session) as follower, ThreadPoolExecutor(LOOKERS) as threads:
+        for _ in range(LOOKERS):
+            threads.submit(follower.wait_until_idle, glances=(0, 0.01))
+
+    assert len(follower.pictures) > 10
 
 
 def test_a_card_is_added(alice: Owner) -> None:
