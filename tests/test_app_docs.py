@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from accounts import tokens
 from accounts.services.sessions import REFRESH_GRACE
@@ -18,10 +19,14 @@ from billing.serializers import MAX_TOPUP_USD, MIN_TOPUP_USD
 from common.local.paths import ROOT
 from common.pagination import MAX_LIMIT
 from config.openapi import document
+from council.diffs import MAX_PIECES
+from council.services.estimates import BYTES_PER_TOKEN, EXPECTED_OUTPUT_TOKENS
+from council.types import MAX_CARDS, MAX_ROUNDS, MAX_VERSIONS
 from simulator.process import RunningSimulator
 from tests.documents import examples, rows, section
 from tests.personas import PASSWORD, new_user
-from tests.service import running_web
+from tests.service import Web, running_web
+from tests.worker import running_worker
 
 PAGE = ROOT / "docs" / "api" / "app.md"
 
@@ -31,26 +36,26 @@ def test_the_quick_start_signs_in_tops_up_and_lists(
 ) -> None:
     alice = new_user("alice", plan="max")
     _, example = examples(section(PAGE, "Quick start"), "sh")
-    # `python3` is whatever runs these tests.
-    (tmp_path / "python3").symlink_to(sys.executable)
     with running_web(simulator, SELF_SERVICE_TOPUP="1") as web:
-        done = subprocess.run(
-            ["bash", "-ec", example],
-            cwd=tmp_path,
-            env={
-                "PATH": f"{tmp_path}:{os.environ['PATH']}",
-                "BASE_URL": web.url,
-                "EMAIL": alice.email,
-                "PASSWORD": PASSWORD,
-            },
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        done = _run(example, web, alice.email, tmp_path)
     assert '"plan":"max"' in done.stdout
     assert '"kind":"topup","amount_usd":10.0' in done.stdout
     assert LedgerEntry.objects.get(account=alice).delta == 10_000_000_000
+
+
+def test_a_council_is_held_and_merged(
+    committed: None, simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    alice = new_user("alice", plan="max", balance_usd=1)
+    _, quick_start = examples(section(PAGE, "Quick start"), "sh")
+    [example] = examples(section(PAGE, "Councils"), "sh")
+    sign_in, _, _ = quick_start.partition("\n\n")
+    with running_web(simulator) as web, running_worker(simulator):
+        done = _run(f"{sign_in}\n{example}", web, alice.email, tmp_path)
+
+    assert '"at_most_usd"' in done.stdout
+    assert "# Why is the sea blue?" in done.stdout
+    assert "## Sources" in done.stdout
 
 
 def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None:
@@ -74,6 +79,7 @@ def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None
         ("You", "/api/users/"),
         ("API keys", "/api/keys"),
         ("Money", "/api/billing/"),
+        ("Councils", "/api/council/"),
     ],
 )
 def test_every_endpoint_is_listed_once_and_exists(title: str, prefix: str) -> None:
@@ -111,7 +117,34 @@ def test_every_code_of_a_402_is_explained() -> None:
         ("Signing in", f"within {REFRESH_GRACE.total_seconds():.0f} seconds"),
         ("Money", f"{MIN_TOPUP_USD:,} to {MAX_TOPUP_USD:,}"),
         ("Lists", f"at most {MAX_LIMIT} rows"),
+        ("Councils", f"1 to {MAX_CARDS} models"),
+        ("Councils", f"up to {MAX_VERSIONS} versions"),
+        ("Councils", f"1 to {MAX_ROUNDS} rounds"),
+        ("Comparing", f"more than {MAX_PIECES:,} words"),
+        ("What a council costs", f"an answer of {EXPECTED_OUTPUT_TOKENS} tokens"),
+        ("What a council costs", f"at {BYTES_PER_TOKEN} bytes a token"),
+        ("Limits", f"At most {settings.MAX_RUNNING_CALLS} calls of one user"),
     ],
 )
 def test_a_figure_is_that_of_the_code(title: str, words: str) -> None:
     assert words in re.sub(r"\s+", " ", section(PAGE, title))
+
+
+def _run(example: str, web: Web, email: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Its output, run by somebody who has signed up, in an empty folder."""
+    # `python3` is whatever runs these tests.
+    (folder / "python3").symlink_to(sys.executable)
+    return subprocess.run(
+        ["bash", "-ec", example],
+        cwd=folder,
+        env={
+            "PATH": f"{folder}:{os.environ['PATH']}",
+            "BASE_URL": web.url,
+            "EMAIL": email,
+            "PASSWORD": PASSWORD,
+        },
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
