@@ -174,6 +174,28 @@ def test_a_model_that_left_the_catalog_is_replaced(council: Session, disable: Di
     assert _state(merge).model not in (*AUTHORS, REQUESTED)
 
 
+@pytest.mark.parametrize(
+    ("left", "expected"),
+    [
+        # What is down is more often a provider than a model.
+        (["gpt-6.1-terra", "deepseek-v4-pro"], "deepseek-v4-pro"),
+        # Nobody pays more than they asked for, if it can be helped.
+        (["gemini-3.1-pro-preview", "grok-4.7"], "grok-4.7"),
+    ],
+    ids=["another provider", "cheaper"],
+)
+def test_the_best_of_what_is_left_takes_over(
+    council: Session, disable: Disable, left: list[str], expected: str
+) -> None:
+    requested = "gpt-6.1-sol"
+    merge = _merge(council, model=requested)
+    others = AIModel.objects.exclude(id__in=[*AUTHORS, requested, *left])
+    disable(*others.values_list("id", flat=True))
+    hand.begin(merge).release(UpstreamFailed())
+
+    assert _state(merge).model == expected
+
+
 def test_one_of_the_same_provider_is_better_than_none(alice: User, settings: LazySettings) -> None:
     council = _council(alice, *AUTHORS)
     merge = merges.merge(
