@@ -18,6 +18,7 @@ from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
 from common.backoffice.pages import MAX_COUNT, BoundedPaginator
 from common.ids import uuid7
 from files.models import StoredFile
+from jobs.models import Job
 from tests.operators import Operator, new_operator
 from tests.personas import new_key
 from tests.service import Web
@@ -50,6 +51,7 @@ def add_rows(count: int) -> None:
         StoredFile.objects.create(
             account=user, media_type="image/png", size=1, expires_at="2030-01-01T00:00:00Z"
         )
+        Job.objects.create(kind="tests", queue=Job.Queue.DEFAULT, account=user)
         lockout.count_attempt(address=user.email, client_ip="192.0.2.1")
 
 
