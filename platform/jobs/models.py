@@ -56,6 +56,9 @@ class Job(models.Model):
             ),
             models.Index(fields=["owner_id"], condition=Q(status="running"), name="job_running"),
             models.Index(
+                fields=["account"], condition=Q(ended_at__isnull=True), name="job_of_account"
+            ),
+            models.Index(
                 fields=["ended_at"], condition=Q(ended_at__isnull=False), name="job_ended"
             ),
         ]

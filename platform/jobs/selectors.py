@@ -6,6 +6,5 @@ from jobs.models import Job
 
 def count_open(user: User) -> int:
     """How many of the user's jobs wait or run."""
-    return Job.objects.filter(
-        account=user, status__in=(Job.Status.QUEUED, Job.Status.RUNNING)
-    ).count()
+    open_jobs = Job.objects.filter(account=user, ended_at=None)
+    return open_jobs.exclude(status=Job.Status.PAUSED).count()

@@ -100,6 +100,11 @@ class Migration(migrations.Migration):
                         name="job_running",
                     ),
                     models.Index(
+                        condition=models.Q(("ended_at__isnull", True)),
+                        fields=["account"],
+                        name="job_of_account",
+                    ),
+                    models.Index(
                         condition=models.Q(("ended_at__isnull", False)),
                         fields=["ended_at"],
                         name="job_ended",
