@@ -1,4 +1,4 @@
-"""PostgreSQL goes away for 45 seconds under running streams."""
+"""PostgreSQL goes away for 45 seconds under running streams, and under a council."""
 
 import os
 import subprocess
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import httpx
 import psycopg
 import pytest
 
@@ -20,9 +22,10 @@ from common.local.processes import Process
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.service import running_web
+from tests.worker import running_worker
 
 AWAY_SECONDS = 45
-STREAMS = 3
+STREAMS, CARDS = 3, 2
 # Longer than the outage, on both sides of it.
 TOKENS, DELAY_MS = 120, 500
 DATABASE = "away"
@@ -30,23 +33,33 @@ DATABASE = "away"
 
 @pytest.mark.timeout(200)
 @pytest.mark.usefixtures("django_db_setup")
-def test_running_streams_survive_it_and_are_settled_in_full(
+def test_running_calls_survive_it_and_are_settled_in_full(
     simulator: RunningSimulator, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Nothing expires: leases that ran out meanwhile get a minute to be renewed. And nothing is
-    free: what the streams produced during the outage is settled after it."""
+    """Nothing lapses: leases that ran out meanwhile get a minute to be renewed. And nothing is
+    free: what the calls produced during the outage is told and settled after it."""
     data = Path(tmp_path_factory.mktemp("postgres")) / "data"
     _let_others_in(data)
     port = free_port()
     with running_postgres(data, port) as server:
-        environment = {"DATABASE_URL": postgres.url(port, DATABASE)}
+        database_url = postgres.url(port, DATABASE)
+        environment = {"DATABASE_URL": database_url}
         postgres.create_database(port, DATABASE)
-        key = _prepare(environment)
+        key, token = _prepare(environment)
         with (
             running_web(simulator, **environment) as web,
+            running_worker(simulator, DATABASE_URL=database_url),
+            httpx.Client(
+                base_url=f"{web.url}/api/council",
+                headers={"Authorization": f"Bearer {token}"},
+                timeout=20,
+            ) as councils,
             ThreadPoolExecutor(STREAMS) as threads,
         ):
-            markers = [uuid7().hex for _ in range(STREAMS)]
+            council, markers = uuid7().hex, [uuid7().hex for _ in range(STREAMS)]
+            prompt = calls.body(council, tokens=TOKENS, delay_ms=DELAY_MS)["messages"][0]["content"]
+            question = {"prompt": prompt, "models": [calls.MODEL] * CARDS}
+            session = councils.post("/sessions", json=question).json()
             streams = [
                 threads.submit(
                     calls.post,
@@ -59,22 +72,29 @@ def test_running_streams_survive_it_and_are_settled_in_full(
                 for marker in markers
             ]
             calls.wait_for(lambda: all(simulator.calls(marker) for marker in markers))
+            calls.wait_for(lambda: len(simulator.calls(council)) == CARDS)
             server.stop()
             refused = calls.post(web.url, key, calls.body(uuid7().hex))
             time.sleep(AWAY_SECONDS)
             postgres.initialise(data)
             with running_postgres(data, port):
-                with psycopg.connect(environment["DATABASE_URL"]) as connection:
+                with psycopg.connect(database_url) as connection:
                     assert connection.execute("SELECT * FROM lapsed_charges(10)").fetchall() == []
+                    assert connection.execute("SELECT * FROM lapsed_jobs(10)").fetchall() == []
                 answers = [stream.result(timeout=120) for stream in streams]
-                charges = _wait_for_settlements(environment["DATABASE_URL"])
+                charges = _wait_for_settlements(database_url)
+                session = councils.get(f"/sessions/{session['id']}").json()
+                told = _told(councils, session)
                 _reconcile(environment)
 
     assert refused.status_code == 503
     assert refused.json()["error"]["code"] == "service_unavailable"
     assert all(answer.text.endswith("data: [DONE]\n\n") for answer in answers)
     assert [calls.emitted(simulator, marker) for marker in markers] == [TOKENS] * STREAMS
-    assert charges == [("settled", TOKENS)] * STREAMS
+    assert charges == [("settled", TOKENS)] * (STREAMS + CARDS)
+    assert session["status"] == "completed"
+    assert told == {card["id"]: card["content"] for card in session["cards"]}
+    assert [len(text.split()) for text in told.values()] == [TOKENS] * CARDS
 
 
 @contextmanager
@@ -95,15 +115,32 @@ def _let_others_in(folder: Path) -> None:
             parent.chmod(parent.stat().st_mode | 0o111)
 
 
-def _prepare(environment: dict[str, str]) -> str:
-    """The schema, the seeds, and one account. Returns its key."""
+def _told(councils: httpx.Client, session: dict[str, Any]) -> dict[str, str]:
+    """The text of each card, as its followers were told it."""
+    told = dict.fromkeys((card["id"] for card in session["cards"]), "")
+    after = 0
+    path = f"/sessions/{session['id']}/events"
+    while events := councils.get(path, params={"after_seq": after}).json():
+        for event in events:
+            if event["type"] == "card.delta":
+                assert event["data"]["offset"] == len(told[event["data"]["card_id"]])
+                told[event["data"]["card_id"]] += event["data"]["text"]
+        after = events[-1]["seq"]
+    return told
+
+
+def _prepare(environment: dict[str, str]) -> tuple[str, str]:
+    """The schema, the seeds, and one account. Returns its key and an access token."""
     for command in ("migrate", "seed_catalog", "seed_plans"):
         _manage(environment, command, "--verbosity", "0")
     script = (
+        "from accounts.tokens import access_token;"
         "from tests.personas import new_key, new_user;"
-        "print(new_key(new_user('alice', plan='max', balance_usd=50))[1])"
+        "alice = new_user('alice', plan='max', balance_usd=50);"
+        "print(new_key(alice)[1], access_token(alice.pk, alice.token_version))"
     )
-    return _manage(environment, "shell", "--verbosity", "0", "-c", script).strip()
+    key, token = _manage(environment, "shell", "--verbosity", "0", "-c", script).split()
+    return key, token
 
 
 def _reconcile(environment: dict[str, str]) -> None:

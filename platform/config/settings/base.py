@@ -124,17 +124,21 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/platform")
 }
 # ASGI threads come and go, so connections live in a pool, not in threads. Workers set
-# DATABASE_POOL=0: their threads persist, and so may their connections.
+# DATABASE_POOL=0: their threads persist, and so may their connections. Either way one that has died
+# meanwhile is found out before it is used.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if env.bool("DATABASE_POOL", True):
     DATABASES["default"]["CONN_MAX_AGE"] = 0
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 0,
         "max_size": env.int("DATABASE_POOL_SIZE", 8),
         "timeout": 5,
+        # The pool's own attempts come further and further apart; every request that finds them
+        # given up starts new ones.
+        "reconnect_timeout": 3.0,
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 REDIS_URL: str = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
 
