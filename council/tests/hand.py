@@ -12,7 +12,8 @@ from billing.tests import bank
 from billing.types import Ending, Resolution
 from common.errors import DomainError
 from council import events
-from council.models import Card, Generation
+from council.errors import CallCancelled
+from council.models import Card, Generation, Session, Status
 from council.runner import GenerationHandler
 from council.selectors.cards import current_of
 from council.services import outcomes
@@ -118,3 +119,21 @@ def answer(card: Card, text: str) -> Call:
     call = begin(card)
     call.settle(text)
     return call
+
+
+def finish_all(council: Session) -> None:
+    """Do whatever waits in a council, as the worker's handler does."""
+    waiting = Generation.objects.filter(session=council, status=Status.QUEUED)
+    for job_id in waiting.values_list("pk", flat=True):
+        if call := claim(job_id):
+            _finish(call)
+
+
+def _finish(call: Call) -> None:
+    try:
+        call.prepare()
+    except CallCancelled as failure:
+        call.give_up(failure)
+    else:
+        call.hold()
+        call.settle("Deep.")
