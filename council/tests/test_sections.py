@@ -48,6 +48,22 @@ def test_the_answer_is_seen_while_it_is_written() -> None:
     assert answer_so_far(text) == f"{LONG}and a half"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        IN_FORM,
+        "<revised_answer>UNCHANGED</revised_answer>",
+        "<revised_answer>\n__UNCHANGED__, for I am right.",
+        "<revised_answer>3 < 4</ b></revised_answer> So it is.",
+        f"{'deep ' * 90}UNCHANGED",
+        f"{' ' * 500}UNCHANGED",
+    ],
+)
+def test_nothing_is_seen_too_early(text: str) -> None:
+    for end in range(len(text)):
+        assert (read(text).answer or "").startswith(answer_so_far(text[:end])), end
+
+
 @given(TEXTS, st.data())
 def test_what_was_seen_at_any_moment_begins_what_is_there_in_the_end(
     text: str, data: st.DataObject
