@@ -157,7 +157,7 @@ FORGERIES: dict[str, Callable[[Persona], str]] = {
 def test_a_hostile_token_is_401(alice: Persona, forgery: str) -> None:
     response = get_me(f"Bearer {FORGERIES[forgery](alice)}")
     assert response.status_code == 401
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
 
 
 @pytest.mark.parametrize("authorization", ["Bearer", "Basic YTpi", "Bearer  ", "", "Token abc"])

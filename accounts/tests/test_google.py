@@ -254,7 +254,7 @@ def test_a_known_identity_does_not_open_a_closed_account(
     User.objects.update(status=status)
     response = sign_in(google)
     assert response.status_code == expected
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
 
 
 # --- What is sent --------------------------------------------------------------------------------

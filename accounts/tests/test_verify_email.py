@@ -113,6 +113,7 @@ def test_a_token_that_cannot_be_used_is_refused_in_the_same_words(
     problem = InvalidEmailedToken.problem
     assert response.json() == {
         "detail": f"token: {problem}",
+        "code": InvalidEmailedToken.code,
         "errors": [{"loc": ["token"], "msg": problem}],
     }
 
@@ -149,7 +150,7 @@ def test_another_mail_is_sent_on_request(alice: Persona) -> None:
     first = mailed_token("/verify-email")
     response = alice.client.post(RESEND)
     assert response.status_code == 202
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
     second = mailed_token("/verify-email")
     assert second != first
     assert verify(first).status_code == 200

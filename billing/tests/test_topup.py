@@ -115,6 +115,7 @@ def test_the_error_names_the_field_and_the_bounds() -> None:
 
     assert response.json() == {
         "detail": "amount_usd: An amount is from 1 to 10,000 US dollars.",
+        "code": "validation_failed",
         "errors": [
             {"loc": ["amount_usd"], "msg": "An amount is from 1 to 10,000 US dollars."},
         ],

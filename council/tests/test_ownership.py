@@ -65,7 +65,10 @@ def test_bob_gets_404_and_alice_keeps_what_she_has(
     answer = send(bob.client, method, address, body)
 
     assert answer.status_code == 404
-    assert answer.json() == {"detail": "There is nothing at this address."}
+    assert answer.json() == {
+        "detail": "There is nothing at this address.",
+        "code": "not_found",
+    }
     assert alice.session(session.pk) == before
     assert send(alice.client, method, address, body).status_code < 300
 

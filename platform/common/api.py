@@ -1,4 +1,4 @@
-"""The edge of `/api`: how bodies are read and how every error is written, as `{detail}`."""
+"""The edge of `/api`: how bodies are read and how every error is written."""
 
 import json
 import math
@@ -167,7 +167,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         case exceptions.UnsupportedMediaType():
             return _domain_response(UnsupportedMediaType())
         case exceptions.APIException():
-            return Response({"detail": str(error.detail)}, status=error.status_code)
+            body = {"detail": str(error.detail), "code": error.default_code}
+            return Response(body, status=error.status_code)
         case Http404():
             return _domain_response(NotFound())
         case PermissionDenied():

@@ -9,14 +9,15 @@ from common.errors import DomainError
 
 
 def body(error: DomainError) -> dict[str, Any]:
-    """`{detail}` with a sentence; that of a 402 is an object with a `code` to branch on. A 422 also
-    has a list of problems, whose `loc` is empty where no single value is to blame."""
+    """`{detail, code}`: a sentence for people, and what a program branches on. The `detail` of a
+    402 is an object with both. A 422 also has a list of problems, whose `loc` is empty where no
+    single value is to blame."""
     if error.status == status.HTTP_402_PAYMENT_REQUIRED:
         return {"detail": {"code": error.code, "message": error.text, **error.extra}}
     problems = {}
     if error.status == status.HTTP_422_UNPROCESSABLE_ENTITY:
         problems["errors"] = [{"loc": [], "msg": error.text}]
-    return {"detail": error.text, **problems, **error.extra}
+    return {"detail": error.text, "code": error.code, **problems, **error.extra}
 
 
 def headers(error: DomainError) -> dict[str, str]:

@@ -144,17 +144,19 @@ SCHEMAS: dict[str, Schema] = {
         **_object(
             "Why a request to the application interface is refused.",
             detail=_TEXT | {"description": "A sentence for people."},
+            code=_TEXT | {"description": "What a program branches on."},
             model_key=_TEXT | {"description": "The model that is in the way, if one is."},
         ),
-        "required": ["detail"],
+        "required": ["detail", "code"],
     },
     "ValidationFailed": {
         **_object(
             "Why the values of a request are refused.",
             detail=_TEXT | {"description": "The first problem, as a sentence."},
+            code=_TEXT | {"description": "What a program branches on."},
             errors={"type": "array", "items": _PROBLEM},
         ),
-        "required": ["detail"],
+        "required": ["detail", "code", "errors"],
     },
     "PaymentRequired": _object(
         "What has to be paid for first.",

@@ -48,7 +48,7 @@ def assert_refused(response: httpx.Response) -> None:
         assert_for_people(response)
     else:
         assert response.headers["content-type"] == "application/json"
-        assert response.json().keys() == {"detail"}
+        assert response.json().keys() == {"detail", "code"}
         assert "Retry-After" in response.json()["detail"]
     assert re.fullmatch(r"req_[0-9a-f]{32}", response.headers["x-request-id"])
 

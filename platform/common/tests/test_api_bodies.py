@@ -54,7 +54,7 @@ MALFORMED = {
 def test_a_malformed_body_is_400(name: str) -> None:
     response = post(MALFORMED[name])
     assert response.status_code == 400
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,11 @@ def test_a_number_that_is_too_large_is_422(number: str) -> None:
     response = post(f'{{"email": {number}}}')
     assert response.status_code == 422
     problem = "A number in the body is too large."
-    assert response.json() == {"detail": problem, "errors": [{"loc": [], "msg": problem}]}
+    assert response.json() == {
+        "detail": problem,
+        "code": "validation_failed",
+        "errors": [{"loc": [], "msg": problem}],
+    }
 
 
 def test_a_body_of_1_mb_is_read_and_one_byte_more_is_413() -> None:
@@ -93,7 +97,7 @@ def test_a_body_of_1_mb_is_read_and_one_byte_more_is_413() -> None:
 def test_a_large_body_is_413() -> None:
     response = post(b"[" + b"1," * 5_000_000 + b"1]")
     assert response.status_code == 413
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
 
 
 def test_an_absent_body_lacks_its_fields() -> None:
@@ -115,7 +119,7 @@ def test_an_absent_body_lacks_its_fields() -> None:
 def test_another_content_type_is_415(content_type: str) -> None:
     response = post(b"email=alice", content_type)
     assert response.status_code == 415
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "latin-1", "no-such-charset", "bz2_codec"])
@@ -127,4 +131,4 @@ def test_json_is_utf_8_whatever_the_header_says(charset: str) -> None:
 def test_a_body_of_unknown_length_is_411() -> None:
     response = APIClient().generic("POST", URL, "", headers={"Transfer-Encoding": "chunked"})
     assert response.status_code == 411
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}

@@ -40,15 +40,15 @@ def answer(error: Exception) -> Any:
     return response
 
 
-def test_a_refusal_keeps_its_status_and_its_sentence() -> None:
+def test_a_refusal_keeps_its_status_its_sentence_and_its_code() -> None:
     response = answer(NotFound("There is no such thing."))
     assert response.status_code == 404
-    assert response.data == {"detail": "There is no such thing."}
+    assert response.data == {"detail": "There is no such thing.", "code": "not_found"}
 
 
 def test_further_fields_stand_beside_the_detail() -> None:
     response = answer(Conflict("Busy.", run="r1"))
-    assert response.data == {"detail": "Busy.", "run": "r1"}
+    assert response.data == {"detail": "Busy.", "code": "conflict", "run": "r1"}
 
 
 def test_when_to_come_back_is_a_header() -> None:
@@ -89,6 +89,7 @@ def test_a_failed_validation_names_each_value_and_reads_as_a_sentence() -> None:
     assert response.status_code == 422
     assert response.data == {
         "detail": "items.1.size: A valid integer is required.",
+        "code": "validation_failed",
         "errors": [
             {"loc": ["items", 1, "size"], "msg": "A valid integer is required."},
             {"loc": ["tags", 1], "msg": "This field may not be null."},
@@ -99,6 +100,7 @@ def test_a_failed_validation_names_each_value_and_reads_as_a_sentence() -> None:
     response = answer(serializers.ValidationError(general.errors))
     assert response.data == {
         "detail": "Nothing fits.",
+        "code": "validation_failed",
         "errors": [{"loc": [], "msg": "Nothing fits."}],
     }
 
@@ -106,6 +108,7 @@ def test_a_failed_validation_names_each_value_and_reads_as_a_sentence() -> None:
 def test_a_services_validation_looks_the_same() -> None:
     assert answer(ValidationFailed.of("name", "Too long.")).data == {
         "detail": "name: Too long.",
+        "code": "validation_failed",
         "errors": [{"loc": ["name"], "msg": "Too long."}],
     }
 
@@ -113,7 +116,7 @@ def test_a_services_validation_looks_the_same() -> None:
 def test_what_nobody_foresaw_is_a_500_that_tells_nothing() -> None:
     response = answer(RuntimeError("secret"))
     assert response.status_code == 500
-    assert response.data.keys() == {"detail"}
+    assert response.data.keys() == {"detail", "code"}
     assert "secret" not in response.data["detail"]
 
 
@@ -137,7 +140,7 @@ def test_an_unreachable_database_is_503(pool: str) -> None:
         timeout=100,
         check=False,
     )
-    assert done.stdout == "503 ['detail']\n", done.stderr
+    assert done.stdout == "503 ['detail', 'code']\n", done.stderr
 
 
 # --- Outside of DRF's views ---------------------------------------------------------------------
@@ -171,7 +174,7 @@ def test_errors_outside_of_views_are_json_under_api_only(settings: Settings, sta
     client = APIClient(raise_request_exception=False)
     response = client.get(f"/api/{status}")
     assert response.status_code == status
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
     assert b"secret" not in response.content
     assert client.get(f"/elsewhere/{status}")["Content-Type"].startswith("text/html")
 
@@ -194,13 +197,13 @@ def test_an_unknown_host_is_a_json_400(settings: Settings, debug: bool, host: st
     settings.DEBUG = debug
     response = APIClient().get("/api/auth/me", HTTP_HOST=host)
     assert response.status_code == 400
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
 
 
 def test_a_wrong_method_is_405_and_names_the_right_ones() -> None:
     response = APIClient().get("/api/auth/login")
     assert response.status_code == 405
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
     assert "POST" in response["Allow"]
 
 
@@ -214,4 +217,4 @@ def test_html_is_not_offered() -> None:
         "/api/auth/login", {}, format="json", headers={"Accept": "text/html"}
     )
     assert response.status_code == 406
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}

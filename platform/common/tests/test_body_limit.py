@@ -31,7 +31,10 @@ def assert_refused(response: httpx.Response) -> None:
     if response.request.url.path.startswith("/admin/"):
         assert response.text == "The body is larger than 2 MB."
     else:
-        assert response.json() == {"detail": "The body is larger than 2 MB."}
+        assert response.json() == {
+            "detail": "The body is larger than 2 MB.",
+            "code": "payload_too_large",
+        }
     assert re.fullmatch(r"req_[0-9a-f]{32}", response.headers["x-request-id"])
     assert response.headers["connection"] == "close"
 

@@ -137,7 +137,7 @@ def test_others_streams_other_kinds_and_none_at_all_are_not_found(
     for stream_id in (new_stream(bob.user, events=1), of_another_kind, uuid7()):
         response = get(alice.client, stream_id)
         assert response.status_code == 404
-        assert json.loads(response.content).keys() == {"detail"}
+        assert json.loads(response.content).keys() == {"detail", "code"}
 
 
 def test_only_who_is_signed_in_may_read(alice: Persona, visitor: APIClient) -> None:

@@ -37,7 +37,7 @@ def refused(path: str, status: int) -> str:
     response = APIClient().get(path)
     assert response.status_code == status
     assert response["Content-Type"] == "application/json"
-    assert response.json().keys() == {"detail"}
+    assert response.json().keys() == {"detail", "code"}
     detail: str = response.json()["detail"]
     return detail
 
@@ -79,7 +79,7 @@ def test_it_does_not_matter_what_the_client_accepts(keep: Keep, web: Web, accept
     path = path_of(signed_url(keep()))
     assert httpx.get(web.url + path, headers={"Accept": accept}).status_code == 200
     response = httpx.get(web.url + "/files/x.png", headers={"Accept": accept})
-    assert (response.status_code, list(response.json())) == (403, ["detail"])
+    assert (response.status_code, list(response.json())) == (403, ["detail", "code"])
 
 
 def test_the_name_tells_what_the_file_is(keep: Keep) -> None:
@@ -174,7 +174,7 @@ def test_a_page_may_read_the_id_of_the_request(keep: Keep, web: Web) -> None:
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
 def test_links_are_only_read(keep: Keep, method: str) -> None:
     response = getattr(APIClient(), method)(path_of(signed_url(keep())))
-    assert (response.status_code, list(response.json())) == (405, ["detail"])
+    assert (response.status_code, list(response.json())) == (405, ["detail", "code"])
 
 
 def test_readers_that_do_not_read_keep_nobody_from_the_database(keep: Keep, web: Web) -> None:

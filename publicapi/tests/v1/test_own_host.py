@@ -96,7 +96,7 @@ def test_any_other_host_is_refused_by_both_interfaces(own: Web, host: str) -> No
     elsewhere = get(own, "/api/auth/me", host)
     assert (elsewhere.status_code, elsewhere.json()) == (
         400,
-        {"detail": "This host is not served here."},
+        {"detail": "This host is not served here.", "code": "invalid_host"},
     )
 
 
@@ -125,4 +125,4 @@ def test_no_socket_is_opened_on_its_host(own: Web, path: str) -> None:
     url = f"ws://127.0.0.1:{own.port}{path}"
     with pytest.raises(InvalidStatus) as refused, connect(url, additional_headers={"Host": HOST}):
         pass
-    assert refused.value.response.status_code == 403
+    assert refused.value.response.status_code == 400
