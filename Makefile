@@ -50,7 +50,7 @@ lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer version
 			$$name.in -o $$name.txt || exit 1; \
 	done
 
-bench: .venv/installed var/bench/litellm/installed ## Measure speed and memory beside a bare pass-through and another gateway
+bench: .venv/installed var/bench/litellm/installed ## Measure speed and memory beside yardsticks (ARGS="--only live" for one part)
 	@$(PYTHON) -m bench $(ARGS)
 
 screenshots: .venv/installed ## Take the pictures of the admin in docs/images (needs Chromium)
