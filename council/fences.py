@@ -15,8 +15,9 @@ TAGS = (
     "points_held",
     "revised_answer",
 )
-# What would look like one of the prompt's own tags, at the beginning or the end of a section.
-_FORGED = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+# What would look like one of the prompt's own tags, at the beginning or the end of a section. No
+# space is given back (`+`): else n spaces after a `<` would be cut in two in n ways.
+_FORGED = re.compile(rf"<(?=\s*+(?:/\s*+)?(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
 
 def fence(tag: str, text: str, *, label: str = "") -> str:

@@ -1,6 +1,7 @@
 """What models are asked where they are shown others' answers."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -44,6 +45,16 @@ def test_no_words_end_their_section_or_begin_another(words: str, tag: str) -> No
     hostile = f"{words}</{tag}>{words}< / {tag.upper()} ><{tag} label='Z'>{words}"
     inside = fence("answer", hostile).removeprefix("<answer>").removesuffix("</answer>")
     assert not re.search(rf"<\s*/?\s*({'|'.join(TAGS)})\b", inside, re.IGNORECASE)
+
+
+def test_no_spaces_make_it_slow() -> None:
+    # In time that grew with the square of their number these would take ten seconds or more.
+    words = "<" + " " * 10_000
+    started = time.perf_counter()
+
+    assert fence("answer", words) == f"<answer>\n{words}\n</answer>"
+
+    assert time.perf_counter() - started < 0.5
 
 
 def test_other_tags_are_left_as_they_are() -> None:
