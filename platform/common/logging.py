@@ -57,8 +57,9 @@ def configure(*, json: bool) -> None:
                 # The servers bring handlers of their own, which would not redact.
                 "uvicorn": own_handlers,
                 "uvicorn.error": own_handlers,
-                # One line per request is for the proxy in front to write.
+                # One line per request, or socket, is for the proxy in front to write.
                 "uvicorn.access": {"handlers": [], "propagate": False},
+                "uvicorn.websocket": {"level": "WARNING"},
                 # Every 4xx is a warning to Django; to us it is an ordinary answer.
                 "django.request": {"level": "ERROR"},
             },

@@ -4,9 +4,11 @@ uvicorn parses and answers whatever comes, and waits for ever on a client that r
 deployment names this class with `--ws`.
 """
 
+import logging
 import socket
 import time
 from asyncio import BaseTransport
+from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import OPEN
@@ -28,6 +30,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     _frames = 0
     _window_ends = 0.0
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # One of its own, so that the lines about each socket can be set off (common/logging.py).
+        self.logger = self.conn.logger = logging.getLogger("uvicorn.websocket")
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
