@@ -7,6 +7,9 @@ from rest_framework.request import Request
 
 from accounts.models import User
 
+# On one API key.
+MAX_ALLOWED_MODELS = 64
+
 
 class AuthenticatedRequest(Request):
     """The request of a view that only signed-in users reach."""

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from catalog.selectors import get_catalog
-from common.fields import TextField, WholeNumberField
+from common.fields import BoundedListField, TextField, WholeNumberField
 from council.diffs import Format
 from council.exports import FileFormat
 from council.types import (
@@ -42,14 +42,14 @@ class ChatModelField(TextField):
         return model.id
 
 
-class CardIdsField(serializers.ListField):
+class CardIdsField(BoundedListField):
     """Cards of one council."""
 
     child = serializers.UUIDField()
 
     def __init__(self) -> None:
         # Those that answer, and those that merge.
-        super().__init__(required=False, max_length=2 * MAX_CARDS)
+        super().__init__(max_length=2 * MAX_CARDS, required=False)
 
 
 class ModeField(serializers.ChoiceField):
@@ -66,7 +66,7 @@ class SessionInputSerializer(serializers.Serializer[Any]):
     """One card for each of the models; a model may be there several times."""
 
     prompt = TextField(max_length=MAX_PROMPT)
-    models = serializers.ListField(child=ChatModelField(), min_length=1, max_length=MAX_CARDS)
+    models = BoundedListField(child=ChatModelField(), min_length=1, max_length=MAX_CARDS)
     title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
     system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
 

@@ -7,7 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import ApiKey
-from common.fields import TextField, UsdField
+from accounts.types import MAX_ALLOWED_MODELS
+from common.fields import BoundedListField, TextField, UsdField
 from common.money import usd
 
 
@@ -21,7 +22,9 @@ class KeyChangesSerializer(serializers.Serializer[Any]):
 
     name = TextField(max_length=100)
     monthly_spend_cap_usd = SpendCapField(required=False, allow_null=True)
-    allowed_models = serializers.ListField(child=TextField(max_length=100), required=False)
+    allowed_models = BoundedListField(
+        child=TextField(max_length=100), max_length=MAX_ALLOWED_MODELS, required=False
+    )
 
 
 class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):

@@ -11,7 +11,8 @@ from typing import cast
 import httpx
 import pytest
 
-from accounts.services.api_keys import MAX_ACTIVE_KEYS, MAX_ALLOWED_MODELS, MAX_SPEND_CAP_USD
+from accounts.services.api_keys import MAX_ACTIVE_KEYS, MAX_SPEND_CAP_USD
+from accounts.types import MAX_ALLOWED_MODELS
 from billing.models import PlanAllowance
 from billing.tests import bank
 from catalog.pricing import token_cost

@@ -94,6 +94,7 @@ def test_a_legacy_alias_stands_for_its_model(alice: Desk) -> None:
         (["x" * 100_000], ["models", 0]),
         ([], ["models"]),
         ([IN_PLAN] * 9, ["models"]),
+        (["x"] * 100_000, ["models"]),
         (IN_PLAN, ["models"]),
         ({IN_PLAN: 1}, ["models"]),
         (None, ["models"]),

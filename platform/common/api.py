@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import IO, Any, NoReturn
 
 import structlog
@@ -37,6 +38,7 @@ from common.errors import (
 
 MAX_BODY_BYTES = 1_000_000
 MAX_DEPTH = 64
+MAX_PROBLEMS = 50  # that a 422 lists
 MAX_DIGITS = 100  # of a whole number; Python refuses to read very long ones
 
 log = structlog.get_logger(__name__)
@@ -188,10 +190,11 @@ def _domain_response(error: DomainError) -> Response:
 
 
 def _validation_failed(error: exceptions.ValidationError) -> ValidationFailed:
-    problems = [{"loc": loc, "msg": message} for loc, message in _flat(error.detail, [])]
-    loc, message = next(_flat(error.detail, []))
+    problems = list(islice(_flat(error.detail, []), MAX_PROBLEMS))
+    loc, message = problems[0]
     where = ".".join(str(part) for part in loc)
-    return ValidationFailed(f"{where}: {message}" if where else message, errors=problems)
+    errors = [{"loc": loc, "msg": message} for loc, message in problems]
+    return ValidationFailed(f"{where}: {message}" if where else message, errors=errors)
 
 
 def _flat(detail: Any, loc: list[str | int]) -> Iterator[tuple[list[str | int], str]]:

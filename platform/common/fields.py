@@ -26,6 +26,21 @@ class WholeNumberField(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
+class BoundedListField(serializers.ListField):
+    """At most `max_length` items: DRF's own field counts them only when it has read each."""
+
+    default_error_messages = {"max_length": "At most {max_length} can be listed."}
+
+    def __init__(self, *, max_length: int, **options: Any) -> None:
+        super().__init__(max_length=max_length, **options)
+        self._most = max_length
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and len(data) > self._most:
+            self.fail("max_length", max_length=self._most)
+        return super().to_internal_value(data)
+
+
 @extend_schema_field({"type": "number", "description": "US dollars."})
 class UsdField(serializers.Field[int, int, float, Any]):
     """An amount kept in nano-USD, shown as a JSON number of USD. Read only."""

@@ -152,6 +152,13 @@ def test_any_other_list_of_models_is_refused(alice_on_max: Persona, models: Any)
     assert response.json()["errors"][0]["loc"][0] == "allowed_models"
 
 
+def test_a_list_that_is_too_long_is_not_looked_into(alice_on_max: Persona) -> None:
+    response = create(alice_on_max, allowed_models=[5] * 100_000)
+    assert response.json()["errors"] == [
+        {"loc": ["allowed_models"], "msg": "At most 64 can be listed."}
+    ]
+
+
 def test_a_list_of_64_models_is_taken(alice_on_max: Persona) -> None:
     assert create(alice_on_max, allowed_models=["gpt-6-luna"] * 64).status_code == 201
 

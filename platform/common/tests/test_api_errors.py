@@ -105,6 +105,11 @@ def test_a_failed_validation_names_each_value_and_reads_as_a_sentence() -> None:
     }
 
 
+def test_a_failed_validation_names_the_first_50_values() -> None:
+    errors = answer(serializers.ValidationError({"tags": ["Wrong."] * 60})).data["errors"]
+    assert errors == [{"loc": ["tags"], "msg": "Wrong."}] * 50
+
+
 def test_a_services_validation_looks_the_same() -> None:
     assert answer(ValidationFailed.of("name", "Too long.")).data == {
         "detail": "name: Too long.",
