@@ -73,15 +73,17 @@ class Call:
         while not pump.finished.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(pump.finished.wait(), DELTA_SECONDS)
+            self._heed()
             await self._tell(pump)
         if pump.error is not None and not self._concluding:
             raise pump.error
 
     def _heed(self) -> None:
-        """Stop, where the user wishes it or the job is somebody else's."""
+        """Stop, where the job is somebody else's, or the user wishes it and something has come:
+        the provider bills what it has read, and without any output nobody would pay for that."""
         if self._job.lost:
             self._pump.stop(CallInterrupted())
-        elif self._job.wish == "cancel":
+        elif self._job.wish == "cancel" and self._pump.has_output:
             self._pump.stop(CallCancelled())
 
     async def _tell(self, pump: ChatPump) -> None:

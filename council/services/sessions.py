@@ -133,7 +133,8 @@ def restore(*, user: User, card_id: UUID, number: int) -> Card:
 
 @transaction.atomic
 def remove(*, user: User, card_id: UUID) -> None:
-    """Take a card off the council. A call that runs is stopped, and billed at what it has produced.
+    """Take a card off the council. A call that runs is stopped once it has produced something, and
+    billed at that.
 
     Raises NotFound.
     """

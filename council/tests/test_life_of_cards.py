@@ -130,6 +130,26 @@ def test_a_card_that_is_being_written_is_removed_and_billed_at_what_it_produced(
     alice.check_money(last)
 
 
+@pytest.mark.parametrize("thoughts", [0, 300])
+def test_a_card_that_is_removed_before_it_said_anything_is_billed_for_what_was_read(
+    alice: Owner, thoughts: int
+) -> None:
+    prompt = alice.text(**SLOW, ttft_ms=1500, reasoning_tokens=thoughts)
+    session = alice.start(BALANCE_ONLY, prompt=prompt)
+
+    with alice.follow(session) as follower:
+        wait_until(lambda: len(alice.calls()) == 1)
+        alice.do("DELETE", f"/cards/{_card(session)['id']}")
+        assert follower.look()["cards"] == []
+
+    [charge] = alice.charges().values()
+    assert charge.status == "settled"
+    assert charge.tokens_in > 0
+    assert 0 < charge.tokens_out < SLOW["tokens"] / 2
+    assert alice.calls()[0]["outcome"] == "client_gone"
+    alice.check_money(follower.pictures[-1])
+
+
 @pytest.mark.parametrize(
     "fault",
     [

@@ -53,7 +53,8 @@ class CardViewSet(ViewSet):
     def destroy(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
         """Take a card off its council.
 
-        A call that runs is stopped, and billed at what it has produced.
+        A call that runs is stopped, at its first output or after it, and billed for the prompt and
+        what has come. One that waits is never made.
         """
         sessions.remove(user=request.user, card_id=card_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
