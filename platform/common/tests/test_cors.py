@@ -55,7 +55,13 @@ def test_it_may_read_refusals_and_the_headers_that_matter(path: str, status: int
     assert response.status_code == status
     assert response["access-control-allow-origin"] == WEB_APP
     exposed = set(response["access-control-expose-headers"].split(", "))
-    assert exposed == {"link", "retry-after", "x-next-seq", "x-request-id"}
+    assert exposed == {
+        "content-disposition",
+        "link",
+        "retry-after",
+        "x-next-seq",
+        "x-request-id",
+    }
 
 
 def test_no_cookie_goes_along() -> None:

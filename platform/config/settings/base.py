@@ -115,7 +115,13 @@ CORS_ALLOW_HEADERS = [
     "last-event-id",
     "x-request-id",
 ]
-CORS_EXPOSE_HEADERS = ["link", "retry-after", "x-next-seq", "x-request-id"]
+CORS_EXPOSE_HEADERS = [
+    "content-disposition",
+    "link",
+    "retry-after",
+    "x-next-seq",
+    "x-request-id",
+]
 
 # --- Stores -------------------------------------------------------------------------------------
 # PostgreSQL is all truth; Redis carries doorbells, rate counters and the broker.
