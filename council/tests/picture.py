@@ -27,8 +27,10 @@ def _changes(picture: Picture, kind: str, data: dict[str, Any]) -> Picture:
             return {"cards": [card for card in picture["cards"] if card["id"] != data["card_id"]]}
         case "card", "card.delta":
             return {"cards": [_with_text(card, data) for card in picture["cards"]]}
+        case "card", "card.created":
+            return {"cards": [*picture["cards"], {**data["card"], "content": ""}]}
         case "card", _:
-            return {"cards": _with_card(picture["cards"], data["card"])}
+            return {"cards": [_as_told(card, data["card"]) for card in picture["cards"]]}
     return {}
 
 
@@ -39,9 +41,8 @@ def _with_text(card: dict[str, Any], delta: dict[str, Any]) -> dict[str, Any]:
     return {**card, "content": card["content"] + delta["text"]}
 
 
-def _with_card(cards: list[dict[str, Any]], told: dict[str, Any]) -> list[dict[str, Any]]:
-    known = {card["id"]: card for card in cards}
-    before = known.get(told["id"], {"current_version": None})
-    same = before["current_version"] == told["current_version"]
-    known[told["id"]] = {**told, "content": before["content"] if same else ""}
-    return list(known.values())
+def _as_told(card: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    if card["id"] != told["id"]:
+        return card
+    same = card["current_version"] == told["current_version"]
+    return {**told, "content": card["content"] if same else ""}
