@@ -172,9 +172,9 @@ class CuttingProxy(Proxy):
             return data[:left]
 
     def _some_bytes(self, link: Link) -> int:
-        """Down to a piece of a header, all orders of magnitude alike; up to a few dozen frames, or
-        to many pages, for who never gets a whole one gets nowhere."""
-        most = 3.5 if link.is_socket else 5.5
+        """All orders of magnitude alike, from a piece of a header on: a few dozen frames at most,
+        or very many pages, for who never gets a whole one gets nowhere."""
+        most = 3.5 if link.is_socket else 6
         return int(10 ** self._random.uniform(1.5, most))
 
 

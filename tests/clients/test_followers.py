@@ -33,7 +33,8 @@ from tests.service import Web, running_web
 from tests.worker import Worker
 
 CUTS = 100
-PAUSE = 0.01  # between two events of the writer
+# Seconds between two events of the writer: about as many as a council of eight cards has.
+PAUSE = 0.03
 
 # Address of the service, session, token, folder of its own: what the client has seen.
 Client = Callable[[str, UUID, str, Path], dict[str, Any]]
@@ -94,9 +95,9 @@ def test_a_hundred_cuts_lose_nothing_and_repeat_nothing(
     assert "error" not in seen, seen["error"]
     assert proxy.cuts_left == 0
     assert seen["events"] == _log(alice, session_id)
-    # The network was cut in sockets and in pages, and both brought something.
-    assert CUTS / 5 < proxy.cut_sockets < CUTS
-    assert seen["sockets"] > proxy.cut_sockets / 2
+    # Sockets were cut too, and both they and the pages brought something.
+    assert proxy.cut_sockets > CUTS / 10
+    assert seen["sockets"] > CUTS / 20
     assert 0 < seen["live"] < len(seen["events"])
 
 

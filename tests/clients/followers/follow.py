@@ -63,7 +63,9 @@ class Follower:
 
 async def main():
     follower = Follower()
-    async with httpx.AsyncClient(headers=AUTHORIZATION, timeout=20) as http:
+    # A connection for each request: on a bad network an old one is no good sign.
+    limits = httpx.Limits(max_keepalive_connections=0)
+    async with httpx.AsyncClient(headers=AUTHORIZATION, timeout=20, limits=limits) as http:
         while not follower.done:
             with suppress(*CUT):
                 await follower.follow(http)
