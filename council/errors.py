@@ -3,6 +3,7 @@
 from typing import Any
 
 from common.errors import Conflict, DomainError
+from council.types import MAX_CARDS, MAX_CARDS_EVER, MAX_SESSIONS_PER_DAY
 
 
 def error_of(failure: DomainError) -> dict[str, Any]:
@@ -29,7 +30,18 @@ class NothingToAnswer(Conflict):
 
 class TooManyCards(Conflict):
     code = "too_many_cards"
-    message = "A council has at most 8 cards of a kind. Remove one first."
+    message = (
+        f"A council has at most {MAX_CARDS} cards of a kind, and {MAX_CARDS_EVER} with those that "
+        "were removed. Remove one, or begin a new council."
+    )
+
+
+class TooManySessions(DomainError):
+    code, status = "too_many_sessions", 429
+    message = (
+        f"You have begun {MAX_SESSIONS_PER_DAY} councils within 24 hours. Wait for Retry-After "
+        "seconds, or go on with one of them."
+    )
 
 
 class TooManyVersions(Conflict):

@@ -21,7 +21,13 @@ from common.pagination import MAX_LIMIT
 from config.openapi import document
 from council.diffs import MAX_PIECES
 from council.services.estimates import BYTES_PER_TOKEN, EXPECTED_OUTPUT_TOKENS
-from council.types import MAX_CARDS, MAX_ROUNDS, MAX_VERSIONS
+from council.types import (
+    MAX_CARDS,
+    MAX_CARDS_EVER,
+    MAX_ROUNDS,
+    MAX_SESSIONS_PER_DAY,
+    MAX_VERSIONS,
+)
 from simulator.process import RunningSimulator
 from tests.documents import examples, rows, section
 from tests.personas import PASSWORD, new_user
@@ -118,12 +124,15 @@ def test_every_code_of_a_402_is_explained() -> None:
         ("Money", f"{MIN_TOPUP_USD:,} to {MAX_TOPUP_USD:,}"),
         ("Lists", f"at most {MAX_LIMIT} rows"),
         ("Councils", f"1 to {MAX_CARDS} models"),
+        ("Councils", f"at most {MAX_CARDS} cards that answer and {MAX_CARDS} that merge"),
+        ("Councils", f"in its whole life {MAX_CARDS_EVER}"),
         ("Councils", f"up to {MAX_VERSIONS} versions"),
         ("Councils", f"1 to {MAX_ROUNDS} rounds"),
         ("Comparing", f"more than {MAX_PIECES:,} words"),
         ("What a council costs", f"an answer of {EXPECTED_OUTPUT_TOKENS} tokens"),
         ("What a council costs", f"at {BYTES_PER_TOKEN} bytes a token"),
         ("Limits", f"At most {settings.MAX_RUNNING_CALLS} calls of one user"),
+        ("Limits", f"at most {MAX_SESSIONS_PER_DAY} councils within 24 hours"),
     ],
 )
 def test_a_figure_is_that_of_the_code(title: str, words: str) -> None:

@@ -1,5 +1,6 @@
 """Councils and their cards: begun, added, written anew, restored, removed."""
 
+import time
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -7,16 +8,25 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.models import User
+from common.ids import unix_seconds
 from council import events
-from council.errors import NothingToAnswer, TooManyCards
+from council.errors import NothingToAnswer, TooManyCards, TooManySessions
 from council.models import Card, Session, Status, Turn, Version
 from council.selectors.cards import current_of, get_version
 from council.selectors.sources import is_merge
 from council.services import generations, outcomes, syntheses
 from council.services.locks import lock_card, lock_session
-from council.types import MAX_CARDS, MAX_TITLE, STREAM
+from council.types import (
+    MAX_CARDS,
+    MAX_CARDS_EVER,
+    MAX_SESSIONS_PER_DAY,
+    MAX_TITLE,
+    STREAM,
+)
 from events.services import append, open_stream
 from events.types import USER, NewEvent
+
+_SECONDS_PER_DAY = 86_400
 
 
 @transaction.atomic
@@ -28,7 +38,11 @@ def start(
     title: str = "",
     system: str = "",
 ) -> Session:
-    """Begin a council: one card per model, all of which answer at once and blind."""
+    """Begin a council: one card per model, all of which answer at once and blind.
+
+    Raises TooManySessions.
+    """
+    _check_pace(user)
     session = Session.objects.create(
         account=user,
         title=title or _title(prompt),
@@ -60,8 +74,12 @@ def add_card(*, user: User, session_id: UUID, model: str, prompt: str = "") -> C
 
 def check_room(*, session: Session, kind: Card.Kind) -> None:
     """Raises TooManyCards."""
+    if session.cards.count() >= MAX_CARDS_EVER:
+        raise TooManyCards(
+            f"This council has had {MAX_CARDS_EVER} cards, which is all it may. Begin a new one."
+        )
     if session.cards.filter(removed_at=None, kind=kind).count() >= MAX_CARDS:
-        raise TooManyCards
+        raise TooManyCards(f"A council has at most {MAX_CARDS} cards of a kind. Remove one first.")
 
 
 @transaction.atomic
@@ -153,6 +171,15 @@ def remove(*, user: User, card_id: UUID) -> None:
 def changes(*, session: Session) -> list[NewEvent]:
     """The event of a session whose status is another now; none where it is not."""
     return [events.session_changed(session)] if generations.refresh(session=session) else []
+
+
+def _check_pace(user: User) -> None:
+    """Raises TooManySessions. Councils stay, also those whose calls have cost nothing."""
+    newest = Session.objects.filter(account=user).order_by("-id").values_list("id", flat=True)
+    for oldest in newest[MAX_SESSIONS_PER_DAY - 1 : MAX_SESSIONS_PER_DAY]:
+        wait = unix_seconds(oldest) + _SECONDS_PER_DAY - int(time.time())
+        if wait > 0:
+            raise TooManySessions(retry_after=wait)
 
 
 def _deal(card: Card, turn: Turn, model: str) -> list[NewEvent]:

@@ -15,6 +15,7 @@ from council.errors import (
     NothingToAnswer,
     SessionBusy,
     TooManyCards,
+    TooManySessions,
     TooManyVersions,
 )
 from council.inputs import (
@@ -36,7 +37,7 @@ class EstimateViewSet(ViewSet):
 
     @extend_schema(
         request=SessionInputSerializer,
-        responses={200: EstimateSerializer, **refusals(*ESTIMATES)},
+        responses={200: EstimateSerializer, **refusals(TooManySessions, *ESTIMATES)},
     )
     def session(self, request: AuthenticatedRequest) -> Response:
         """What a council would cost.

@@ -19,6 +19,7 @@ from council.errors import (
     NothingToAnswer,
     SessionBusy,
     TooManyCards,
+    TooManySessions,
     TooManyVersions,
 )
 from council.inputs import (
@@ -60,7 +61,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=SessionInputSerializer,
-        responses={201: SessionSerializer, **refusals(*STARTS)},
+        responses={201: SessionSerializer, **refusals(TooManySessions, *STARTS)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Ask several models the same question.
