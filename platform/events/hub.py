@@ -109,7 +109,6 @@ class Hub:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await doorbell.close()
 
     def _check_room(self, user_id: UUID) -> None:
         if self.draining:

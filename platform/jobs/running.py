@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from uuid import UUID
 
-from events.doorbell import aring
+from events.doorbell import ring
 from events.types import NewEvent
 from jobs.appends import Append, get_appender
 from jobs.models import Job
@@ -50,7 +50,7 @@ class RunningJob:
             is_ours = await get_appender().append(item)
         if not is_ours:
             raise JobLost
-        await aring([stream_id])
+        ring(stream_id)
 
     # --- The runner's side ------------------------------------------------------------------------
 

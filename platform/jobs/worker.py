@@ -17,7 +17,6 @@ import uvloop
 from django.conf import settings
 
 from common.database import get_database
-from events import doorbell
 from jobs.deafness import until_deaf
 from jobs.runner import JobRunner
 from providers import registry
@@ -79,7 +78,6 @@ class Worker:
         leaving.cancel()
         await self._runner.close()
         await registry.aclose()
-        await doorbell.close()
         await get_database().close()
 
 

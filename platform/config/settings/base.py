@@ -147,6 +147,14 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
 
 REDIS_URL: str = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
+# One channel of each web process is all there is on it. Channels would open one more for every
+# socket on a layer that is called `default`.
+CHANNEL_LAYERS = {
+    "doorbell": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_connect_timeout": 5}]},
+    }
+}
 
 # Files that models made, in a folder that all processes reach.
 OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))

@@ -5,13 +5,16 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 from pytest_django import Settings
+from redis import Redis
 
 from common.ids import uuid7
 from events import doorbell
+from events.tests.layers import ring_over
 from tests.own_redis import OwnRedis
 
 Rings = AsyncGenerator[set[UUID], None]
@@ -22,7 +25,7 @@ Away = Callable[[], AbstractContextManager[None]]
 def own_redis(tmp_path: Path, settings: Settings) -> Iterator[OwnRedis]:
     """The one that the doorbell uses."""
     own = OwnRedis(tmp_path)
-    settings.REDIS_URL = own.url
+    ring_over(own, settings)
     yield own
     own.stop()
 
@@ -33,68 +36,79 @@ def away(request: pytest.FixtureRequest, own_redis: OwnRedis) -> Away:
 
 
 @pytest.fixture
-async def listener() -> AsyncGenerator[Rings, None]:
+async def listener(own_redis: OwnRedis) -> AsyncGenerator[Rings, None]:
     """Somebody who hears all that is rung for from now on."""
     rings = doorbell.rings()
     assert await anext(rings) == set()
     yield rings
     await rings.aclose()
-    await doorbell.close()
 
 
-async def heard(listener: Rings, count: int = 1) -> set[UUID]:
-    """The next streams that are rung for, other tests' and our own."""
-    streams: set[UUID] = set()
-    async with asyncio.timeout(5):
-        while len(streams) < count:
-            streams |= await anext(listener)
-    return streams
+async def hear(listener: Rings, streams: set[UUID], *, within: float = 5) -> None:
+    """Until all of these were rung for."""
+    async with asyncio.timeout(within):
+        while streams:
+            streams = streams - await anext(listener)
 
 
-async def test_a_ring_from_a_thread_is_heard(own_redis: OwnRedis, listener: Rings) -> None:
+async def test_a_ring_from_a_thread_is_heard(listener: Rings) -> None:
     stream = uuid7()
     await asyncio.to_thread(doorbell.ring, stream)
-    assert await heard(listener) == {stream}
+    await hear(listener, {stream})
 
 
-async def test_rings_from_a_loop_are_heard(own_redis: OwnRedis, listener: Rings) -> None:
+async def test_rings_from_a_loop_are_heard(listener: Rings) -> None:
     streams = {uuid7() for _ in range(300)}
-    await asyncio.gather(*[doorbell.aring([stream]) for stream in streams])
-    assert await heard(listener, 300) == streams
+    for stream in streams:
+        doorbell.ring(stream)
+    await hear(listener, streams)
 
 
-async def test_several_streams_are_rung_for_at_once(own_redis: OwnRedis, listener: Rings) -> None:
+async def test_several_streams_are_rung_for_at_once(listener: Rings) -> None:
     streams = {uuid7(), uuid7()}
-    await doorbell.aring(streams)
-    assert await anext(listener) == streams
+    doorbell.ring(*streams)
+    await hear(listener, streams)
 
 
-async def test_ringing_for_nothing_is_no_ring(own_redis: OwnRedis, listener: Rings) -> None:
+async def test_everybody_who_listens_hears(listener: Rings) -> None:
+    others = [doorbell.rings() for _ in range(3)]
+    assert [await anext(other) for other in others] == [set()] * 3
     stream = uuid7()
-    await doorbell.aring([])
-    await doorbell.aring([stream])
-    assert await anext(listener) == {stream}
+    doorbell.ring(stream)
+    for each in (listener, *others):
+        await hear(each, {stream})
+    for other in others:
+        await other.aclose()
 
 
-async def test_nobody_waits_while_redis_is_away(away: Away) -> None:
-    def seconds_in_a_thread() -> float:
+async def test_nobody_waits_while_redis_is_away(away: Away, listener: Rings) -> None:
+    def seconds_of_many_rings() -> float:
         began = time.monotonic()
-        for _ in range(20):
+        for _ in range(200):
             doorbell.ring(uuid7())
         return time.monotonic() - began
 
     with away():
-        assert await asyncio.to_thread(seconds_in_a_thread) < 0.3
-        await asyncio.sleep(doorbell.PAUSE)
-        began = time.monotonic()
-        await asyncio.gather(*[doorbell.aring([uuid7()]) for _ in range(200)])
-        assert time.monotonic() - began < 0.3
-    await doorbell.close()
+        # The fastest, for this machine may be busy; who waits for Redis waits each time.
+        tries = []
+        for _ in range(3):
+            tries += [seconds_of_many_rings(), await asyncio.to_thread(seconds_of_many_rings)]
+            await asyncio.sleep(doorbell.TIMEOUT + doorbell.PAUSE)
+    assert min(tries) < 0.05
 
 
-async def test_rings_are_heard_again_when_redis_is_back(
-    own_redis: OwnRedis, away: Away, listener: Rings
+async def test_what_could_not_be_rung_for_is_rung_for_when_redis_is_back(
+    own_redis: OwnRedis, listener: Rings
 ) -> None:
+    streams = {uuid7() for _ in range(20)}
+    with own_redis.frozen():
+        for stream in streams:
+            doorbell.ring(stream)
+            await asyncio.sleep(0.1)
+    await hear(listener, streams, within=1.5)
+
+
+async def test_rings_are_heard_again_when_redis_is_back(away: Away, listener: Rings) -> None:
     with away():
         await asyncio.sleep(0.1)
     stream = uuid7()
@@ -105,7 +119,28 @@ async def test_rings_are_heard_again_when_redis_is_back(
             await asyncio.sleep(0.1)
 
     ringing = asyncio.create_task(ring_again_and_again())
-    async with asyncio.timeout(5):
-        while stream not in await anext(listener):
-            pass
+    await hear(listener, {stream})
     ringing.cancel()
+
+
+async def test_who_hears_nothing_for_long_listens_anew(own_redis: OwnRedis) -> None:
+    listener = doorbell.rings(silence=0.5)
+    stream = uuid7()
+    with Redis.from_url(own_redis.url) as redis:
+        assert await anext(listener) == set()
+        doorbell.ring(stream)
+        await hear(listener, {stream})
+        before = listening(redis)
+        while await anext(listener):
+            pass
+        doorbell.ring(stream)
+        await hear(listener, {stream})
+        assert before
+        assert not before & listening(redis)
+    await listener.aclose()
+
+
+def listening(redis: Redis) -> set[str]:
+    """The ids of the connections that listen."""
+    clients: Any = redis.client_list(_type="pubsub")
+    return {client["id"] for client in clients}

@@ -11,6 +11,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker, Settings
 from redis import Redis
 
+from events.tests.layers import ring_over
 from events.tests.sockets import next_frame, next_seqs, open_socket, refusal_of, token_of, url_of
 from events.tests.streams import append, new_stream
 from simulator.process import RunningSimulator
@@ -67,7 +68,8 @@ def web_of_its_own(
 def test_redis_may_go_and_come_back(
     web_of_its_own: Web, own_redis: OwnRedis, settings: Settings, away: Away
 ) -> None:
-    web, settings.REDIS_URL = web_of_its_own, own_redis.url
+    web = web_of_its_own
+    ring_over(own_redis, settings)
     alice = new_user("alice")
     stream_id = new_stream(alice)
     with open_socket(web, alice, stream_id) as socket:
@@ -90,7 +92,7 @@ def test_redis_may_go_and_come_back(
 def test_rings_are_heard_again_after_redis_was_away(
     web_of_its_own: Web, own_redis: OwnRedis, settings: Settings
 ) -> None:
-    settings.REDIS_URL = own_redis.url
+    ring_over(own_redis, settings)
     alice = new_user("alice")
     stream_id = new_stream(alice)
     with open_socket(web_of_its_own, alice, stream_id) as socket:
