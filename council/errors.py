@@ -56,6 +56,17 @@ class NotEnoughCards(DomainError):
     message = "At least two cards with a finished answer are needed."
 
 
+class NoText(DomainError):
+    """A call that ended well and brought nothing to read: thoughts alone, or a refusal without a
+    word. What it used is billed."""
+
+    code, status = "no_text", 502
+    message = (
+        "The model has ended without writing anything. What it used is billed; regenerate the "
+        "card, with instructions or another model."
+    )
+
+
 class CallCancelled(DomainError):
     """Its user did not want the call any more; what had come is billed."""
 

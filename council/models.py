@@ -119,7 +119,8 @@ class Generation(models.Model):
     cost is read from the charge and stands nowhere else.
 
     `content` is written when it has ended; until then the text is in the events from `first_seq`
-    on. `error` is `{code, message, ...}` of one that failed.
+    on. `finish_reason` is why the model stopped, of one that completed; `error` is
+    `{code, message, ...}` of one that failed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -129,6 +130,7 @@ class Generation(models.Model):
     model = models.CharField(max_length=64)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
     content = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=16, blank=True)
     error = models.JSONField(null=True)
     first_seq = models.BigIntegerField(null=True)
     created_at = models.DateTimeField(db_default=Now())

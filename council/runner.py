@@ -116,6 +116,5 @@ class Call:
                 job_id=self._job.id,
                 attempt=self._job.attempt,
                 ending=ending,
-                said=self._prepared.said(self._heard(), failure),
-                failure=failure,
+                said=self._prepared.said(self._heard(), self._pump.finish_reason, failure),
             )

@@ -1,6 +1,6 @@
 """What `/api/council` answers, and what its events tell."""
 
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
@@ -14,6 +14,7 @@ from council.selectors.documents import Document, Source
 from council.selectors.sessions import SessionState
 from council.selectors.threads import ThreadMessage
 from council.selectors.versions import VersionState
+from providers.types import FinishReason
 
 
 @extend_schema_serializer(component_name="CallUsage")
@@ -43,6 +44,17 @@ class ErrorField(serializers.JSONField):
     """The error of a generation."""
 
 
+class FinishReasonField(serializers.ChoiceField):
+    """Why the model stopped: it was done, its answer had become as long as it may, or somebody's
+    filter cut it off. Null of what has no finished answer."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(get_args(FinishReason), read_only=True, allow_null=True, **options)
+
+    def to_representation(self, value: str) -> Any:
+        return value or None
+
+
 class CardInEventSerializer(serializers.Serializer[CardState]):
     """A card without its text, which travels in `card.delta` events."""
 
@@ -54,6 +66,7 @@ class CardInEventSerializer(serializers.Serializer[CardState]):
     source = serializers.ChoiceField(  # type: ignore[assignment]
         Version.Source.choices, read_only=True
     )
+    finish_reason = FinishReasonField()
     usage = UsageSerializer(read_only=True, allow_null=True)
     cost_usd = UsdField(source="cost")
     error = ErrorField(read_only=True)
@@ -114,6 +127,7 @@ class VersionSerializer(serializers.Serializer[Version]):
     )
     model = serializers.CharField(source="generation.model", read_only=True)
     status = serializers.ChoiceField(Status.choices, source="generation.status", read_only=True)
+    finish_reason = FinishReasonField(source="generation.finish_reason")
     restored_from = serializers.IntegerField(read_only=True, allow_null=True)
     details = serializers.DictField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
@@ -130,6 +144,8 @@ class VersionRowSerializer(serializers.Serializer[VersionState]):
     )
     model = serializers.CharField(read_only=True)
     status = serializers.ChoiceField(Status.choices, read_only=True)
+    finish_reason = FinishReasonField()
+    error = ErrorField(read_only=True)
     restored_from = serializers.IntegerField(read_only=True, allow_null=True)
     usage = UsageSerializer(read_only=True, allow_null=True)
     cost_usd = UsdField(source="cost")
@@ -205,6 +221,7 @@ class DocumentSerializer(serializers.Serializer[Document]):
     model = serializers.CharField(read_only=True)
     version = serializers.IntegerField(read_only=True)
     status = serializers.ChoiceField(Status.choices, read_only=True)
+    finish_reason = FinishReasonField()
     usage = UsageSerializer(read_only=True, allow_null=True)
     details = serializers.DictField(read_only=True)
     sources = SourceSerializer(many=True, read_only=True)

@@ -223,6 +223,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("content", models.TextField(blank=True)),
+                ("finish_reason", models.CharField(blank=True, max_length=16)),
                 ("error", models.JSONField(null=True)),
                 ("first_seq", models.BigIntegerField(null=True)),
                 (

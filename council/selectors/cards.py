@@ -35,6 +35,7 @@ class CardState(Struct, frozen=True, kw_only=True):
     current_version: int
     source: str
     content: str | None
+    finish_reason: str
     usage: ChargeUsage | None
     cost: int
     error: dict[str, Any] | None
@@ -142,6 +143,7 @@ def _state(
         current_version=version.number,
         source=version.source,
         content=text_of(version) if with_text else None,
+        finish_reason=generation.finish_reason,
         usage=usage.get(generation.pk),
         cost=sum(call.billed for call in billed),
         error=generation.error,

@@ -32,6 +32,7 @@ class Document(Struct, frozen=True, kw_only=True):
     model: str
     version: int
     status: str
+    finish_reason: str
     usage: ChargeUsage | None
     details: dict[str, Any]
     sources: list[Source]
@@ -50,6 +51,7 @@ def get_document(user: User, card: Card, number: int | None) -> Document:
         model=generation.model,
         version=version.number,
         status=generation.status,
+        finish_reason=generation.finish_reason,
         usage=get_usage(user, [generation.pk]).get(generation.pk),
         details=version.details,
         sources=_sources([*ancestors_of(version), version][0]),

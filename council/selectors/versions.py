@@ -19,6 +19,8 @@ class VersionState(Struct, frozen=True, kw_only=True):
     source: str
     model: str
     status: str
+    finish_reason: str
+    error: dict[str, Any] | None
     restored_from: int | None
     usage: ChargeUsage | None
     cost: int
@@ -41,6 +43,8 @@ def _state(card: Card, version: Version, usage: ChargeUsage | None) -> VersionSt
         source=version.source,
         model=version.generation.model,
         status=version.generation.status,
+        finish_reason=version.generation.finish_reason,
+        error=version.generation.error,
         restored_from=version.restored_from,
         usage=usage,
         cost=usage.billed if usage and is_first_use else 0,

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 from msgspec import Struct
+from msgspec.structs import replace
 
 from billing.services import endings
 from billing.types import Ending, Resolution
@@ -14,7 +15,7 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import DomainError
 from council import events, sections
-from council.errors import CallCancelled, CallInterrupted, error_of
+from council.errors import CallCancelled, CallInterrupted, NoText, error_of
 from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
 from council.selectors.cards import spoken
@@ -27,34 +28,51 @@ from events.types import NewEvent
 from inference.errors import ProviderNotAvailable
 from jobs import services as jobs
 from jobs.models import Job
-from providers.types import Message
+from providers.types import FinishReason, Message
 
 
-class Said(Struct, frozen=True):
-    """What a call has brought: the text, and what else belongs to the version's details."""
+class Said(Struct, frozen=True, kw_only=True):
+    """What a call has brought: the text, why that is all, and what else belongs to the version's
+    details. With a `failure` the text is no finished answer."""
 
     text: str = ""
+    finish_reason: str = ""
+    failure: DomainError | None = None
     details: dict[str, Any] = {}
 
 
 class Prepared(Struct, frozen=True):
-    """A call that is about to be made, for a version of a card. In a debate, `before` is the answer
-    that it revises."""
+    """A call that is about to be made, for a version of a card. In a debate, `before` brought the
+    answer that it revises."""
 
     version: Version
     model: Model
     messages: tuple[Message, ...]
-    before: str | None = None
+    before: Generation | None = None
 
     def shown(self, text: str) -> str:
         """What of the text so far is the card's: in a debate, the revised answer alone."""
         return text if self.before is None else sections.answer_so_far(text)
 
-    def said(self, text: str, failure: DomainError | None) -> Said:
-        """What the whole text brings."""
-        if self.before is None:
-            return Said(text)
-        return Said(*sections.revise(text, self.before, failed=failure is not None))
+    def said(self, text: str, finish_reason: FinishReason, failure: DomainError | None) -> Said:
+        """What the whole text brings. A call that ended well has failed if there is none."""
+        if failure is None and not text.strip():
+            failure = NoText(finish_reason=finish_reason)
+        if self.before is not None:
+            return self._revised(self.before, text, finish_reason, failure)
+        return Said(text=text, finish_reason=finish_reason, failure=failure)
+
+    def _revised(
+        self, before: Generation, text: str, reason: FinishReason, failure: DomainError | None
+    ) -> Said:
+        """An answer that stands has ended as it did when it was written."""
+        answer, details = sections.revise(text, before.content, failed=failure is not None)
+        return Said(
+            text=answer,
+            finish_reason=reason if details["changed"] else before.finish_reason,
+            failure=failure,
+            details=details,
+        )
 
 
 @transaction.atomic
@@ -81,16 +99,14 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     return Prepared(version, model, messages_for(session, card, version), _revised_by(version))
 
 
-def conclude(
-    *, job_id: UUID, attempt: int, ending: Ending, said: Said, failure: DomainError | None
-) -> Resolution:
+def conclude(*, job_id: UUID, attempt: int, ending: Ending, said: Said) -> Resolution:
     """End a call that was held for, with its charge. May be repeated."""
     with transaction.atomic():
         resolution = endings.resolve(ending)
         generation = lock_generation(job_id)
         if resolution.taken_over:
-            failure = CallInterrupted()
-        _end(generation, attempt, said, failure)
+            said = replace(said, failure=CallInterrupted())
+        _end(generation, attempt, said)
     return resolution
 
 
@@ -102,7 +118,7 @@ def give_up(*, job_id: UUID, attempt: int, failure: DomainError) -> None:
     generation = lock_generation(job_id)
     if jobs.is_running(job_id=job_id, attempt=attempt):
         text = spoken(generation, _version_of(generation))
-        _end(generation, attempt, Said(text), failure)
+        _end(generation, attempt, Said(text=text, failure=failure))
 
 
 def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
@@ -118,35 +134,41 @@ def call_off(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[
     for generation_id in (each for each in failures if each in idle):
         generation = lock_generation(generation_id)
         generation.session = generation.card.session = generation.turn.session = session
-        told += _finish(generation, Said(), failures[generation_id])
+        told += _finish(generation, Said(failure=failures[generation_id]))
     return told
 
 
-def _end(generation: Generation, attempt: int, said: Said, failure: DomainError | None) -> None:
+def _end(generation: Generation, attempt: int, said: Said) -> None:
     """Nothing, where the job is no longer this attempt's."""
-    if jobs.end(job_id=generation.pk, attempt=attempt, status=Job.Status(_status(failure))):
-        told = _finish(generation, said, failure)
+    if jobs.end(job_id=generation.pk, attempt=attempt, status=Job.Status(_status(said.failure))):
+        told = _finish(generation, said)
         append(stream_id=generation.session_id, events=told)
 
 
-def _finish(generation: Generation, said: Said, failure: DomainError | None) -> list[NewEvent]:
+def _finish(generation: Generation, said: Said) -> list[NewEvent]:
     """Write what came of a call, and go on with what it was part of. Returns the events."""
     version = _version_of(generation)
     told = _tail(generation, version, said.text)
-    generation.status = _status(failure)
-    generation.content = said.text
-    generation.error = None if failure is None else error_of(failure)
-    generation.ended_at = Now()
-    generation.save(update_fields=["status", "content", "error", "ended_at"])
-    generation.refresh_from_db(fields=["ended_at"])
+    _write(generation, said)
     if said.details:
         version.details = {**version.details, **said.details}
         version.save(update_fields=["details"])
-    if failure is not None and not said.text:
-        fallback = syntheses.fall_back(version=version, failed=generation, failure=failure)
+    if said.failure is not None and not said.text:
+        fallback = syntheses.fall_back(version=version, failed=generation, failure=said.failure)
         if fallback:
             return fallback
     return [*told, *_tell(generation, version), *_advance(generation.turn)]
+
+
+def _write(generation: Generation, said: Said) -> None:
+    failure = said.failure
+    generation.status = _status(failure)
+    generation.content = said.text
+    generation.finish_reason = said.finish_reason if failure is None else ""
+    generation.error = None if failure is None else error_of(failure)
+    generation.ended_at = Now()
+    generation.save(update_fields=["status", "content", "finish_reason", "error", "ended_at"])
+    generation.refresh_from_db(fields=["ended_at"])
 
 
 def _tail(generation: Generation, version: Version, text: str) -> list[NewEvent]:
@@ -206,11 +228,11 @@ def _version_of(generation: Generation) -> Version:
     return version
 
 
-def _revised_by(version: Version) -> str | None:
-    """The answer that a round of debate began with."""
+def _revised_by(version: Version) -> Generation | None:
+    """What brought the answer that a round of debate began with."""
     if version.source != Version.Source.DEBATE or version.revises is None:
         return None
-    return version.revises.generation.content
+    return version.revises.generation
 
 
 def _status(failure: DomainError | None) -> Status:

@@ -17,9 +17,10 @@ from council.models import Card, Generation, Session, Status
 from council.runner import GenerationHandler
 from council.selectors.cards import current_of
 from council.services import outcomes
-from council.services.outcomes import Prepared, Said
+from council.services.outcomes import Prepared
 from events.services import append
 from jobs.models import Job
+from providers.types import FinishReason
 
 COST = 1_000_000  # nano-USD of a call, at cost
 WORST = 10 * COST
@@ -60,24 +61,29 @@ class Call:
         """Save how far the call has come."""
         bank.checkpoint(self.owner, self.job_id, cost)
 
-    def settle(self, text: str, failure: DomainError | None = None) -> Resolution:
+    def settle(
+        self, text: str, failure: DomainError | None = None, *, finish: FinishReason = "stop"
+    ) -> Resolution:
         """End the call with an answer that is billed."""
         account_id = self.generation.session.account_id
-        return self.conclude(Ending(self.job_id, account_id, "settled", COST, 5, 10), text, failure)
+        ending = Ending(self.job_id, account_id, "settled", COST, 5, 10)
+        return self.conclude(ending, text, failure, finish)
 
     def release(self, failure: DomainError) -> Resolution:
         """End the call without any."""
         account_id = self.generation.session.account_id
         return self.conclude(Ending(self.job_id, account_id, "released"), "", failure)
 
-    def conclude(self, ending: Ending, text: str, failure: DomainError | None = None) -> Resolution:
-        return outcomes.conclude(
-            job_id=self.job_id,
-            attempt=self.attempt,
-            ending=ending,
-            said=self.prepared.said(text, failure) if self.prepared else Said(text),
-            failure=failure,
-        )
+    def conclude(
+        self,
+        ending: Ending,
+        text: str,
+        failure: DomainError | None = None,
+        finish: FinishReason = "stop",
+    ) -> Resolution:
+        assert self.prepared is not None
+        said = self.prepared.said(text, finish, failure)
+        return outcomes.conclude(job_id=self.job_id, attempt=self.attempt, ending=ending, said=said)
 
     def give_up(self, failure: DomainError) -> None:
         """End the call without its charge's word."""

@@ -94,6 +94,21 @@ def test_an_answer_that_stands_is_told_again_and_has_not_changed(council: Sessio
     assert (delta["version"], delta["offset"], delta["text"]) == (2, 0, "Deep.")
 
 
+def test_an_answer_that_stands_has_ended_as_when_it_was_written(
+    council: Session, alice: User
+) -> None:
+    first, second, third = _cards(council)
+    sessions.regenerate(user=alice, card_id=first.pk)
+    hand.begin(first).settle("Deep, ve", finish="length")
+    _debate(council)
+    hand.answer(first, UNCHANGED)
+    hand.begin(second).settle("<revised_answer>4,00", finish="length")
+    hand.begin(third).settle("<errors_found>A is wro", finish="content_filter")
+
+    ended = [(state.content, state.finish_reason) for state in map(_state, _cards(council))]
+    assert ended == [("Deep, ve", "length"), ("4,00", "length"), ("Nobody knows.", "stop")]
+
+
 def test_a_debate_tells_who_takes_part_and_where_they_stand(council: Session) -> None:
     first, second, third = _cards(council)
     turn = _debate(council, focus="The number.")
@@ -173,7 +188,7 @@ def test_it_stops_when_nobody_changes_anything(council: Session) -> None:
     _session(council, "", None, None)
 
 
-@pytest.mark.parametrize("how", ["failed", "broke off", "died", "not paid"])
+@pytest.mark.parametrize("how", ["failed", "broke off", "said nothing", "died", "not paid"])
 def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: str) -> None:
     *good, bad = _cards(council)
     _debate(council, rounds=3)
@@ -181,6 +196,8 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
         hand.begin(bad).release(UpstreamFailed())
     elif how == "broke off":
         hand.begin(bad).settle("<revised_answer>3,6", AnswerInterrupted())
+    elif how == "said nothing":
+        hand.begin(bad).settle("")
     elif how == "died":
         hand.begin(bad).abandon()
     else:

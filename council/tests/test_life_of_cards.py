@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from council.tests.conftest import NewOwner
-from council.tests.owner import BALANCE_ONLY, IN_PLAN, Owner, Shape
+from council.tests.owner import BALANCE_ONLY, IN_PLAN, MODELS, Owner, Shape
 from tests.follow import wait_until
 from tests.worker import Worker
 
@@ -248,6 +248,31 @@ def test_thoughts_are_billed_and_not_told(alice: Owner) -> None:
     assert len(card["content"].split()) == 3
     assert card["usage"]["output_tokens"] == 23
     alice.check_money(follower.pictures[-1])
+
+
+def test_a_card_says_how_its_answer_ended(alice: Owner) -> None:
+    whole, cut, declined, silent = MODELS
+    prompt = alice.text(
+        {"model": cut, "finish": "max_tokens"},
+        {"model": declined, "refusal": True},
+        {"model": silent, "tokens": 0, "reasoning_tokens": 9},
+    )
+    session = alice.start(*MODELS, prompt=prompt)
+
+    with alice.follow(session) as follower:
+        pass
+
+    last = follower.pictures[-1]
+    assert [(card["status"], card["finish_reason"]) for card in last["cards"]] == [
+        ("completed", "stop"),
+        ("completed", "length"),
+        ("failed", None),
+        ("failed", None),
+    ]
+    why = [(card["error"]["code"], card["error"]["finish_reason"]) for card in last["cards"][2:]]
+    assert why == [("no_text", "content_filter"), ("no_text", "stop")]
+    assert last["cards"][3]["cost_usd"] > 0
+    alice.check_money(last)
 
 
 def _regenerate(alice: Owner, session: Shape, **body: Any) -> None:

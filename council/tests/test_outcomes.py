@@ -12,15 +12,17 @@ from billing.tests import bank
 from common.errors import ServiceUnavailable
 from common.ids import uuid7
 from common.money import usd
-from council.errors import CallCancelled
+from council.errors import CallCancelled, NothingToAnswer
 from council.models import Card, Session, Status
-from council.selectors.cards import CardState, live_cards, state_of
-from council.services import sessions
+from council.selectors.cards import CardState, get_card, live_cards, state_of
+from council.selectors.versions import list_versions
+from council.services import conversation, sessions
 from council.tests import hand
 from council.tests.owner import BALANCE_ONLY
 from events.models import Event
 from inference.errors import AnswerInterrupted, ProviderNotAvailable, UpstreamFailed
 from jobs.models import Job
+from providers.types import FinishReason
 from tests.personas import new_user
 
 
@@ -64,6 +66,44 @@ def test_what_was_told_before_is_not_told_again_at_the_end(council: Session, car
     call.settle("Deep 🌊, very deep.")
 
     assert _deltas(council) == [(0, "Deep 🌊"), (6, ", very deep.")]
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
+def test_an_answer_says_why_its_model_stopped(
+    council: Session, card: Card, alice: User, reason: FinishReason
+) -> None:
+    call = hand.begin(card)
+    assert _last(council, "card.started")["card"]["finish_reason"] is None
+
+    call.settle("Deep, ve", finish=reason)
+
+    assert _state(card).finish_reason == reason
+    assert _last(council, "card.completed")["card"]["finish_reason"] == reason
+    [version] = list_versions(alice, get_card(alice, card.pk))
+    assert version.finish_reason == reason
+
+
+def test_a_failed_call_has_no_such_reason(council: Session, card: Card) -> None:
+    hand.begin(card).settle("Deep, ", AnswerInterrupted())
+
+    assert _last(council, "card.failed")["card"]["finish_reason"] is None
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_call_that_ends_well_without_any_text_has_failed_and_is_billed(
+    council: Session, card: Card, alice: User, text: str
+) -> None:
+    hand.begin(card).settle(text, finish="length")
+
+    state = _state(card)
+    assert (state.status, state.content, state.cost) == ("failed", text, 2 * hand.COST)
+    failed = _last(council, "card.failed")["card"]
+    assert (failed["error"]["code"], failed["error"]["finish_reason"]) == ("no_text", "length")
+    assert failed["finish_reason"] is None
+    [version] = list_versions(alice, get_card(alice, card.pk))
+    assert version.error == failed["error"]
+    with pytest.raises(NothingToAnswer):
+        conversation.message_card(user=alice, card_id=card.pk, content="And how blue?")
 
 
 def test_an_end_that_is_repeated_happens_once(council: Session, card: Card, alice: User) -> None:

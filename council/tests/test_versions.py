@@ -65,6 +65,8 @@ def test_versions_are_listed_newest_first(alice: Desk, card: Card) -> None:
         "source",
         "model",
         "status",
+        "finish_reason",
+        "error",
         "restored_from",
         "usage",
         "cost_usd",

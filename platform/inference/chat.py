@@ -25,6 +25,7 @@ from providers.types import (
     ChatWire,
     Deadlines,
     Delta,
+    FinishReason,
     ReasoningDelta,
     TextDelta,
 )
@@ -98,6 +99,11 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
     def reasoning(self) -> str:
         """All reasoning so far."""
         return "".join(event.text for event in self.events if isinstance(event, ReasoningDelta))
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        """Why the model stopped; of one that does not say, that it was done."""
+        return self._meter.finish_reason or "stop"
 
     async def started(self) -> None:
         """Wait for the first output. Raises the DomainError of a call that ended before any."""
@@ -183,7 +189,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
             usage.cached_tokens,
             usage.reasoning_tokens,
         )
-        return ChatAnswer(self._meter.finish_reason or "stop", usage), ending
+        return ChatAnswer(self.finish_reason, usage), ending
 
     def _record(self, answer: ChatAnswer, error: DomainError | None) -> bytes:
         record = _Record(self.text, self.reasoning, answer, interrupted=error is not None)
