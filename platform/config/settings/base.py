@@ -133,9 +133,11 @@ DATABASES: dict[str, dict[str, Any]] = {
 # DATABASE_POOL=0: their threads persist, and so may their connections. Either way one that has died
 # meanwhile is found out before it is used.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# Seconds: a server that is frozen takes connections and says nothing.
+DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 if env.bool("DATABASE_POOL", True):
     DATABASES["default"]["CONN_MAX_AGE"] = 0
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+    DATABASES["default"]["OPTIONS"]["pool"] = {
         "min_size": 0,
         "max_size": env.int("DATABASE_POOL_SIZE", 8),
         "timeout": 5,

@@ -1,5 +1,8 @@
 """Signs of life: the canaries, and the check that misses them."""
 
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -10,9 +13,12 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from common.local.parts import QUEUES
+from common.local.paths import ROOT
+from common.local.ports import LOOPBACK
 from jobs import tasks
 from jobs.models import Canary, Job
 from jobs.tests.desk import wait_until
+from tests.environment import inherited
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -39,6 +45,35 @@ def test_it_names_the_queues_that_nobody_serves() -> None:
 
     with pytest.raises(CommandError, match="interactive, media"):
         call_command("check_workers")
+
+
+@pytest.mark.parametrize("is_frozen", [False, True], ids=["away", "frozen"])
+def test_it_says_in_a_sentence_that_the_database_cannot_be_reached(is_frozen: bool) -> None:
+    with socket.socket() as server:
+        server.bind((LOOPBACK, 0))
+        if is_frozen:  # it takes connections, and says nothing
+            server.listen()
+        ended = run_against(f"postgres://platform@{LOOPBACK}:{server.getsockname()[1]}/platform")
+
+    assert ended.returncode == 1
+    assert ended.stderr == "CommandError: The database cannot be reached.\n"
+
+
+def run_against(database_url: str) -> subprocess.CompletedProcess[str]:
+    """The command as a probe runs it, which does not wait for long."""
+    return subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, ROOT / "manage.py", "check_workers"],
+        env={
+            **inherited(),
+            "DJANGO_SETTINGS_MODULE": "config.settings.test",
+            "DATABASE_POOL": "0",
+            "DATABASE_URL": database_url,
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def test_a_canary_is_put_into_every_queue_that_there_is() -> None:

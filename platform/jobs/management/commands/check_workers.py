@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
 
 from jobs.canaries import silent_queues
 
@@ -11,6 +12,10 @@ class Command(BaseCommand):
     help = "Check that all queues are served. Exits with 1 and names those that are not."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if silent := silent_queues():
+        try:
+            silent = silent_queues()
+        except OperationalError as error:
+            raise CommandError("The database cannot be reached.") from error
+        if silent:
             raise CommandError(f"For a minute nothing was taken from: {', '.join(silent)}.")
         self.stdout.write("Every queue is served.")
