@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -106,11 +105,19 @@ def test_a_second_signal_hastens(start: Callable[..., Run]) -> None:
     run.read_until("all ready")
     run.send(signal.SIGINT)
     run.read_until("stopping worker, web")
-    time.sleep(0.6)  # closer together they count as one wish
+    run.read_until("waiting for guests; Ctrl-C again ends them now")
     run.send(signal.SIGINT)
     assert run.exit_code() == 0
     assert "web did not stop cleanly (-9)" in run.output
     assert run.journal[-1] == "store stopped"
+
+
+def test_nothing_is_said_to_be_waited_for_where_all_end_at_once(start: Callable[..., Run]) -> None:
+    run = start()
+    run.read_until("all ready")
+    run.send(signal.SIGINT)
+    assert run.exit_code() == 0
+    assert "waiting" not in run.output
 
 
 def test_a_part_that_dies_is_named_and_started_again(start: Callable[..., Run]) -> None:

@@ -2,7 +2,7 @@
 
 Each part appends its start and its orderly end to FOLDER/journal. Modes: `stubborn` ignores the
 stop signal, `dies` ends before it is ready, `tires` soon after, `dies-once` only the first time.
-With `recovered=SECONDS` its restarts are forgotten so early.
+With `recovered=SECONDS` its restarts are forgotten so early. What `web` finishes is called guests.
 """
 
 import sys
@@ -48,6 +48,7 @@ def service(folder: Path, name: str, mode: str) -> Service:
         is_ready=lambda: f"{name} speaks" in log.read_text(),
         runs_once=name == "step",
         must_finish=name == "store",
+        finishes="guests" if name == "web" else "",
         grace=60,
     )
 

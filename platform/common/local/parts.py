@@ -28,6 +28,8 @@ STOP_ORDER = (
 )
 
 DRAIN_SECONDS = 35
+# As long as they are given by the setting of that name, which is shorter.
+RUNNING_CALLS = "running calls, up to 30 s"
 QUEUES = "interactive,media,default"
 
 
@@ -135,6 +137,7 @@ def _worker(configuration: Configuration) -> Service:
         },
         is_ready=answers_ping,
         grace=DRAIN_SECONDS + 5,
+        finishes=RUNNING_CALLS,
     )
 
 
@@ -159,4 +162,5 @@ def _web(configuration: Configuration) -> Service:
         env=configuration.env,
         is_ready=lambda: answers(configuration.port, "/v1/models"),
         grace=DRAIN_SECONDS + 5,
+        finishes=RUNNING_CALLS,
     )

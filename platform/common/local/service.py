@@ -12,6 +12,7 @@ class Service:
     `launcher` is a command that execs `command` in its own place; `user` and `group` are numeric
     ids; `env` is added to our own environment. `grace` is the number of seconds between the stop
     signal and SIGKILL, which comes at once when somebody is in a hurry, unless it `must_finish`.
+    `finishes` names what it may still have to finish before it ends, for those who wait for it.
     One that `runs_once` is ready when it has ended well. A `quiet` one writes to its log alone.
     """
 
@@ -24,6 +25,7 @@ class Service:
     group: int | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 10.0
+    finishes: str = ""
     must_finish: bool = False
     runs_once: bool = False
     quiet: bool = False

@@ -18,6 +18,8 @@ RESTARTS, FIRST_PAUSE = 3, 1.0
 # A part that has run for so long after it was ready has recovered: its restarts are forgotten.
 RECOVERED_SECONDS = 60
 READY_SECONDS = 120
+# A part that takes longer to stop has something to finish, and we say so.
+PROMPT_SECONDS = 2
 # A signal to the whole process group may reach us twice; so close together, it is one wish.
 ONE_WISH_SECONDS = 0.5
 
@@ -145,8 +147,16 @@ class Supervisor:
         alive = [process for process in processes if process.exit_code is None]
         for process in alive:
             process.ask_to_stop()
+        notice = threading.Timer(PROMPT_SECONDS, self._tell_what_is_waited_for, [alive])
+        notice.start()
         for process in processes:
             clean = process.wait_stopped(hurry=self._hurry)
             self._forget(process)
             if process in alive and not clean:
                 self._console.say(process.report(f"did not stop cleanly ({process.exit_code})"))
+        notice.cancel()
+
+    def _tell_what_is_waited_for(self, stopping: Sequence[Process]) -> None:
+        finishing = {process.service.finishes for process in stopping if process.exit_code is None}
+        if reasons := sorted(finishing - {""}):
+            self._console.say(f"waiting for {', '.join(reasons)}; Ctrl-C again ends them now")
