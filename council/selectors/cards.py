@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+import msgspec
 from django.db.models import QuerySet
 from msgspec import Struct
 
@@ -13,13 +13,18 @@ from accounts.models import User
 from billing.selectors.charges import ChargeUsage, get_billed, get_usage
 from common.errors import NotFound
 from council.models import Card, Generation, Status, Version
+from events.selectors import list_data
 
-# The deltas of a version, of a running call's part of the log.
-_DELTAS = """
-SELECT (data::json->>'offset')::int, data::json->>'text' FROM events_event
-WHERE stream_id = %s AND seq > %s AND type = 'card.delta'
-  AND data::json->>'card_id' = %s AND (data::json->>'version')::int = %s
-ORDER BY seq"""
+
+class Delta(Struct, frozen=True):
+    """What is read of a `card.delta`."""
+
+    card_id: UUID
+    version: int
+    text: str
+
+
+_decode_delta = msgspec.json.Decoder(Delta).decode
 
 
 class CardState(Struct, frozen=True, kw_only=True):
@@ -91,20 +96,13 @@ def text_of(version: Version) -> str:
 
 
 def spoken(generation: Generation, version: Version) -> str:
-    """What of a generation's text has come to the log, joined as whoever follows the log does it: a
-    piece that does not begin where the text ends was there before."""
+    """What of a generation's text has come to the log."""
     if generation.first_seq is None:
         return ""
-    place = (generation.session_id, generation.first_seq, str(version.card_id), version.number)
-    pieces: list[str] = []
-    length = 0
-    with connection.cursor() as cursor:
-        cursor.execute(_DELTAS, place)
-        for offset, text in cursor.fetchall():
-            if offset == length:
-                pieces.append(text)
-                length += len(text)
-    return "".join(pieces)
+    told = list_data(generation.session_id, event_type="card.delta", after_seq=generation.first_seq)
+    mine = (version.card_id, version.number)
+    deltas = map(_decode_delta, told)
+    return "".join(delta.text for delta in deltas if (delta.card_id, delta.version) == mine)
 
 
 def state_of(user: User, card: Card, *, with_text: bool) -> CardState:

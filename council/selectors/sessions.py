@@ -20,7 +20,7 @@ from council.selectors.cards import (
     session_cost,
     states_of,
 )
-from events.models import Stream
+from events.selectors import get_last_seq
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ def get_session(user: User, session_id: UUID) -> SessionState:
 
 def state_of(user: User, session: Session) -> SessionState:
     """A council with its cards, as the transaction sees it."""
-    head = Stream.objects.values_list("last_seq", flat=True).get(pk=session.pk)
+    head = get_last_seq(session.pk)
     return SessionState(
         id=session.pk,
         title=session.title,

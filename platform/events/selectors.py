@@ -12,6 +12,7 @@ from django.db import connection
 from accounts.models import User
 from common.database import Lane, get_database
 from common.errors import NotFound
+from events.models import Event, Stream
 from events.types import Frame, Page, Place, Reading
 
 # What a statement brings of one stream.
@@ -49,6 +50,19 @@ def read_page(
         raise NotFound
     frames, last_seq = row
     return Page(body=f"[{frames or ''}]", next_seq=last_seq or after_seq)
+
+
+def get_last_seq(stream_id: UUID) -> int:
+    """The number of the stream's last event, as the caller's transaction sees it; for the app that
+    writes the stream."""
+    return Stream.objects.values_list("last_seq", flat=True).get(pk=stream_id)
+
+
+def list_data(stream_id: UUID, *, event_type: str, after_seq: int) -> list[str]:
+    """The `data` of the stream's events of a type after a number, in order, as JSON; for the app
+    that writes the stream."""
+    told = Event.objects.filter(stream=stream_id, seq__gt=after_seq, type=event_type)
+    return list(told.order_by("seq").values_list("data", flat=True))
 
 
 # --- For event loops; all raise DatabaseUnavailable -----------------------------------------------
