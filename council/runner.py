@@ -1,8 +1,13 @@
 """Carries out a council's calls, on the worker's event loop."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
+from typing import ParamSpec, TypeVar
 from uuid import UUID
+
+import structlog
+from django.db import InterfaceError, OperationalError
 
 from billing.types import Ending, Resolution
 from common.errors import DomainError
@@ -17,9 +22,16 @@ from inference.types import ChatCall
 from jobs.running import JobLost, RunningJob
 from providers.types import TextDelta
 
+log = structlog.get_logger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
 # How often the text that has come is told.
 DELTA_SECONDS = 0.2
 TOTAL_SECONDS = 900.0
+# Before a step is taken again that the database has not answered.
+PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0)
 
 
 class GenerationHandler:
@@ -28,15 +40,29 @@ class GenerationHandler:
     async def run(self, job: RunningJob) -> None:
         """Make the call and tell what comes of it."""
         try:
-            prepared = await in_thread(outcomes.prepare, job_id=job.id, attempt=job.attempt)
+            prepared = await _surely(outcomes.prepare, job_id=job.id, attempt=job.attempt)
             if prepared is not None:
                 await Call(job, prepared).run()
         except DomainError as failure:
-            await in_thread(outcomes.give_up, job_id=job.id, attempt=job.attempt, failure=failure)
+            await _surely(outcomes.give_up, job_id=job.id, attempt=job.attempt, failure=failure)
 
     def abandon(self, job_id: UUID, attempt: int) -> None:
         """End the call as interrupted."""
         outcomes.give_up(job_id=job_id, attempt=attempt, failure=CallInterrupted())
+
+
+async def _surely(step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Take a step that may be repeated, once the database is there.
+
+    Raises OperationalError or InterfaceError where it stays away.
+    """
+    for pause in PAUSES:
+        try:
+            return await in_thread(step, *args, **kwargs)
+        except (OperationalError, InterfaceError):
+            log.warning("council.step_repeated", step=step.__name__)
+            await asyncio.sleep(pause)
+    return await in_thread(step, *args, **kwargs)
 
 
 class Call:

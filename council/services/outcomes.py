@@ -19,12 +19,12 @@ from council.errors import CallCancelled, CallInterrupted, NoText, error_of
 from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
 from council.selectors.cards import spoken
-from council.services import rounds, syntheses
+from council.services import restorations, rounds, syntheses
 from council.services.generations import refresh
 from council.services.locks import lock_generation
-from events.models import Stream
+from events.selectors import get_last_seq
 from events.services import append
-from events.types import NewEvent
+from events.types import SYSTEM, NewEvent
 from inference.errors import ProviderNotAvailable
 from jobs import services as jobs
 from jobs.models import Job
@@ -77,13 +77,14 @@ class Prepared(Struct, frozen=True):
 
 @transaction.atomic
 def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
-    """Mark a call as running, and say what it asks. None where it shall not be made any more.
+    """Mark a call as running, and say what it asks. None where it shall not be made any more. May
+    be repeated.
 
     Raises CallCancelled where the card was removed meanwhile, ProviderNotAvailable where the model
     is gone from the catalog.
     """
     generation = lock_generation(job_id)
-    if generation.status != Status.QUEUED or not jobs.is_running(job_id=job_id, attempt=attempt):
+    if not jobs.is_running(job_id=job_id, attempt=attempt):
         return None
     if generation.card.removed_at is not None:
         raise CallCancelled
@@ -91,11 +92,12 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     if model is None:
         raise ProviderNotAvailable
     version, session, card = _version_of(generation), generation.session, generation.card
-    generation.status = Status.RUNNING
-    generation.first_seq = Stream.objects.values_list("last_seq", flat=True).get(pk=session.pk)
-    generation.save(update_fields=["status", "first_seq"])
-    card.current = version
-    append(stream_id=session.pk, events=[events.card_event("started", session, card)])
+    if generation.status == Status.QUEUED:
+        generation.status = Status.RUNNING
+        generation.first_seq = get_last_seq(session.pk)
+        generation.save(update_fields=["status", "first_seq"])
+        card.current = version
+        append(stream_id=session.pk, events=[events.card_event("started", session, card)])
     return Prepared(version, model, messages_for(session, card, version), _revised_by(version))
 
 
@@ -157,7 +159,8 @@ def _finish(generation: Generation, said: Said) -> list[NewEvent]:
         fallback = syntheses.fall_back(version=version, failed=generation, failure=said.failure)
         if fallback:
             return fallback
-    return [*told, *_tell(generation, version), *_advance(generation.turn)]
+    told += [*_tell(generation, version), *_take_back(generation, version)]
+    return [*told, *_advance(generation.turn)]
 
 
 def _write(generation: Generation, said: Said) -> None:
@@ -190,6 +193,15 @@ def _tell(generation: Generation, version: Version) -> list[NewEvent]:
         if version.message_id is not None and generation.status == Status.COMPLETED:
             told.append(events.message_completed(version, generation.turn))
     return [*told, events.usage_updated(session)]
+
+
+def _take_back(generation: Generation, version: Version) -> list[NewEvent]:
+    """A revision that has failed does not stand in the way of the answer that it was to revise."""
+    card, before = generation.card, version.revises
+    answered = generation.status == Status.COMPLETED or version.source != Version.Source.DEBATE
+    if answered or before is None or card.removed_at is not None:
+        return []
+    return restorations.restore(card=card, chosen=before, actor=SYSTEM)
 
 
 def _advance(turn: Turn) -> list[NewEvent]:
