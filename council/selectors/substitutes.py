@@ -1,8 +1,10 @@
 """Which model merges in the place of one that cannot be reached."""
 
+from collections.abc import Iterable
+
 from billing.selectors.affordability import get_purse
 from catalog.selectors import get_catalog
-from catalog.types import Model, TokenPrice
+from catalog.types import Model
 from council.models import Generation, Version
 from council.prompts import messages_for
 from council.selectors.sources import sources_of
@@ -11,40 +13,46 @@ from providers.registry import get_chat_wire
 
 
 def substitute_of(failed: Generation, version: Version) -> Model | None:
-    """A model that can be called and paid, and has written none of the answers: of another provider
-    if there is one, and of those the nearest in price, cheaper rather than dearer."""
-    catalog = get_catalog()
-    authors = {source.generation.model for _, source in sources_of(version)}
-    strangers = [
+    """A model that can be called and paid, costs at most what was asked for, and has written none
+    of the answers: of another provider if there is one, and of those the nearest in price."""
+    first = get_catalog().find(failed.model)
+    if first is None:
+        return None  # nothing is known of its price any more
+    strangers = _strangers(version, first)
+    worst = _worst_costs([first, *strangers], failed, version)
+    purse = get_purse(failed.session.account)
+    paid = purse.price(first.id, worst[first.id]).total
+    fitting = [
         model
-        for model in catalog.models.values()
+        for model in strangers
+        if worst[model.id] <= worst[first.id]
+        # Less at cost may be more to pay: what no allowance covers is paid twice.
+        and purse.price(model.id, worst[model.id]).total <= paid
+        and purse.refusal_of(model.id, worst[model.id]) is None
+    ]
+    return max(
+        fitting,
+        key=lambda model: (model.provider != first.provider, worst[model.id], model.id),
+        default=None,
+    )
+
+
+def _strangers(version: Version, first: Model) -> list[Model]:
+    """Models that can be called, and have no part in the merge so far."""
+    authors = {source.generation.model for _, source in sources_of(version)}
+    return [
+        model
+        for model in get_catalog().models.values()
         if model.modality == "chat"
-        and model.id not in {*authors, failed.model}
+        and model.id not in {*authors, first.id}
         and get_chat_wire(model.provider) is not None
     ]
-    first = catalog.find(failed.model)
-    paid = _that_can_be_paid(strangers, failed, version)
-    return min(paid, key=lambda model: _distance(model, first), default=None)
 
 
-def _that_can_be_paid(models: list[Model], failed: Generation, version: Version) -> list[Model]:
-    session = failed.session
-    messages = messages_for(session, failed.card, version)
-    purse = get_purse(session.account)
-    worst = {
+def _worst_costs(models: Iterable[Model], failed: Generation, version: Version) -> dict[str, int]:
+    """The most that the merge can cost with each, in nano-USD at cost."""
+    messages = messages_for(failed.session, failed.card, version)
+    return {
         model.id: chat_cost(model, input_bound(model, messages), output_bound(model))
         for model in models
     }
-    return [model for model in models if purse.refusal_of(model.id, worst[model.id]) is None]
-
-
-def _distance(model: Model, first: Model | None) -> tuple[bool, bool, int, str]:
-    """The less, the better. Of a model that has left the catalog nothing is known any more."""
-    provider = first.provider if first else ""
-    difference = _rate(model) - (_rate(first) if first else 0)
-    return model.provider == provider, difference > 0, abs(difference), model.id
-
-
-def _rate(model: Model) -> int:
-    price = model.price
-    return price.input + price.output if isinstance(price, TokenPrice) else 0

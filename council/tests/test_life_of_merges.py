@@ -31,11 +31,12 @@ def test_answers_are_merged(alice: Owner) -> None:
 
 
 def test_another_model_merges_where_the_first_cannot_be_reached(alice: Owner) -> None:
+    requested = "grok-4.7"
     session = alice.finished(*AUTHORS)
 
     with alice.follow(session) as follower:
-        instructions = alice.text({"model": IN_PLAN, "fail": "before"}, tokens=6)
-        merge = _merge(alice, session, instructions, model_key=IN_PLAN)
+        instructions = alice.text({"model": requested, "fail": "before"}, tokens=6)
+        merge = _merge(alice, session, instructions, model_key=requested)
 
     last = follower.pictures[-1]
     card = _find(last, merge)

@@ -1,6 +1,7 @@
 """Another model merges where the first cannot be reached: once, and it is said."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from council.errors import CallCancelled, CallInterrupted
 from council.models import Card, Generation, Session
 from council.selectors.cards import CardState, get_card, state_of
 from council.services import conversation, merges, sessions
+from council.services.estimates import estimate
 from council.tests import hand, log
 from council.tests.conftest import NewOwner
 from council.types import MergeMode
@@ -35,7 +37,7 @@ from tests.service import SIMULATED
 
 AUTHORS = ("gpt-6-luna", "claude-haiku-5-5")
 REQUESTED = "grok-4.7"
-# Of all others but xAI's the nearest to its price that is not above it.
+# Of all others but xAI's the nearest in price of those that do not cost more.
 NEAREST = "gpt-6.1-terra"
 
 Disable = Callable[..., None]
@@ -165,13 +167,14 @@ def test_a_merge_that_is_repeated_may_fall_back_again(council: Session, alice: U
     assert (_state(merge).status, _state(merge).model) == ("queued", NEAREST)
 
 
-def test_a_model_that_left_the_catalog_is_replaced(council: Session, disable: Disable) -> None:
+def test_a_model_that_left_the_catalog_with_its_price_is_not_replaced(
+    council: Session, disable: Disable
+) -> None:
     merge = _merge(council)
     disable(REQUESTED)
     hand.take(merge).give_up(ProviderNotAvailable())
 
-    assert _state(merge).status == "queued"
-    assert _state(merge).model not in (*AUTHORS, REQUESTED)
+    _has_failed(merge, "provider_unavailable")
 
 
 @pytest.mark.parametrize(
@@ -179,10 +182,11 @@ def test_a_model_that_left_the_catalog_is_replaced(council: Session, disable: Di
     [
         # What is down is more often a provider than a model.
         (["gpt-6.1-terra", "deepseek-v4-pro"], "deepseek-v4-pro"),
-        # Nobody pays more than they asked for, if it can be helped.
-        (["gemini-3.1-pro-preview", "grok-4.7"], "grok-4.7"),
+        # Nobody pays more than they asked for.
+        (["gemini-3.1-pro-preview", "gemini-3.8-flash"], "gemini-3.8-flash"),
+        (["gemini-3.8-flash", "claude-sonnet-5-5", "grok-4.7"], "claude-sonnet-5-5"),
     ],
-    ids=["another provider", "cheaper"],
+    ids=["another provider", "not dearer", "nearest"],
 )
 def test_the_best_of_what_is_left_takes_over(
     council: Session, disable: Disable, left: list[str], expected: str
@@ -209,24 +213,49 @@ def test_one_of_the_same_provider_is_better_than_none(alice: User, settings: Laz
 
 
 @pytest.mark.parametrize(
-    ("balance", "expected"), [(1_000_000_000, "kimi-k3"), (100_000_000, "gemini-3.1-pro-preview")]
+    ("balance", "expected"), [(1_000_000_000, "kimi-k3"), (100_000_000, "gpt-6.1-terra")]
 )
 def test_none_is_asked_that_cannot_be_paid(db: None, balance: int, expected: str) -> None:
-    merge = _merge(_council(bank.new_account(balance=balance), *AUTHORS), model="claude-opus-5-5")
+    alice = bank.new_account(plan="starter", balance=balance)
+    merge = _merge(_council(alice, *AUTHORS), model="claude-opus-5-5")
     hand.begin(merge).release(UpstreamFailed())
 
     assert _state(merge).model == expected
 
 
-def test_where_only_the_authors_are_left_the_merge_has_failed(
-    council: Session, disable: Disable
+def test_none_is_asked_that_the_plan_does_not_pay_where_it_would_have_paid(
+    council: Session,
+) -> None:
+    """Such a call costs less, but twice of that is more."""
+    merge = _merge(council, model="claude-opus-5-5")
+    hand.begin(merge).release(UpstreamFailed())
+
+    assert _state(merge).model == "gemini-3.1-pro-preview"
+
+
+@pytest.mark.parametrize("left", [[], ["gemini-3.1-pro-preview", "claude-opus-5-5"]])
+def test_where_only_authors_and_dearer_ones_are_left_the_merge_has_failed(
+    council: Session, disable: Disable, left: list[str]
 ) -> None:
     merge = _merge(council)
-    others = AIModel.objects.exclude(id__in=[*AUTHORS, REQUESTED])
+    others = AIModel.objects.exclude(id__in=[*AUTHORS, REQUESTED, *left])
     disable(*others.values_list("id", flat=True))
     hand.begin(merge).release(UpstreamFailed())
 
-    assert _state(merge).status == "failed"
+    _has_failed(merge, "upstream_error")
+
+
+@pytest.mark.parametrize("requested", ["claude-opus-5-5", "kimi-k3", "gpt-oss-120b"])
+def test_whoever_merges_costs_at_most_what_was_estimated(
+    council: Session, alice: User, requested: str
+) -> None:
+    bound = _at_most(alice, council, requested)
+    merge = _merge(council, model=requested)
+    hand.begin(merge).release(UpstreamFailed())
+    if _state(merge).status == "queued":
+        hand.answer(merge, "4,000 m.")
+
+    assert _at_most(alice, council, _state(merge).model) <= bound
 
 
 def test_a_removed_merge_is_left_alone(council: Session, alice: User) -> None:
@@ -286,6 +315,24 @@ def _merge(council: Session, **wishes: Any) -> Card:
         mode=MergeMode.FUSE,
         **{"model": REQUESTED, **wishes},
     )
+
+
+def _at_most(user: User, council: Session, model: str) -> int:
+    """What a merge by that model would cost at most, as its user is told."""
+    merge = partial(
+        merges.merge, user=user, session_id=council.pk, mode=MergeMode.FUSE, model=model
+    )
+    return estimate(user=user, action=merge).at_most
+
+
+def _has_failed(merge: Card, code: str) -> None:
+    """By itself: no other model was asked."""
+    state = _state(merge)
+    assert state.status == "failed"
+    assert state.error is not None
+    assert state.error["code"] == code
+    assert state.details["synthesis"]["source"] == "primary"
+    assert merge.generations.count() == 1
 
 
 def _state(card: Card) -> CardState:

@@ -143,7 +143,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         """Make one of several answers, on a card of its own.
 
         The model that does it does not learn who said what. Where it cannot be reached, another
-        one takes its place, once; `details.synthesis` of the card tells.
+        one that costs no more takes its place, once; `details.synthesis` of the card tells.
         """
         body = read(MergeInputSerializer, request.data)
         turn = actions.carry_out(
