@@ -1,15 +1,17 @@
 """uvicorn's WebSocket, with bounds on what a client can make it do.
 
-uvicorn parses and answers whatever comes, and waits for ever on a client that reads nothing. A
-deployment names this class with `--ws`.
+uvicorn parses and answers whatever comes, but never a handshake that is malformed, and waits for
+ever on a client that reads nothing. A deployment names this class with `--ws`.
 """
 
 import logging
 import socket
 import time
 from asyncio import BaseTransport
+from http import HTTPStatus
 from typing import Any
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import OPEN
 
@@ -48,10 +50,18 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
                 super().data_received(data[start : start + SLICE_BYTES])
 
     def handle_events(self) -> None:
-        if self._is_too_much(len(self.conn.events)):
+        if self.conn.handshake_exc is not None:
+            self._refuse_handshake()
+        elif self._is_too_much(len(self.conn.events)):
             self._cut_off()
         else:
             super().handle_events()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """A refusal completes the handshake too: to uvicorn it is an error that nothing did."""
+        await super().send(message)
+        if self.close_sent:
+            self.handshake_complete = True
 
     def shutdown(self) -> None:
         """The application closes its sockets when its clients have all that there is for them."""
@@ -60,6 +70,13 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def _shut_down(self) -> None:
         if not self.disconnected:
             super().shutdown()
+
+    def _refuse_handshake(self) -> None:
+        """With the parser's own answer, or with one where it has none."""
+        text = f"Failed to open a WebSocket connection: {self.conn.handshake_exc}.\n"
+        answer = self.conn.reject(HTTPStatus.BAD_REQUEST, text).serialize()
+        self.transport.write(b"".join(self.conn.data_to_send()) or answer)
+        self.transport.close()
 
     def _is_too_much(self, frames: int) -> bool:
         now = time.monotonic()
