@@ -4,7 +4,7 @@ import time
 from contextlib import ExitStack
 
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidMessage
 from websockets.sync.client import connect
 
 from events.tests.sockets import (
@@ -50,7 +50,7 @@ def test_a_process_that_ends_takes_no_sockets(simulator: RunningSimulator) -> No
             try:
                 with connect(url) as socket:
                     assert close_code(socket) == 1012
-            except (OSError, ConnectionClosed, EOFError):
+            except (OSError, ConnectionClosed, InvalidMessage):
                 break
         assert web.process.wait_stopped()
 
