@@ -147,7 +147,7 @@ def web_command(port: int) -> tuple[str, ...]:
         "uvicorn",
         "config.asgi:application",
         *("--host", LOOPBACK, "--port", str(port)),
-        *("--loop", "uvloop", "--http", "httptools"),
+        *("--loop", "uvloop", "--http", "config.http:HttpProtocol"),
         *("--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536"),
         *("--ws-per-message-deflate", "false"),
         *("--no-access-log", "--no-proxy-headers"),
