@@ -219,11 +219,38 @@ def test_a_model_that_has_gone_from_the_catalog_is_not_available(card: Card) -> 
     assert error["code"] == "provider_unavailable"
 
 
-def test_a_call_is_made_once_however_often_it_is_taken(card: Card) -> None:
+def test_a_preparation_that_is_repeated_is_told_once(council: Session, card: Card) -> None:
     call = hand.take(card)
+    assert call.prepare() is not None
 
     assert call.prepare() is not None
+
+    assert _told(council).count("card.started") == 1
+
+
+def test_an_attempt_that_has_lost_its_job_prepares_nothing(council: Session, card: Card) -> None:
+    call = hand.take(card)
+    Job.objects.filter(pk=call.job_id).update(attempt=2)
+
     assert call.prepare() is None
+
+    assert "card.started" not in _told(council)
+
+
+def test_a_call_whose_charge_was_expired_in_the_meantime_was_interrupted(card: Card) -> None:
+    call = hand.begin(card)
+    call.say("Deep")
+    call.save(hand.COST)
+    assert bank.expire(call.job_id) == "resolved"
+
+    resolution = call.settle("Deep, very deep.")
+
+    assert resolution.taken_over
+    state = _state(card)
+    assert (state.status, state.content) == ("failed", "Deep, very deep.")
+    assert state.error is not None
+    assert state.error["code"] == "interrupted"
+    assert state.cost == 2 * hand.COST
 
 
 def test_a_card_that_waits_is_removed_at_once(council: Session, card: Card, alice: User) -> None:
