@@ -47,7 +47,7 @@ def start_event_loop(instance: Any, **_: object) -> None:
 
 @signals.worker_shutting_down.connect
 def begin_drain(**_: object) -> None:
-    """With the signal itself."""
+    """With the signal itself: how long Celery's own threads take is nothing to jobs."""
     from jobs.worker import get_worker
 
     get_worker().begin_drain()

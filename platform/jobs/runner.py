@@ -6,7 +6,6 @@ One lease keeps them, and the charges of their calls: that of the process's infe
 
 import asyncio
 import contextvars
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -52,7 +51,6 @@ class JobRunner:
         self._claiming = 0
         self._changed = asyncio.Event()
         self._draining = False
-        self._stop_at = 0.0
         self._keepers = [
             asyncio.create_task(self._keep(self._look_out, LOOK_OUT_SECONDS)),
             asyncio.create_task(self._keep(self._hear, NOTICE_SECONDS)),
@@ -72,17 +70,11 @@ class JobRunner:
         except DatabaseUnavailable:
             log.warning("job.not_claimed", job_id=str(job_id))
 
-    def begin_drain(self) -> None:
-        """Claim nothing any more; what runs is given DRAIN_SECONDS to end."""
-        if not self._draining:
-            self._draining = True
-            self._stop_at = time.monotonic() + settings.DRAIN_SECONDS
-
     async def close(self) -> None:
-        """Let jobs end until the drain time is over, stop the calls of the others, which settle;
-        then give up the lease. A job that has not ended by then has lapsed."""
-        self.begin_drain()
-        await self._idle(self._stop_at - time.monotonic())
+        """Claim nothing any more. Let jobs end for DRAIN_SECONDS, stop the calls of the others,
+        which settle; then give up the lease. A job that has not ended by then has lapsed."""
+        self._draining = True
+        await self._idle(settings.DRAIN_SECONDS)
         self._runtime.begin_drain(seconds=0)
         await self._idle(CLOSE_SECONDS)
         with suppress(DatabaseUnavailable):
@@ -184,7 +176,7 @@ class JobRunner:
     async def _idle(self, seconds: float) -> None:
         """Wait until nothing runs, but not for longer."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, seconds)):
+            async with asyncio.timeout(seconds):
                 while self._jobs or self._claiming:
                     await self._change()
 

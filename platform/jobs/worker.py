@@ -25,21 +25,25 @@ log = structlog.get_logger(__name__)
 
 # Longer than `JobRunner.start` may take: room, a lease, a claim.
 HAND_OVER_SECONDS = 20.0
-# After the drain, how long Celery may take to end a process that has to go.
+# After the drain, how long the process may take to end: a database that is frozen keeps threads for
+# ever. Less than a supervisor waits before it kills.
 LEAVE_SECONDS = 10.0
 
 
 class Worker:
-    """Runs the event loop from `start` to `stop`; all other methods are for other threads too."""
+    """Runs the event loop from `start` until it has drained. `hand_over` is for all threads; the
+    other methods are for the main one."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
+        self._is_draining = False
         self._loop: asyncio.AbstractEventLoop
         self._runner: JobRunner
         self._stopping: asyncio.Event
 
     def start(self, queues: Sequence[str]) -> None:
-        """Serve these queues. Returns when jobs can be handed over."""
+        """Serve these queues. Returns when jobs can be handed over. Raises SystemExit if they
+        cannot."""
         ready: Future[None] = Future()
         self._thread = threading.Thread(
             target=self._run, args=(queues, ready), name="jobs", daemon=True
@@ -48,25 +52,36 @@ class Worker:
         ready.result()
 
     def hand_over(self, job_id: UUID) -> None:
-        """Have a job done here, if there is room for it."""
+        """Have a job done here, if there is room for it and the loop does not drain."""
+        if self._is_draining:
+            return
         asyncio.run_coroutine_threadsafe(self._runner.start(job_id), self._loop).result(
             HAND_OVER_SECONDS
         )
 
     def begin_drain(self) -> None:
-        """Take no more jobs. May be called by a signal handler."""
-        if self._thread:
-            self._loop.call_soon_threadsafe(self._runner.begin_drain)
+        """Take no more jobs; drain, settle, and end the event loop, whatever Celery's threads do
+        meanwhile. May be called by a signal handler."""
+        if self._thread and not self._is_draining:
+            self._is_draining = True
+            self._loop.call_soon_threadsafe(self._stopping.set)
 
     def stop(self) -> None:
-        """Drain, settle, and end the event loop. Returns when that is done."""
+        """Drain if that has not begun. Returns when the event loop has ended."""
+        self.begin_drain()
         if self._thread:
-            self._loop.call_soon_threadsafe(self._stopping.set)
             self._thread.join()
 
     def _run(self, queues: Sequence[str], ready: "Future[None]") -> None:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(self._serve(queues, ready))
+        try:
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                runner.run(self._serve(queues, ready))
+        except Exception:
+            if ready.done():
+                raise
+            log.exception("worker.not_started")
+            # What a signal of Celery lets through.
+            ready.set_exception(SystemExit(1))
 
     async def _serve(self, queues: Sequence[str], ready: "Future[None]") -> None:
         self._loop = asyncio.get_running_loop()
@@ -75,6 +90,7 @@ class Worker:
         leaving = asyncio.create_task(_leave_when_deaf(queues))
         ready.set_result(None)
         await self._stopping.wait()
+        _leave_in_time()
         leaving.cancel()
         await self._runner.close()
         await registry.aclose()
@@ -85,9 +101,15 @@ async def _leave_when_deaf(queues: Sequence[str]) -> None:
     """End this process in order, so that it is started again, when Celery takes no messages."""
     await until_deaf(queues)
     log.error("worker.deaf", queues=queues)
+    _leave_in_time()
     os.kill(os.getpid(), signal.SIGTERM)
-    await asyncio.sleep(settings.DRAIN_SECONDS + LEAVE_SECONDS)
-    os._exit(1)
+
+
+def _leave_in_time() -> None:
+    """End this process, even if nothing else does."""
+    timer = threading.Timer(settings.DRAIN_SECONDS + LEAVE_SECONDS, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 @cache

@@ -1,16 +1,43 @@
 """SIGTERM: a worker takes nothing more, what it does may end, and then it gives up its lease."""
 
+import time
+from urllib.parse import urlsplit
+
+import psycopg
 import pytest
 
 from billing.models import Charge, OwnerLease
 from jobs.models import Job
 from jobs.sweeps import abandon_lapsed_jobs
+from jobs.tasks import sing
 from jobs.tests import handlers
-from jobs.tests.desk import job_of, new_job, status_of, wait_until, written
+from jobs.tests.desk import (
+    job_of,
+    new_job,
+    status_of,
+    wait_for_status,
+    wait_until,
+    written,
+)
+from jobs.worker import LEAVE_SECONDS
 from simulator.process import RunningSimulator
+from tests.chaos.proxy import LossyProxy
+from tests.locks import wait_until_blocked
+from tests.service import database_url
 from tests.worker import running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
+
+
+def proxy_to_the_database() -> LossyProxy:
+    port = urlsplit(database_url()).port
+    assert port
+    return LossyProxy(port)
+
+
+def through(proxy: LossyProxy) -> str:
+    """The database's URL, by way of the proxy."""
+    return database_url().replace(f":{urlsplit(database_url()).port}/", f":{proxy.port}/")
 
 
 def test_what_runs_is_finished_and_nothing_else_begun(simulator: RunningSimulator) -> None:
@@ -55,3 +82,54 @@ def test_what_does_not_end_in_time_is_abandoned_by_the_next_sweep(
     abandon_lapsed_jobs()
     assert status_of(endless) == Job.Status.FAILED
     assert written(endless)[-1] == "abandoned"
+
+
+def test_a_call_is_stopped_in_time_while_celerys_own_threads_still_hang(
+    simulator: RunningSimulator,
+) -> None:
+    with (
+        running_worker(simulator, DRAIN_SECONDS="1") as worker,
+        psycopg.connect(database_url()) as holder,
+    ):
+        job_id = new_job(handlers.CALLING)
+        wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
+        holder.execute("LOCK TABLE jobs_canary IN ACCESS EXCLUSIVE MODE")
+        sing.apply_async((Job.Queue.DEFAULT,), queue=Job.Queue.DEFAULT)
+        wait_until_blocked(holder)
+        worker.ask_to_stop()
+
+        wait_for_status(job_id, Job.Status.FAILED, seconds=5)
+        assert worker.process.exit_code is None
+
+    assert Charge.objects.get(pk=job_id).status == "settled"
+
+
+def test_it_ends_although_the_database_is_frozen(simulator: RunningSimulator) -> None:
+    with (
+        proxy_to_the_database() as proxy,
+        running_worker(simulator, DRAIN_SECONDS="1", DATABASE_URL=through(proxy)) as worker,
+    ):
+        job_id = new_job(handlers.BRIEF)
+        wait_until(lambda: written(job_id) == ["begun"])
+        proxy.flowing.clear()
+        time.sleep(handlers.BRIEF_SECONDS + 0.5)
+        worker.ask_to_stop()
+        worker.was_killed = True  # by itself, without a last word
+        wait_until(lambda: worker.process.exit_code is not None, seconds=1 + LEAVE_SECONDS + 3)
+        proxy.flowing.set()
+
+    assert worker.process.exit_code == 1
+
+
+def test_a_claim_that_nobody_heard_of_is_put_back(simulator: RunningSimulator) -> None:
+    with (
+        proxy_to_the_database() as proxy,
+        running_worker(simulator, DATABASE_URL=through(proxy)),
+    ):
+        proxy.lose_reply_to = b"job_claim("
+        job_id = new_job(handlers.QUICK)
+        assert proxy.lost.wait(10)
+        wait_for_status(job_id, Job.Status.RUNNING)
+
+    assert status_of(job_id) == Job.Status.QUEUED
+    assert written(job_id) == []
