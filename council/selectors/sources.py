@@ -1,5 +1,10 @@
 """What a merge is made of."""
 
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
+
 from council.models import Version
 
 
@@ -11,7 +16,8 @@ def is_merge(version: Version) -> bool:
 def sources_of(version: Version) -> list[tuple[str, Version]]:
     """The versions that a merge is made of, each with its letter, in their order."""
     sources = version.details["sources"]
-    found = Version.objects.filter(card__in=[source["card_id"] for source in sources])
+    places = [Q(card=source["card_id"], number=source["version"]) for source in sources]
+    found = Version.objects.filter(reduce(or_, places))
     by_place = {
         (str(source.card_id), source.number): source
         for source in found.select_related("card__session", "generation", "message")

@@ -1,9 +1,12 @@
 """Merging answers into one."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
 
 from accounts.models import User
 from common.errors import DomainError, NotFound, ValidationFailed
@@ -17,6 +20,7 @@ from council.errors import (
 from council.models import Card, Session, Turn
 from council.prompts import messages_for
 from council.selectors.cards import CardState, current_of, get_card, state_of
+from council.selectors.sources import sources_of
 from council.services import conversation, debates, merges, sessions
 from council.tests import hand, log
 from council.tests.conftest import NewOwner
@@ -69,6 +73,25 @@ def test_a_card_without_a_finished_answer_is_passed_over(council: Session, alice
     hand.begin(first).settle("De", AnswerInterrupted())
 
     assert _sources(_state(_merge(council))) == {(str(second.pk), 1), (str(third.pk), 1)}
+
+
+def test_of_what_it_is_made_nothing_else_is_read(council: Session, alice: User) -> None:
+    first, *_ = _cards(council)
+    sessions.regenerate(user=alice, card_id=first.pk)
+    hand.answer(first, "4,000 m.")
+    merge = _merge(council)
+    sessions.regenerate(user=alice, card_id=first.pk)
+    hand.answer(first, "Very deep.")
+
+    rows: list[int] = []
+    with connection.execute_wrapper(partial(_count, rows)):
+        sources = sources_of(current_of(get_card(alice, merge.pk)))
+
+    texts = {str(source.card_id): source.generation.content for _, source in sources}
+    assert texts.pop(str(first.pk)) == "4,000 m."
+    assert set(texts.values()) == {"Deep."}
+    # The merge, and its three sources.
+    assert rows == [1, 3]
 
 
 def test_merges_can_be_merged_if_they_are_named(council: Session) -> None:
@@ -321,6 +344,15 @@ def _ids(council: Session) -> list[UUID]:
 def _state(card: Card) -> CardState:
     card = get_card(card.session.account, card.pk)
     return state_of(card.session.account, card, with_text=True)
+
+
+def _count(
+    rows: list[int], execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any
+) -> Any:
+    """Carry out a statement, and keep how many rows it has brought."""
+    result = execute(sql, params, many, context)
+    rows.append(context["cursor"].rowcount)
+    return result
 
 
 def _sources(state: CardState) -> set[tuple[str, int]]:
