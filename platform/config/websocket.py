@@ -15,6 +15,8 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import OPEN
 
+# The head of a handshake, which is parsed before anybody's rate is looked at.
+MAX_HANDSHAKE_BYTES = 32_768
 # Frames of any kind that a client may send in that many seconds: it has hardly anything to say.
 MAX_FRAMES = 50
 FRAMES_SECONDS = 10.0
@@ -45,13 +47,17 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MILLISECONDS)
 
     def data_received(self, data: bytes) -> None:
+        """The first that comes is the whole handshake."""
+        if not self.handshake_initiated and len(data) > MAX_HANDSHAKE_BYTES:
+            self._refuse_handshake(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "it is too long")
+            return
         for start in range(0, len(data), SLICE_BYTES):
             if not self.transport.is_closing():
                 super().data_received(data[start : start + SLICE_BYTES])
 
     def handle_events(self) -> None:
         if self.conn.handshake_exc is not None:
-            self._refuse_handshake()
+            self._refuse_handshake(HTTPStatus.BAD_REQUEST, str(self.conn.handshake_exc))
         elif self._is_too_much(len(self.conn.events)):
             self._cut_off()
         else:
@@ -71,11 +77,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if not self.disconnected:
             super().shutdown()
 
-    def _refuse_handshake(self) -> None:
-        """With the parser's own answer, or with one where it has none."""
-        text = f"Failed to open a WebSocket connection: {self.conn.handshake_exc}.\n"
-        answer = self.conn.reject(HTTPStatus.BAD_REQUEST, text).serialize()
-        self.transport.write(b"".join(self.conn.data_to_send()) or answer)
+    def _refuse_handshake(self, status: HTTPStatus, problem: str) -> None:
+        """With the parser's own answer where it has one."""
+        answer = self.conn.reject(status, f"Failed to open a WebSocket connection: {problem}.\n")
+        self.transport.write(b"".join(self.conn.data_to_send()) or answer.serialize())
         self.transport.close()
 
     def _is_too_much(self, frames: int) -> bool:

@@ -41,12 +41,13 @@ def answer_to(web: Web, request: bytes) -> bytes:
         (handshake("token=" + "a" * 9 * KB), 414),
         (handshake(authorization="Bearer " + "a" * 9 * KB), 431),
         (handshake(**{f"x{number}": "a" for number in range(130)}), 431),
+        (handshake(**{f"x{number}": "a" * KB for number in range(40)}), 431),
         (handshake(content_length="5"), 400),
         (handshake(content_length="5") + b"hello", 400),
         (handshake(transfer_encoding="chunked"), 400),
         (handshake(key="short"), 400),
     ],
-    ids=["long token", "long header", "many headers", "length", "body", "chunks", "key"],
+    ids=["long token", "long header", "many headers", "long", "length", "body", "chunks", "key"],
 )
 def test_a_malformed_handshake_is_answered_and_its_connection_ended(
     web: Web, request_: bytes, status: int
