@@ -42,7 +42,7 @@ def aligned(nusd: int, decimals: int = 9) -> str:
     return text + _FIGURE_SPACE * (decimals - len(text.partition(".")[2]))
 
 
-_WRITTEN = re.compile(r"[-+]?[0-9]*\.?[0-9]*", re.ASCII)
+_WRITTEN = re.compile(r"[-+]?[0-9]*(\.[0-9]*)?", re.ASCII)
 
 
 class UsdField(forms.CharField):
