@@ -3,21 +3,20 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from itertools import chain, repeat
 
 import psycopg
 import structlog
 from django.db import Error as OrmError
 
 from billing.types import Ending, Resolution
+from common.backoff import backoff
 from common.database import DatabaseUnavailable
 
 log = structlog.get_logger(__name__)
 
 # How long it is tried while the database is away; then the last checkpoint is billed.
 RETRY_SECONDS = 300.0
-PAUSES = (0.2, 0.5, 1.0, 2.0)
-LONGEST_PAUSE = 5.0
+PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 async def carry_out(
@@ -28,7 +27,7 @@ async def carry_out(
     None where the database stayed away too long: others will expire the charge.
     """
     give_up_at = time.monotonic() + RETRY_SECONDS
-    for pause in chain(PAUSES, repeat(LONGEST_PAUSE)):
+    for pause in backoff(*PAUSES):
         try:
             resolution = await resolve()
         except (DatabaseUnavailable, psycopg.Error, OrmError):

@@ -1,14 +1,16 @@
 """What running jobs write to streams, in batches."""
 
 import asyncio
-from itertools import chain, repeat
+from collections.abc import Awaitable, Callable
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import msgspec
 import psycopg
 import structlog
 from msgspec import Struct
 
+from common.backoff import backoff
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
 from common.perloop import PerLoop
@@ -17,8 +19,8 @@ from events.types import NewEvent
 log = structlog.get_logger(__name__)
 
 _APPEND = "SELECT job_append(%s)"
-PAUSES = (0.1, 0.2, 0.5)
-LONGEST_PAUSE = 1.0
+_APPEND_ALONE = "SELECT job_append_alone(%s)"
+PAUSES = (0.1, 0.2, 0.5, 1.0)
 
 
 class Append(Struct, frozen=True):
@@ -35,28 +37,29 @@ class Append(Struct, frozen=True):
 class Appender:
     """The appends of one event loop, which go to the database together.
 
-    What a batch could not do, because a stream was locked or another item broke it, goes alone.
+    What a batch could not do, because its stream was locked or another item broke it, goes alone
+    from then on.
     """
 
     def __init__(self) -> None:
         self._database = get_database()
         self._lane = self._database.lane()
         self._batcher = Batcher(self._append_many)
+        self._turns: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def append(self, item: Append) -> bool:
         """Write the events once the database is there. False where the job has ended."""
-        for pause in chain(PAUSES, repeat(LONGEST_PAUSE)):
-            try:
-                return await self._append(item)
-            except DatabaseUnavailable:
-                log.warning("job.not_appended", job_id=str(item.job))
-                await asyncio.sleep(pause)
-        raise AssertionError("The pauses never end.")
-
-    async def _append(self, item: Append) -> bool:
-        is_written = await self._batcher.run(item)
+        is_written = await _persist(self._batcher.run, item)
         if is_written is None:
-            (is_written,) = await self._database.row(_APPEND, (_encode([item]),))
+            is_written = await _persist(self._append_alone, item)
+        return bool(is_written)
+
+    async def _append_alone(self, item: Append) -> bool:
+        """One at a time for each stream: a locked one keeps one connection, however many jobs
+        write to it."""
+        turn = self._turns.setdefault(item.stream, asyncio.Lock())
+        async with turn:
+            (is_written,) = await self._database.row(_APPEND_ALONE, (_encode([item]),))
         return bool(is_written)
 
     async def _append_many(self, items: list[Append]) -> list[bool | None]:
@@ -66,6 +69,17 @@ class Appender:
         except psycopg.Error:
             return [None] * len(items)
         return [row[0] for row in rows]
+
+
+async def _persist(write: Callable[[Append], Awaitable[bool | None]], item: Append) -> bool | None:
+    """What `write` says, which is asked until the database answers."""
+    for pause in backoff(*PAUSES):
+        try:
+            return await write(item)
+        except DatabaseUnavailable:
+            log.warning("job.not_appended", job_id=str(item.job))
+            await asyncio.sleep(pause)
+    raise AssertionError("The pauses never end.")
 
 
 def _encode(items: list[Append]) -> str:

@@ -9,12 +9,12 @@ import contextvars
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from itertools import chain, repeat
 from uuid import UUID
 
 import structlog
 from django.conf import settings
 
+from common.backoff import backoff
 from common.database import DatabaseUnavailable
 from common.threads import in_thread
 from inference.runtime import get_runtime
@@ -134,7 +134,7 @@ class JobRunner:
 
     async def _make_sure_of_its_end(self, job: RunningJob) -> None:
         """Abandon a job that its handler has left without ending it; however often that takes."""
-        for pause in chain(ABANDON_PAUSES, repeat(ABANDON_PAUSES[-1])):
+        for pause in backoff(*ABANDON_PAUSES):
             try:
                 if any(notice.lost for notice in await claims.notices([job])):
                     return

@@ -55,38 +55,50 @@ $$;
 
 -- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",
 -- "events"}; `number` counts what an attempt writes, so that an item that is sent again is written
--- once. Returns for each, in order, whether it is written; if not, its job is lost.
+-- once. Returns for each, in order, whether it is written; if not, its job is lost. NULL where
+-- somebody else holds the job or the stream: it is not done, and may be sent again.
 --
--- Locks jobs before streams, and both in the order of their ids, so that batches never wait for each
--- other in a circle.
+-- Waits for no row, so that one stream that is held keeps no other waiting.
 CREATE OR REPLACE FUNCTION job_append(p_items json) RETURNS SETOF boolean
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
-DECLARE v_item record; v_kept boolean[] := '{}'; v_fresh boolean[] := '{}';
+DECLARE v_item record; v_is_written boolean[] := '{}';
 BEGIN
     FOR v_item IN
         SELECT i.place, (i.body->>'job')::uuid AS job, (i.body->>'attempt')::int AS attempt,
-               (i.body->>'number')::int AS number
+               (i.body->>'number')::int AS number, (i.body->>'stream')::uuid AS stream,
+               i.body->'events' AS events
         FROM json_array_elements(p_items) WITH ORDINALITY AS i(body, place)
-        ORDER BY job, number
+        ORDER BY i.place
     LOOP
-        UPDATE jobs_job SET appends = v_item.number
+        v_is_written[v_item.place] := NULL;
+        PERFORM FROM jobs_job
         WHERE id = v_item.job AND attempt = v_item.attempt AND status = 'running'
-          AND appends < v_item.number;
-        v_fresh[v_item.place] := FOUND;
-        v_kept[v_item.place] := FOUND OR EXISTS (
-            SELECT FROM jobs_job
-            WHERE id = v_item.job AND attempt = v_item.attempt AND status = 'running');
+        FOR NO KEY UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            PERFORM FROM jobs_job
+            WHERE id = v_item.job AND attempt = v_item.attempt AND status = 'running';
+            IF NOT FOUND THEN v_is_written[v_item.place] := false; END IF;
+            CONTINUE;
+        END IF;
+        PERFORM FROM events_stream WHERE id = v_item.stream FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND AND EXISTS (SELECT FROM events_stream WHERE id = v_item.stream);
+        UPDATE jobs_job SET appends = v_item.number
+        WHERE id = v_item.job AND appends < v_item.number;
+        IF FOUND THEN PERFORM event_append(v_item.stream, v_item.events); END IF;
+        v_is_written[v_item.place] := true;
     END LOOP;
-    FOR v_item IN
-        SELECT (i.body->>'stream')::uuid AS stream, i.body->'events' AS events
-        FROM json_array_elements(p_items) WITH ORDINALITY AS i(body, place)
-        WHERE v_fresh[i.place]
-        ORDER BY stream, (i.body->>'job')::uuid, (i.body->>'number')::int
-    LOOP
-        PERFORM event_append(v_item.stream, v_item.events);
-    END LOOP;
-    RETURN QUERY SELECT unnest(v_kept);
+    RETURN QUERY SELECT unnest(v_is_written);
 END $$;
+
+-- The same for a lone item, which waits for its rows, in everybody's order.
+CREATE OR REPLACE FUNCTION job_append_alone(p_items json) RETURNS SETOF boolean
+LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+    SELECT FROM jobs_job WHERE id = (p_items->0->>'job')::uuid FOR NO KEY UPDATE;
+
+    SELECT FROM events_stream WHERE id = (p_items->0->>'stream')::uuid FOR NO KEY UPDATE;
+
+    SELECT job_append(p_items)
+$$;
 
 -- Running jobs that nobody does any more, because the lease of their process is over. By the rules
 -- for charges: not in the first minute after an outage, and not before that process has been

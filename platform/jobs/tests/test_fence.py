@@ -1,0 +1,48 @@
+"""The fence: an attempt that has lost its job to the next one writes nothing."""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+from django.db import connection
+
+from billing.tests import bank
+from events.types import NewEvent
+from jobs.appends import Append
+from jobs.tests.desk import new_job_without_message, written
+
+pytestmark = pytest.mark.django_db
+
+# No worker knows it.
+KIND = "tests.fence"
+
+
+@pytest.mark.parametrize("function", ["job_append", "job_append_alone"])
+def test_an_attempt_whose_job_was_claimed_again_writes_nothing(function: str) -> None:
+    owner, job_id = bank.live_owner(), new_job_without_message(KIND)
+    assert claim(owner, job_id) == 1
+    assert ask("job_put_back(%s, '{}', '0 s')", owner) == job_id
+    assert claim(owner, job_id) == 2
+
+    assert append(function, job_id, attempt=1) is False
+    assert written(job_id) == []
+    assert append(function, job_id, attempt=2) is True
+    assert written(job_id) == ["attempt 2"]
+
+
+def claim(owner: UUID, job_id: UUID) -> int:
+    attempt: int = ask("attempt FROM job_claim(%s, %s, %s)", job_id, [KIND], owner)
+    return attempt
+
+
+def append(function: str, job_id: UUID, *, attempt: int) -> bool | None:
+    items = [Append(job_id, attempt, 1, job_id, [NewEvent(f"attempt {attempt}", None)])]
+    is_written: bool | None = ask(f"{function}(%s)", msgspec.json.encode(items).decode())
+    return is_written
+
+
+def ask(what: str, *parameters: Any) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {what}", parameters)
+        return cursor.fetchone()[0]

@@ -1,0 +1,73 @@
+"""Rows that somebody else holds keep nobody waiting but those who want them."""
+
+import time
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from django.db.models import F
+
+from events.models import Event
+from jobs.models import Job
+from jobs.tests import handlers
+from jobs.tests.desk import cancel, new_job, new_job_without_message, wait_until, written
+from tests.locks import wait_until_blocked
+from tests.service import database_url
+from tests.worker import Worker
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+HELD_SECONDS = 2.0
+# No worker knows it.
+KIND = "tests.locked_rows"
+
+
+@pytest.mark.parametrize("table", ["events_stream", "jobs_job"])
+def test_a_job_whose_stream_nobody_holds_goes_on_writing(worker: Worker, table: str) -> None:
+    stuck, free = new_job(handlers.ENDLESS), new_job(handlers.ENDLESS)
+    wait_until(lambda: "step" in written(stuck) and "step" in written(free))
+
+    with psycopg.connect(database_url()) as holder:
+        holder.execute(f"SELECT FROM {table} WHERE id = %s FOR UPDATE", (stuck,))
+        wait_until_blocked(holder)
+        begun = len(written_at(free))
+        time.sleep(HELD_SECONDS)
+        meanwhile = written_at(free)[begun:]
+        before = len(written(stuck))
+
+    wait_until(lambda: len(written(stuck)) > before + 5)
+    cancel(stuck, free)
+    assert max(later - earlier for earlier, later in pairwise(meanwhile)) < timedelta(seconds=0.5)
+    assert meanwhile[-1] - meanwhile[0] > timedelta(seconds=HELD_SECONDS - 0.5)
+    for job_id in (stuck, free):
+        steps = [step["number"] for step in written(job_id, "step")]
+        assert steps == list(range(1, len(steps) + 1))
+
+
+def test_who_looks_out_for_jobs_passes_over_those_that_another_claims() -> None:
+    job_ids = {new_job_without_message(KIND) for _ in range(2)}
+    Job.objects.filter(pk__in=job_ids).update(queued_at=F("queued_at") - timedelta(minutes=1))
+
+    with psycopg.connect(database_url()) as one, psycopg.connect(database_url()) as two:
+        (first,) = claim_waiting(one)
+        (second,) = claim_waiting(two)
+        assert {first, second} == job_ids
+        assert claim_waiting(two) == []
+        one.rollback()
+        two.rollback()
+
+
+def written_at(job_id: UUID) -> list[datetime]:
+    return list(
+        Event.objects.filter(stream_id=job_id).order_by("seq").values_list("created_at", flat=True)
+    )
+
+
+def claim_waiting(connection: psycopg.Connection[Any]) -> list[UUID]:
+    rows = connection.execute(
+        "SELECT id FROM job_claim_waiting('{interactive}', %s, %s, '5 s', 1)", ([KIND], uuid4())
+    )
+    return [row[0] for row in rows]
