@@ -1,6 +1,7 @@
 """Code that uses the ORM, called from an event loop."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
@@ -8,8 +9,15 @@ from channels.db import database_sync_to_async
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# In a worker each of them keeps a database connection.
+MAX_THREADS = 16
+
+# Not the event loop's own: it looks up the names of hosts, and shall not wait for a database.
+_executor = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="orm")
+
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` in one of the loop's threads, whose stale database connections are closed
-    first."""
-    return await database_sync_to_async(function, thread_sensitive=False)(*args, **kwargs)
+    """Run `function` in one of the threads kept for this, whose stale database connections are
+    closed first."""
+    run = database_sync_to_async(function, thread_sensitive=False, executor=_executor)
+    return await run(*args, **kwargs)
