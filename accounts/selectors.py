@@ -24,7 +24,7 @@ def get_live_user(user_id: uuid.UUID, version: int) -> User:
     user = User.objects.filter(pk=user_id).first()
     if user is None:
         raise InvalidToken
-    if refusal := _refusal(user.status, user.token_version, version):
+    if refusal := find_refusal(user.status, user.token_version, version):
         raise refusal
     return user
 
@@ -42,15 +42,15 @@ async def find_refusals(
     )
     users = {user_id: (status, version) for user_id, status, version in rows}
     return [
-        _refusal(*users[claim.user_id], claim.version) if claim.user_id in users else InvalidToken
-        for claim in claims
+        find_refusal(*users.get(claim.user_id, (None, None)), claim.version) for claim in claims
     ]
 
 
-def _refusal(
-    status: str, version: int, token_version: int
+def find_refusal(
+    status: str | None, version: int | None, token_version: int
 ) -> type[InvalidToken | AccountSuspended] | None:
-    """What stands against a token of `token_version`, for a user as they are now."""
+    """What stands against a token of `token_version`, for a user as they are now; of nobody, both
+    are None."""
     if token_version != version or status == User.Status.DEACTIVATED:
         return InvalidToken
     return AccountSuspended if status == User.Status.SUSPENDED else None

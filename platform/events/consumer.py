@@ -8,7 +8,6 @@ from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from accounts import selectors as accounts
 from accounts import tokens
 from common.asgi import Receive, Scope, Send
 from common.errors import DomainError, NotFound, Unauthenticated
@@ -16,7 +15,6 @@ from events.cursors import read_after_seq
 from events.errors import MESSAGE_TOO_BIG, UNSUPPORTED_DATA, close_code
 from events.follower import Follower, Socket
 from events.hub import get_hub
-from events.selectors import get_head
 from events.types import Place
 
 # A client has nothing to say but that it is there.
@@ -79,14 +77,12 @@ class StreamConsumer(AsyncWebsocketConsumer):
             ).items()
         }
         claims = tokens.read_access(self._token(query))
-        (refusal,) = await accounts.find_refusals([claims])
-        if refusal:
-            raise refusal
         after_seq = read_after_seq(query.get("after_seq"))
         stream_id = self._stream_id()
-        head = await get_head(account_id=claims.user_id, kind=self.kind, stream_id=stream_id)
+        hub = get_hub()
+        head = await hub.find_head(claims, self.kind, stream_id)
         place = Place(stream_id, head if after_seq is None else after_seq)
-        return get_hub().follow(place, head, claims, Socket(self.send, self.close))
+        return hub.follow(place, head, claims, Socket(self.send, self.close))
 
     def _token(self, query: dict[str, str]) -> str:
         """From the header, or else from the query, for browsers' sockets have no headers."""

@@ -1,9 +1,9 @@
 """All sockets of one process: who follows which stream, and what wakes them.
 
 There is one subscription to the doorbell, one statement at a time for all streams that have grown
-meanwhile, one every few seconds that looks again at all that are followed (a ring may have been
-lost), and one at each tick that asks whether the tokens still hold. While the database or Redis is
-away sockets stay, and get everything later.
+meanwhile and one for all handshakes, one every few seconds that looks again at all that are
+followed (a ring may have been lost), and one at each tick that asks whether the tokens still hold.
+While the database or Redis is away sockets stay, and get everything later.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from accounts.errors import InvalidToken
 from accounts.tokens import AccessClaims
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
-from common.errors import ServiceUnavailable
+from common.errors import NotFound, ServiceUnavailable
 from common.perloop import PerLoop
 from common.times import iso_utc
 from events import doorbell
 from events.errors import SERVICE_RESTART, Restarting, TooManySockets, close_code
 from events.feed import Feed
 from events.follower import Follower, Socket
-from events.selectors import read_frames, read_heads
-from events.types import Place, Reading
+from events.selectors import read_frames, read_heads, read_standings
+from events.types import Opening, Place, Reading, Standing
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +43,8 @@ DRAIN_SECONDS = 1.0
 # Streams in one statement: those that have grown, and those that followers read for themselves.
 LIVE_AT_ONCE = 32
 BEHIND_AT_ONCE = 4
+# Handshakes in one statement.
+OPENED_AT_ONCE = 100
 # Sockets that a tick writes to before others have their turn.
 PINGED_AT_ONCE = 100
 
@@ -57,6 +59,9 @@ class Hub:
         self._behind: Batcher[Place, Reading] = Batcher(
             partial(read_frames, database.lane()), size=BEHIND_AT_ONCE
         )
+        self._openings: Batcher[Opening, Standing] = Batcher(
+            partial(read_standings, database.lane()), size=OPENED_AT_ONCE
+        )
         self._feeds: dict[UUID, Feed] = {}
         self._followers: set[Follower] = set()
         self._sockets_of: Counter[UUID] = Counter()
@@ -64,6 +69,19 @@ class Hub:
         self._reading: asyncio.Task[None] | None = None
         self._look_now = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+
+    async def find_head(self, claims: AccessClaims, kind: str, stream_id: UUID) -> int:
+        """The last seq of the stream, if it is theirs and of that kind.
+
+        Raises InvalidToken, AccountSuspended, NotFound, DatabaseUnavailable.
+        """
+        opening = Opening(claims.user_id, kind, stream_id)
+        status, token_version, head = await self._openings.run(opening)
+        if refusal := accounts.find_refusal(status, token_version, claims.version):
+            raise refusal
+        if head is None:
+            raise NotFound
+        return head
 
     def follow(self, place: Place, head: int, claims: AccessClaims, socket: Socket) -> Follower:
         """Deliver what comes after `place`, once the follower is opened. `head` is the last seq of

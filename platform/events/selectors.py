@@ -13,7 +13,7 @@ from accounts.models import User
 from common.database import Lane, get_database
 from common.errors import NotFound
 from events.models import Event, Stream
-from events.types import Frame, Page, Place, Reading
+from events.types import Frame, Opening, Page, Place, Reading, Standing
 
 # What a statement brings of one stream.
 PAGE_EVENTS = 100
@@ -67,6 +67,17 @@ def list_data(stream_id: UUID, *, event_type: str, after_seq: int) -> list[str]:
 
 # --- For event loops; all raise DatabaseUnavailable -----------------------------------------------
 
+_STANDINGS = """
+SELECT account.status, account.token_version, stream.last_seq
+FROM unnest(%s::uuid[], %s::text[], %s::uuid[])
+    WITH ORDINALITY AS opening (account_id, kind, stream_id, number)
+LEFT JOIN accounts_user account ON account.id = opening.account_id
+LEFT JOIN events_stream stream
+    ON stream.id = opening.stream_id AND stream.kind = opening.kind
+    AND stream.account_id = opening.account_id
+ORDER BY opening.number
+"""
+
 _FRAMES = """
 SELECT place.number, page.seq, page.frame, stream.last_seq
 FROM unnest(%s::uuid[], %s::bigint[]) WITH ORDINALITY AS place (stream_id, seq, number)
@@ -76,16 +87,10 @@ ORDER BY place.number, page.seq
 """
 
 
-async def get_head(*, account_id: UUID, kind: str, stream_id: UUID) -> int:
-    """The last seq of the account's stream. Raises NotFound."""
-    rows = await get_database().rows(
-        "SELECT last_seq FROM events_stream WHERE id = %s AND kind = %s AND account_id = %s",
-        (stream_id, kind, account_id),
-    )
-    if not rows:
-        raise NotFound
-    head: int = rows[0][0]
-    return head
+async def read_standings(lane: Lane, openings: Sequence[Opening]) -> list[Standing]:
+    """How it stands with each of these."""
+    accounts, kinds, streams = map(list, zip(*openings, strict=True))
+    return [Standing(*row) for row in await lane.rows(_STANDINGS, (accounts, kinds, streams))]
 
 
 async def read_heads(stream_ids: Sequence[UUID]) -> dict[UUID, int]:

@@ -30,6 +30,23 @@ class Page(Struct, frozen=True):
     next_seq: int
 
 
+class Opening(NamedTuple):
+    """An account wants to follow a stream of `kind`."""
+
+    account_id: UUID
+    kind: str
+    stream_id: UUID
+
+
+class Standing(NamedTuple):
+    """What is to be known for that: the account as it is now, and the last seq of the stream. None
+    where there is no such account, or where it has no such stream."""
+
+    status: str | None
+    token_version: int | None
+    head: int | None
+
+
 class Place(NamedTuple):
     """Somebody has read the stream up to `seq`."""
 

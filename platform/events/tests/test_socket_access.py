@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from uuid import UUID
 
@@ -166,6 +167,27 @@ def test_an_unknown_host_is_no_socket(web: Web) -> None:
     with pytest.raises(InvalidStatus) as refused, connect(url, address=(LOOPBACK, web.port)):
         pass
     assert refused.value.response.status_code == 400
+
+
+def test_many_who_ask_at_once_are_each_answered_for_themselves(web: Web) -> None:
+    alice, bob = new_user("alice"), new_user("bob")
+    hers, his = new_stream(alice), new_stream(bob)
+    revoked = tokens.access_token(alice.pk, alice.token_version + 1)
+    asked = [
+        (hers, token_of(alice), 0),
+        (his, token_of(alice), 4403),
+        (his, token_of(bob), 0),
+        (hers, revoked, 4401),
+        (uuid7(), token_of(bob), 4403),
+    ] * 8
+
+    def answer(stream_id: UUID, token: str) -> int:
+        with connect(url_of(web, stream_id, token=token)) as socket:
+            return 0 if is_open(socket) else close_code(socket)
+
+    with ThreadPoolExecutor(len(asked)) as pool:
+        answers = list(pool.map(lambda each: answer(*each[:2]), asked))
+    assert answers == [code for _, _, code in asked]
 
 
 # --- In mid-stream --------------------------------------------------------------------------------
