@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,12 +11,11 @@ from celery import Celery
 from django.conf import settings
 from kombu.exceptions import OperationalError
 
+from common.local.parts import QUEUES, worker_command
 from common.local.processes import Process
 from common.local.service import Service
 from simulator.process import RunningSimulator
 from tests.service import environment_of_a_process
-
-QUEUES = "interactive,media,default"
 
 
 @dataclass
@@ -59,12 +57,9 @@ def running_worker(
     AssertionError when it does not end in order, unless it was killed."""
     name = f"worker@{uuid4().hex}"
     broker = environment.get("REDIS_URL", settings.REDIS_URL)
-    command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "worker"]
-    command += ["--pool=threads", "--concurrency=4", "--queues", queues, "--hostname", name]
-    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     service = Service(
         name="worker",
-        command=tuple(command),
+        command=worker_command(name, queues=queues),
         is_ready=lambda: not takes_messages or _answers(name, broker),
         env={**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment},
         grace=45,

@@ -113,11 +113,16 @@ def _beat(configuration: Configuration) -> Service:
     )
 
 
-def _worker(configuration: Configuration) -> Service:
-    # The name is this service's own: the same Redis may serve another one.
-    name = f"worker@{LOOPBACK}:{configuration.port}"
-    options = ("--pool=threads", "--concurrency=4", "--queues", QUEUES, "--hostname", name)
+def worker_command(name: str, *, queues: str = QUEUES) -> tuple[str, ...]:
+    """A worker as in production; no other on its Redis has that name."""
+    options = ("--pool=threads", "--concurrency=4", "--queues", queues)
     quieter = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+    celery = ("celery", "-A", "config", "--quiet")
+    return _python(*celery, "worker", *options, *quieter, "--hostname", name)
+
+
+def _worker(configuration: Configuration) -> Service:
+    name = f"worker@{LOOPBACK}:{configuration.port}"
     control = Celery(broker=configuration.env["REDIS_URL"]).control
 
     def answers_ping() -> bool:
@@ -128,7 +133,7 @@ def _worker(configuration: Configuration) -> Service:
 
     return Service(
         name="worker",
-        command=_python("celery", "-A", "config", "--quiet", "worker", *options, *quieter),
+        command=worker_command(name),
         env={
             **configuration.env,
             "DATABASE_POOL": "0",

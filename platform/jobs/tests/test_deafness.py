@@ -6,11 +6,12 @@ import pytest
 from celery import Celery
 from django.conf import settings
 
+from common.local.parts import QUEUES
 from jobs.models import Job
 from jobs.tests import handlers
 from jobs.tests.desk import new_job, status_of, wait_for_status, wait_until
 from simulator.process import RunningSimulator
-from tests.worker import QUEUES, running_worker
+from tests.worker import running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
 
