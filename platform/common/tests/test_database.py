@@ -1,7 +1,7 @@
 """The hot path goes to the database that Django knows, by the way that Django was told."""
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 
 from common.database import connection_parameters
 
@@ -20,3 +20,10 @@ def test_what_the_url_says_of_tls_and_options_holds_for_the_hot_path_too(
     assert parameters["sslrootcert"] == "/etc/ca.pem"
     assert parameters["options"].startswith("-c search_path=app -c ")
     assert "pool" not in parameters
+
+
+@pytest.mark.django_db
+def test_nobody_waits_for_a_row_for_ever() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone() == ("10s",)

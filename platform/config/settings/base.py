@@ -135,6 +135,10 @@ DATABASES: dict[str, dict[str, Any]] = {
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Seconds: a server that is frozen takes connections and says nothing.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+# Nobody waits for a row longer than that, unless the URL says so.
+DATABASES["default"]["OPTIONS"]["options"] = (
+    f"-c lock_timeout=10s {DATABASES['default']['OPTIONS'].get('options', '')}".rstrip()
+)
 if env.bool("DATABASE_POOL", True):
     DATABASES["default"]["CONN_MAX_AGE"] = 0
     DATABASES["default"]["OPTIONS"]["pool"] = {
