@@ -2,13 +2,19 @@
 
 from typing import Any
 
-from common.errors import Conflict, DomainError
+from common.errors import Conflict, DomainError, NotFound
 from council.types import MAX_CARDS, MAX_CARDS_EVER, MAX_SESSIONS_PER_DAY
 
 
 def error_of(failure: DomainError) -> dict[str, Any]:
     """The `error` of a card whose call has failed."""
     return {"code": failure.code, "message": failure.text, **failure.extra}
+
+
+class CardNotFound(NotFound):
+    """A card that the body or the query names; the one of the address is plainly not found."""
+
+    message = "This council has no such card."
 
 
 class CardRunning(Conflict):

@@ -26,6 +26,13 @@ def session_changed(session: Session) -> NewEvent:
     return NewEvent(name, {"session": session_in_event(session)})
 
 
+def card_created(session: Session, card: Card) -> NewEvent:
+    """The only event that tells the card's own question."""
+    state = state_of(session.account, card, with_text=False)
+    data = {**card_in_event(state), "prompt": card.prompt or None}
+    return NewEvent("card.created", {"card": data}, USER)
+
+
 def card_event(verb: str, session: Session, card: Card, actor: str | None = None) -> NewEvent:
     """`card.<verb>`; the actor is the card's model unless it is said."""
     state = state_of(session.account, card, with_text=False)

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Literal
 
-from council.selectors.documents import Document
+from council.selectors.documents import Document, Merge
 from council.serializers import DocumentSerializer
 
 FileFormat = Literal["md", "json", "txt"]
@@ -40,12 +40,9 @@ def _markdown(document: Document) -> str:
     parts = [f"# {_line(document.title)}"]
     for message in document.messages:
         parts += [f"## {_speaker(message.model, message.version)}", message.content]
-    if document.sources:
-        sources = [
-            f"- {source.label}: {source.model}, version {source.version}"
-            for source in document.sources
-        ]
-        parts += ["## Sources", "\n".join(sources)]
+    if document.merge:
+        sources = [f"- {source}" for source in _sources(document.merge)]
+        parts += ["## Merge", *_how(document.merge), "## Sources", "\n".join(sources)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -53,13 +50,27 @@ def _plain(document: Document) -> str:
     parts = [_line(document.title)]
     for message in document.messages:
         parts.append(f"{_speaker(message.model, message.version)}:\n\n{message.content}")
-    if document.sources:
-        sources = [
-            f"{source.label}: {source.model}, version {source.version}"
-            for source in document.sources
-        ]
-        parts.append("Sources:\n\n" + "\n".join(sources))
+    if document.merge:
+        parts.append("\n\n".join(["Merge:", *_how(document.merge)]))
+        parts.append("\n".join(["Sources:\n", *_sources(document.merge)]))
     return "\n\n\n".join(parts) + "\n"
+
+
+def _how(merge: Merge) -> list[str]:
+    """A line on what was asked for, and one on a model that stood in for another."""
+    lines = [f"Mode: {merge.mode}."]
+    if merge.instructions:
+        lines[0] += f" Instructions: {_line(merge.instructions)}"
+    if merge.writer != merge.asked:
+        lines.append(
+            f"Written by {merge.writer}, because {merge.asked} could not be reached "
+            f"({merge.reason})."
+        )
+    return lines
+
+
+def _sources(merge: Merge) -> list[str]:
+    return [f"{source.label}: {source.model}, version {source.version}" for source in merge.sources]
 
 
 def _json(document: Document) -> str:

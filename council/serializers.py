@@ -44,6 +44,16 @@ class ErrorField(serializers.JSONField):
     """The error of a generation."""
 
 
+class WordsField(serializers.CharField):
+    """Words of the user's; null where there are none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, allow_null=True, **options)
+
+    def to_representation(self, value: str) -> Any:
+        return value or None
+
+
 class FinishReasonField(serializers.ChoiceField):
     """Why the model stopped: it was done, its answer had become as long as it may, or somebody's
     filter cut it off. Null of what has no finished answer."""
@@ -56,7 +66,8 @@ class FinishReasonField(serializers.ChoiceField):
 
 
 class CardInEventSerializer(serializers.Serializer[CardState]):
-    """A card without its text, which travels in `card.delta` events."""
+    """A card without its text, which travels in `card.delta` events, and its question, which comes
+    with `card.created`."""
 
     id = serializers.UUIDField(read_only=True)
     kind = serializers.ChoiceField(Card.Kind.choices, read_only=True)
@@ -75,9 +86,10 @@ class CardInEventSerializer(serializers.Serializer[CardState]):
 
 
 class CardSerializer(CardInEventSerializer):
-    """A card and its current version. `usage` is that version's; `cost_usd` is what was paid for
-    all versions, from plan and balance."""
+    """A card and its current version. `prompt` is null where it answers the session's. `usage` is
+    that version's; `cost_usd` is what was paid for all versions, from plan and balance."""
 
+    prompt = WordsField()
     content = serializers.CharField(read_only=True)
 
 
@@ -125,6 +137,7 @@ class VersionSerializer(serializers.Serializer[Version]):
     source = serializers.ChoiceField(  # type: ignore[assignment]
         Version.Source.choices, read_only=True
     )
+    instructions = WordsField()
     model = serializers.CharField(source="generation.model", read_only=True)
     status = serializers.ChoiceField(Status.choices, source="generation.status", read_only=True)
     finish_reason = FinishReasonField(source="generation.finish_reason")
@@ -142,6 +155,7 @@ class VersionRowSerializer(serializers.Serializer[VersionState]):
     source = serializers.ChoiceField(  # type: ignore[assignment]
         Version.Source.choices, read_only=True
     )
+    instructions = WordsField()
     model = serializers.CharField(read_only=True)
     status = serializers.ChoiceField(Status.choices, read_only=True)
     finish_reason = FinishReasonField()
@@ -190,6 +204,14 @@ class ChatSerializer(serializers.Serializer[Any]):
     turn_id = serializers.UUIDField(read_only=True)
     message = MessageSerializer(read_only=True)
     cards = CardSerializer(many=True, read_only=True)
+
+
+@extend_schema_serializer(component_name="CardExchange")
+class ExchangeSerializer(serializers.Serializer[Any]):
+    """A message to one card, and the card that answers it."""
+
+    message = MessageSerializer(read_only=True)
+    card = CardSerializer(read_only=True)
 
 
 @extend_schema_serializer(component_name="CouncilDebate")

@@ -30,11 +30,12 @@ _decode_delta = msgspec.json.Decoder(Delta).decode
 class CardState(Struct, frozen=True, kw_only=True):
     """A card and its current version. `usage` is of that version, `cost` of all, in nano-USD.
 
-    `content` is None where the text goes by another way.
+    `content` is None where the text goes by another way, `prompt` empty where it is the session's.
     """
 
     id: UUID
     kind: str
+    prompt: str
     model: str
     status: str
     current_version: int
@@ -136,6 +137,7 @@ def _state(
     return CardState(
         id=card.pk,
         kind=card.kind,
+        prompt=card.prompt,
         model=generation.model,
         status=generation.status,
         current_version=version.number,

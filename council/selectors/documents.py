@@ -23,6 +23,18 @@ class Source(Struct, frozen=True):
     model: str
 
 
+class Merge(Struct, frozen=True):
+    """How answers were merged, by `writer`; where that is not the model that was `asked`, `reason`
+    is the code of why."""
+
+    mode: str
+    instructions: str
+    asked: str
+    writer: str
+    reason: str | None
+    sources: list[Source]
+
+
 class Document(Struct, frozen=True, kw_only=True):
     """A version of a card, the conversation that it ends, and what that began from, if a merge."""
 
@@ -35,9 +47,14 @@ class Document(Struct, frozen=True, kw_only=True):
     finish_reason: str
     usage: ChargeUsage | None
     details: dict[str, Any]
-    sources: list[Source]
+    merge: Merge | None
     messages: list[ThreadMessage]
     created_at: datetime
+
+    @property
+    def sources(self) -> list[Source]:
+        """The answers that it began from."""
+        return self.merge.sources if self.merge else []
 
 
 def get_document(user: User, card: Card, number: int | None) -> Document:
@@ -54,17 +71,26 @@ def get_document(user: User, card: Card, number: int | None) -> Document:
         finish_reason=generation.finish_reason,
         usage=get_usage(user, [generation.pk]).get(generation.pk),
         details=version.details,
-        sources=_sources([*ancestors_of(version), version][0]),
+        merge=_merge([*ancestors_of(version), version][0]),
         messages=thread_of(card, version),
         created_at=version.created_at,
     )
 
 
-def _sources(first: Version) -> list[Source]:
+def _merge(first: Version) -> Merge | None:
     """What the first answer of a conversation is made of."""
     if not is_merge(first):
-        return []
-    return [
-        Source(label, source.card_id, source.number, source.generation.model)
-        for label, source in sources_of(first)
-    ]
+        return None
+    details = first.details
+    synthesis = details["synthesis"]
+    return Merge(
+        details["mode"],
+        "\n".join(filter(None, (details["instructions"], first.instructions))),
+        synthesis["requested_model"],
+        synthesis["used_model"],
+        synthesis["reason"],
+        [
+            Source(label, source.card_id, source.number, source.generation.model)
+            for label, source in sources_of(first)
+        ],
+    )

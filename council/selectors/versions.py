@@ -17,6 +17,7 @@ class VersionState(Struct, frozen=True, kw_only=True):
 
     number: int
     source: str
+    instructions: str
     model: str
     status: str
     finish_reason: str
@@ -41,6 +42,7 @@ def _state(card: Card, version: Version, usage: ChargeUsage | None) -> VersionSt
     return VersionState(
         number=version.number,
         source=version.source,
+        instructions=version.instructions,
         model=version.generation.model,
         status=version.generation.status,
         finish_reason=version.generation.finish_reason,

@@ -61,8 +61,9 @@ def debate(
 
 
 def _check(cards: Sequence[Card], rounds: int) -> None:
-    """A debate does not stop in the middle for lack of room."""
+    """A debate does not stop in the middle for lack of room: of each card it makes a version a
+    round, and one more where it takes a failed one back."""
     if any(card.kind == Card.Kind.MERGE for card in cards):
         raise ValidationFailed.of("card_ids", "A merge takes no part in a debate.")
-    if any(current_of(card).number + rounds > MAX_VERSIONS for card in cards):
+    if any(current_of(card).number + rounds + 1 > MAX_VERSIONS for card in cards):
         raise TooManyVersions

@@ -57,7 +57,7 @@ def merge(
         ),
     )
     told = [
-        events.card_event("created", session, card, USER),
+        events.card_created(session, card),
         events.merge_event("started", turn, card, USER),
         *changes(session=session),
     ]

@@ -14,7 +14,7 @@ from council.errors import NothingToAnswer, TooManyCards, TooManySessions
 from council.models import Card, Session, Status, Turn, Version
 from council.selectors.cards import current_of, get_version
 from council.selectors.sources import is_merge
-from council.services import generations, outcomes, syntheses
+from council.services import generations, outcomes, restorations, syntheses
 from council.services.locks import lock_card, lock_session
 from council.types import (
     MAX_CARDS,
@@ -119,7 +119,8 @@ def regenerate(
 
 @transaction.atomic
 def restore(*, user: User, card_id: UUID, number: int) -> Card:
-    """Make an earlier version the current one again, by appending it as a new version.
+    """Make an earlier version the current one again, by appending it as a new version. One that is
+    shown already changes nothing.
 
     Raises NotFound, also for an unknown version, CardRunning, SessionBusy, NothingToAnswer where
     that version has no finished answer, TooManyVersions.
@@ -130,22 +131,10 @@ def restore(*, user: User, card_id: UUID, number: int) -> Card:
     chosen = get_version(card, number)
     if chosen.generation.status != Status.COMPLETED:
         raise NothingToAnswer("That version has no finished answer.")
-    version = generations.append_version(
-        card=card,
-        generation=chosen.generation,
-        source=Version.Source.RESTORE,
-        parent=chosen.parent,
-        message=chosen.message,
-        revises=card.current,
-        restored_from=chosen.number,
-        details=chosen.details,
-    )
-    told = [
-        events.card_event("restored", session, card, USER),
-        *events.deltas(version, chosen.generation.model, chosen.generation.content, 0),
-        *changes(session=session),
-    ]
-    append(stream_id=session.pk, events=told)
+    if chosen.generation_id == current_of(card).generation_id:
+        return card
+    told = restorations.restore(card=card, chosen=chosen, actor=USER)
+    append(stream_id=session.pk, events=[*told, *changes(session=session)])
     return card
 
 
@@ -185,7 +174,7 @@ def _check_pace(user: User) -> None:
 def _deal(card: Card, turn: Turn, model: str) -> list[NewEvent]:
     """Let a new card begin its first answer. Returns the event."""
     generations.begin(card=card, turn=turn, source=Version.Source.INITIAL, model=model)
-    return [events.card_event("created", turn.session, card, USER)]
+    return [events.card_created(turn.session, card)]
 
 
 def _title(prompt: str) -> str:

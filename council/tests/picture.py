@@ -45,4 +45,4 @@ def _as_told(card: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
     if card["id"] != told["id"]:
         return card
     same = card["current_version"] == told["current_version"]
-    return {**told, "content": card["content"] if same else ""}
+    return {**card, **told, "content": card["content"] if same else ""}

@@ -7,6 +7,7 @@ import pytest
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from council.models import Card, Generation
 from council.prompts import messages_for
+from council.tests import log
 from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -38,6 +39,11 @@ def test_it_may_answer_a_question_of_its_own(alice: Desk) -> None:
 
     card = alice.post(f"{SESSIONS}/{session.pk}/cards", **body).json()
 
+    assert card["prompt"] == body["prompt"]
+    prompts = [each["prompt"] for each in alice.session(session.pk)["cards"]]
+    assert prompts == [None, body["prompt"]]
+    created = log.told(session.pk, "card.created")
+    assert [each["card"]["prompt"] for each in created] == prompts
     [question, _] = alice.get(f"{CARDS}/{card['id']}/messages").json()
     assert question["content"] == body["prompt"]
     assert alice.session(session.pk)["prompt"] == QUESTION

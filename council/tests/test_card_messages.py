@@ -47,16 +47,21 @@ def test_a_message_is_taken_and_its_reply_begins(alice: Desk, card: Card) -> Non
     answer = say(alice, card, QUESTION)
 
     assert answer.status_code == 202
-    message = answer.json()
+    begun = answer.json()
+    assert set(begun) == {"message", "card"}
+    message, answering = begun["message"], begun["card"]
     assert set(message) == {"id", "card_id", "turn_id", "role", "content", "created_at"}
     assert (message["card_id"], message["role"]) == (str(card.pk), "user")
     assert message["content"] == QUESTION
     *_, asked, reply = thread(alice, card)
     assert (asked["id"], asked["turn_id"]) == (message["id"], message["turn_id"])
     assert (reply["turn_id"], reply["version"]) == (message["turn_id"], 2)
-    state = alice.session(card.session_id)["cards"][0]
-    assert (state["current_version"], state["source"]) == (2, "message")
-    assert state["status"] in UNDERWAY
+    [shown] = alice.session(card.session_id)["cards"]
+    assert set(answering) == set(shown)
+    for state in (answering, shown):
+        assert (state["id"], state["current_version"]) == (str(card.pk), 2)
+        assert state["source"] == "message"
+        assert state["status"] in UNDERWAY
 
 
 def test_the_conversation_is_listed_oldest_first(alice: Desk, card: Card) -> None:

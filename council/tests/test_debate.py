@@ -144,9 +144,11 @@ def test_a_debate_tells_who_takes_part_and_where_they_stand(council: Session) ->
     types = log.types(council.pk)
     begun = types.index("debate.started")
     assert types[begun + 1 : begun + 5] == ["card.version.created"] * 3 + ["session.updated"]
-    assert types[-5:] == [
+    assert types[-7:] == [
         "card.failed",
         "usage.updated",
+        "card.restored",
+        "card.delta",
         "debate.round.completed",
         "debate.completed",
         "session.completed",
@@ -206,7 +208,8 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
     for card in good:
         hand.answer(card, _said("4 km."))
 
-    assert [_state(card).status for card in (*good, bad)] == ["queued", "queued", "failed"]
+    assert [_state(card).status for card in (*good, bad)] == ["queued", "queued", "completed"]
+    _is_as_before(bad)
     for card in good:
         hand.answer(card, UNCHANGED)
 
@@ -216,9 +219,47 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
         "failed"
     ]
     assert len(log.told(council.pk, "debate.round.completed")[1]["positions"]) == 2
-    assert _state(bad).content == ("3,6" if how == "broke off" else "")
-    sessions.restore(user=alice, card_id=bad.pk, number=1)
-    assert _state(bad).content == "Nobody knows."
+    failed = bad.versions.get(number=2).generation
+    assert (failed.status, failed.content) == ("failed", "3,6" if how == "broke off" else "")
+
+
+def test_after_a_failed_round_its_card_goes_on_from_the_round_before(
+    council: Session, alice: User
+) -> None:
+    *others, card = _cards(council)
+    _debate(council, rounds=2)
+    for each in (*others, card):
+        hand.answer(each, _said("4 km."))
+    hand.begin(card).release(UpstreamFailed())
+    for each in others:
+        hand.answer(each, UNCHANGED)
+
+    state = _state(card)
+    assert (state.content, state.source, state.current_version) == ("4 km.", "restore", 4)
+    assert _version(card).restored_from == 2
+    merge = merges.merge(user=alice, session_id=council.pk, mode=MergeMode.FUSE)
+    assert len(state_of(alice, merge, with_text=False).details["sources"]) == 3
+    conversation.message_card(user=alice, card_id=card.pk, content="Sure?")
+    assert _asked(card) == ["How deep is the sea?", "4 km.", "Sure?"]
+
+
+def test_a_debate_of_which_nothing_came_leaves_the_answers_as_they_were(council: Session) -> None:
+    cards = _cards(council)
+    _debate(council)
+    for card in cards:
+        hand.begin(card).release(UpstreamFailed())
+
+    assert [_state(card).content for card in cards] == list(ANSWERS)
+    _session(council, "", None, None)
+
+
+def test_there_is_room_to_take_back_the_last_round(council: Session) -> None:
+    first, *_ = _cards(council)
+    Version.objects.filter(card=first).update(number=MAX_VERSIONS - 2)
+    _debate(council)
+    hand.begin(first).release(UpstreamFailed())
+
+    assert _state(first).current_version == MAX_VERSIONS
 
 
 def test_it_stops_when_one_is_left(council: Session) -> None:
@@ -295,7 +336,7 @@ def test_one_answer_is_no_debate(council: Session) -> None:
 
 
 def test_there_has_to_be_room_for_all_rounds(council: Session) -> None:
-    Version.objects.filter(card=_ids(council)[0]).update(number=MAX_VERSIONS - 2)
+    Version.objects.filter(card=_ids(council)[0]).update(number=MAX_VERSIONS - 3)
 
     with pytest.raises(TooManyVersions):
         _debate(council, rounds=3)
@@ -347,7 +388,8 @@ def test_a_council_debates_until_nobody_changes_anything(owner: NewOwner) -> Non
     assert changed["content"] == "4 km."
     assert (changed["current_version"], changed["source"]) == (3, "debate")
     assert unchanged["content"] == session["cards"][1]["content"]
-    assert (failed["status"], failed["current_version"]) == ("failed", 2)
+    assert (failed["status"], failed["source"]) == ("completed", "restore")
+    assert (failed["current_version"], failed["content"]) == (3, session["cards"][2]["content"])
     assert (last["round"], last["status"]) == (None, "completed")
     alice.check_money(last)
     # Three answers, three in the first round, two in the second; none of them twice.
@@ -418,6 +460,20 @@ def _position(
         "changed": changed,
         "status": status,
     }
+
+
+def _is_as_before(card: Card) -> None:
+    """The answer that it was to revise is told again, after the failure."""
+    state = _state(card)
+    assert (state.current_version, state.source, state.error) == (3, "restore", None)
+    assert state.content == "Nobody knows."
+    told = log.types(card.session_id)
+    failed = told.index("card.failed")
+    assert told[failed + 1 : failed + 4] == ["usage.updated", "card.restored", "card.delta"]
+    deltas = log.told(card.session_id, "card.delta")
+    assert [d["text"] for d in deltas if (d["card_id"], d["version"]) == (str(card.pk), 3)] == [
+        "Nobody knows."
+    ]
 
 
 def _session(council: Session, activity: str, round_: int | None, rounds: int | None) -> None:

@@ -12,6 +12,7 @@ from council.services import conversation, merges, sessions
 from council.tests import hand
 from council.tests.desk import CARDS, QUESTION, Desk, new_desk
 from council.types import MergeMode
+from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
@@ -88,8 +89,39 @@ def test_a_merge_names_its_sources(alice: Desk) -> None:
     sources = session.cards.filter(kind="answer").values_list("pk", flat=True)
     assert {source["card_id"] for source in document["sources"]} == {str(pk) for pk in sources}
     lines = [f"{label}: {IN_PLAN}, version 1" for label in "AB"]
-    assert markdown.endswith("## Sources\n\n" + "".join(f"- {line}\n" for line in lines))
-    assert text.endswith("Sources:\n\n" + "\n".join(lines) + "\n")
+    listed = "".join(f"- {line}\n" for line in lines)
+    assert markdown.endswith(f"## Merge\n\nMode: fuse.\n\n## Sources\n\n{listed}")
+    assert text.endswith("Merge:\n\nMode: fuse.\n\n\nSources:\n\n" + "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("form", ["md", "txt"])
+def test_a_merge_says_what_was_asked_for_and_who_stood_in(alice: Desk, form: str) -> None:
+    with transaction.atomic():
+        session, _ = alice.council("Deep.", "Blue.")
+        card = merges.merge(
+            user=alice.user,
+            session_id=session.pk,
+            mode=MergeMode.GUIDED,
+            instructions="Keep\nthe numbers.",
+        )
+        hand.begin(card).release(UpstreamFailed())
+        hand.answer(card, "Deep and blue.")
+        sessions.regenerate(user=alice.user, card_id=card.pk, instructions="Shorter.")
+        hand.answer(card, "Deep blue.")
+        conversation.message_card(user=alice.user, card_id=card.pk, content="Shorter.")
+        hand.answer(card, "Blue.")
+
+    first = export(alice, card, format=form, version=1).content.decode()
+    last = export(alice, card, format=form).content.decode()
+
+    writer = card.versions.get(number=1).generation.model
+    assert writer != IN_PLAN
+    assert (
+        "\n\nMode: guided. Instructions: Keep the numbers.\n\n"
+        f"Written by {writer}, because {IN_PLAN} could not be reached (upstream_error).\n"
+    ) in first
+    assert "\n\nMode: guided. Instructions: Keep the numbers. Shorter.\n" in last
+    assert "Written by" not in last
 
 
 def test_the_sources_of_a_merge_stay_when_its_conversation_goes_on(alice: Desk) -> None:

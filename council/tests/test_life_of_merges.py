@@ -104,7 +104,10 @@ def test_a_debate_goes_on_without_those_who_fail_or_are_removed(alice: Owner) ->
         alice.do("DELETE", f"/cards/{leaver['id']}")
 
     last = follower.pictures[-1]
-    assert [card["status"] for card in last["cards"]] == ["failed", "completed", "completed"]
+    failed, *others = last["cards"]
+    assert [card["status"] for card in last["cards"]] == ["completed"] * 3
+    assert (failed["source"], failed["content"]) == ("restore", session["cards"][1]["content"])
+    assert all(card["source"] == "debate" for card in others)
     assert last["status"] == "completed"
     alice.check_money(last)
 

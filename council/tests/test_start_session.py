@@ -59,11 +59,13 @@ def test_a_session_and_its_cards_have_these_fields(alice: Desk) -> None:
     assert set(card) == {
         "id",
         "kind",
+        "prompt",
         "model",
         "status",
         "current_version",
         "source",
         "content",
+        "finish_reason",
         "usage",
         "cost_usd",
         "error",

@@ -9,7 +9,7 @@ from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from common.money import usd
 from council.models import Card, Version
 from council.services import conversation, sessions
-from council.tests import hand
+from council.tests import hand, log
 from council.tests.desk import CARDS, Desk, new_desk
 from council.types import MAX_VERSIONS
 from inference.errors import UpstreamFailed
@@ -63,6 +63,7 @@ def test_versions_are_listed_newest_first(alice: Desk, card: Card) -> None:
     assert set(first) == {
         "version",
         "source",
+        "instructions",
         "model",
         "status",
         "finish_reason",
@@ -100,6 +101,33 @@ def test_a_restored_version_is_the_current_one(alice: Desk, card: Card) -> None:
     state = answer.json()
     assert (state["current_version"], state["source"], state["content"]) == (3, "restore", "Deep.")
     assert (state["model"], state["status"]) == (IN_PLAN, "completed")
+
+
+def test_a_version_that_is_shown_already_is_not_restored(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    restore(alice, card, 1)
+    before = alice.session(card.session_id)
+
+    answers = [restore(alice, card, version) for version in (3, 1)]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert [answer.json() for answer in answers] == before["cards"] * 2
+    assert alice.session(card.session_id) == before
+    assert len(versions(alice, card)) == 3
+
+
+def test_a_version_has_the_instructions_it_was_written_with(alice: Desk, card: Card) -> None:
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk, instructions="Shorter.")
+        hand.answer(card, "Dee.")
+    restore(alice, card, 1)
+    restore(alice, card, 2)
+
+    told = [row["instructions"] for row in versions(alice, card)]
+
+    assert told == ["Shorter.", None, "Shorter.", None]
+    [begun] = log.told(card.session_id, "card.version.created")
+    assert begun["version"]["instructions"] == "Shorter."
 
 
 def test_the_thread_goes_on_from_where_the_restored_version_stood(alice: Desk, card: Card) -> None:
@@ -143,10 +171,11 @@ def test_while_the_card_is_written_nothing_is_restored(alice: Desk, card: Card) 
 
 
 def test_a_card_has_at_most_100_versions(alice: Desk, card: Card) -> None:
-    first = card.versions.get()
+    rewrite(alice, card, "Very deep.")
+    generation = card.versions.get(number=2).generation
     Version.objects.bulk_create(
-        Version(card=card, number=number, source="restore", generation=first.generation)
-        for number in range(2, MAX_VERSIONS + 1)
+        Version(card=card, number=number, source="restore", generation=generation)
+        for number in range(3, MAX_VERSIONS + 1)
     )
     Card.objects.filter(pk=card.pk).update(current=card.versions.get(number=MAX_VERSIONS))
 

@@ -37,7 +37,7 @@ from council.serializers import (
     CardSerializer,
     DiffSerializer,
     DocumentSerializer,
-    MessageSerializer,
+    ExchangeSerializer,
     SideSerializer,
     ThreadMessageSerializer,
     VersionRowSerializer,
@@ -104,7 +104,7 @@ class CardViewSet(ViewSet):
         parameters=[IDEMPOTENCY_KEY],
         request=MessageInputSerializer,
         responses={
-            202: MessageSerializer,
+            202: ExchangeSerializer,
             **refusals(CardRunning, SessionBusy, NothingToAnswer, TooManyVersions, *STARTS),
         },
     )
@@ -116,7 +116,8 @@ class CardViewSet(ViewSet):
             once=once(request, body),
             action=partial(conversation.message_card, user=request.user, card_id=card_id, **body),
         )
-        return Response(MessageSerializer(turn.message).data, status=status.HTTP_202_ACCEPTED)
+        begun = {"message": turn.message, "card": card_of(request.user, turn)}
+        return Response(ExchangeSerializer(begun).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(
         parameters=[
