@@ -35,21 +35,19 @@ def message_card(*, user: User, card_id: UUID, content: str) -> Message:
 def chat(*, user: User, session_id: UUID, content: str) -> Message:
     """Say something to every card that answers. Each sees its own conversation alone.
 
-    A card without a finished answer is passed over. Raises NotFound, SessionBusy, CardRunning while
-    any of them is being written, NothingToAnswer where none has an answer, TooManyVersions.
+    A card that is being written, or has no finished answer, is passed over. Raises NotFound,
+    SessionBusy, NothingToAnswer where none has one, TooManyVersions.
     """
     session = lock_session(user, session_id)
     turn = generations.open_turn(session=session, kind=Turn.Kind.CHAT)
-    cards = list(live_cards().filter(session=session, kind=Card.Kind.ANSWER))
-    for card in cards:
-        card.session = session
-        generations.check_idle(card=card)
+    cards = live_cards().filter(session=session, kind=Card.Kind.ANSWER)
     answered = [card for card in cards if has_answer(card)]
     if not answered:
         raise NothingToAnswer("No card of this council has a finished answer to go on from.")
     message = Message.objects.create(session=session, turn=turn, content=content)
     told = [events.message_created(message)]
     for card in answered:
+        card.session = session
         told += _ask(session, card, turn, message)
     append(stream_id=session.pk, events=[*told, *changes(session=session)])
     return message

@@ -9,7 +9,7 @@ from accounts.models import User
 from billing.tests import bank
 from common.errors import NotFound
 from council.errors import CallCancelled, CardRunning, SessionBusy, TooManyCards
-from council.models import Card
+from council.models import Card, Generation, Turn
 from council.sections import UNCHANGED
 from council.selectors.sessions import SessionState, get_session
 from council.services import conversation, debates, merges, sessions
@@ -86,19 +86,21 @@ def test_one_of_two_chats_wins(alice: User) -> None:
     assert council.messages.count() == 1
 
 
-def test_a_chat_and_a_message_to_one_of_its_cards_exclude_each_other(alice: User) -> None:
+def test_a_card_that_is_asked_alone_just_before_a_chat_is_passed_over(alice: User) -> None:
     council, calls = begin(alice, cards=2)
     for call in calls:
         call.settle("Deep.")
-    card = council.cards.order_by("id")[0]
+    card, other = council.cards.order_by("id")
 
-    _, refused = in_turn(
+    in_turn(
         council,
         lambda: conversation.message_card(user=alice, card_id=card.pk, content="Really?"),
         lambda: conversation.chat(user=alice, session_id=council.pk, content="Really?"),
     )
 
-    assert isinstance(refused, CardRunning)
+    asked = Generation.objects.filter(session=council, turn__kind=Turn.Kind.CHAT)
+    assert [generation.card for generation in asked] == [other]
+    assert list(card.versions.order_by("number").values_list("number", flat=True)) == [1, 2]
 
 
 def test_a_chat_and_a_debate_exclude_each_other(alice: User) -> None:

@@ -66,16 +66,35 @@ def test_where_no_card_has_an_answer_it_is_409(alice: Desk) -> None:
     assert chat(alice, session).status_code == 409
 
 
-def test_while_a_card_is_written_or_a_chat_goes_on_it_is_409(alice: Desk) -> None:
-    session, [card, _] = alice.council("Deep.", "Blue.")
+def test_a_card_that_is_being_written_is_passed_over(alice: Desk) -> None:
+    session, [slow, other] = alice.council("Deep.", "Blue.")
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=slow.pk)
+        hand.begin(slow)
+
+    begun = chat(alice, session).json()
+
+    assert [card["id"] for card in begun["cards"]] == [str(other.pk)]
+
+
+def test_where_all_are_being_written_it_is_409(alice: Desk) -> None:
+    session, [card] = alice.council("Deep.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
         hand.begin(card)
-    assert chat(alice, session).status_code == 409
 
+    answer = chat(alice, session)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "nothing_to_answer")
+
+
+def test_while_a_chat_goes_on_it_is_409(alice: Desk) -> None:
     session, _ = alice.council("Deep.", "Blue.")
     assert chat(alice, session).status_code == 202
-    assert chat(alice, session).status_code == 409
+
+    answer = chat(alice, session)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "session_busy")
 
 
 @pytest.mark.parametrize("content", ["", "\n", None, 0, "x" * 100_001])

@@ -5,6 +5,7 @@ import pytest
 from council.errors import CardRunning
 from council.tests.conftest import NewOwner
 from council.tests.owner import BALANCE_ONLY, IN_PLAN, Owner, Shape
+from tests.follow import wait_until
 
 
 @pytest.fixture
@@ -39,6 +40,20 @@ def test_all_cards_are_asked_on_at_once(alice: Owner) -> None:
     assert {picture["activity"] for picture in follower.pictures} == {None, "chatting"}
     assert [card["current_version"] for card in last["cards"]] == [2, 2]
     assert len(alice.calls()) == 4
+    alice.check_money(last)
+
+
+def test_a_slow_card_does_not_hold_up_the_others(alice: Owner) -> None:
+    slow = alice.text({"model": BALANCE_ONLY, "tokens": 100, "delay_ms": 20})
+    session = alice.start(IN_PLAN, BALANCE_ONLY, prompt=slow)
+
+    with alice.follow(session) as follower:
+        wait_until(lambda: follower.look()["cards"][0]["status"] == "completed")
+        _chat(alice, session, alice.text(tokens=5))
+
+    last = follower.pictures[-1]
+    assert [card["current_version"] for card in last["cards"]] == [2, 1]
+    assert [card["status"] for card in last["cards"]] == ["completed"] * 2
     alice.check_money(last)
 
 
@@ -101,11 +116,10 @@ def test_a_card_that_is_being_written_takes_no_message(alice: Owner) -> None:
             alice.send("POST", f"/cards/{card['id']}/messages", content="And now?"),
             alice.send("POST", f"/cards/{card['id']}/regenerate"),
             alice.send("POST", f"/cards/{card['id']}/restore", version=1),
-            alice.send("POST", f"/sessions/{session['id']}/chat", content="And now?"),
         ]
 
     told = [(answer.status_code, answer.json()["detail"]) for answer in refused]
-    assert told == [(409, CardRunning.message)] * 4
+    assert told == [(409, CardRunning.message)] * 3
     assert len(alice.calls()) == 1
     alice.check_money(follower.pictures[-1])
 
@@ -123,7 +137,8 @@ def test_a_chat_goes_on_without_a_card_that_is_removed_meanwhile(alice: Owner) -
 
 
 def _say(alice: Owner, card: Shape, content: str) -> Shape:
-    message: Shape = alice.do("POST", f"/cards/{card['id']}/messages", content=content)
+    begun = alice.do("POST", f"/cards/{card['id']}/messages", content=content)
+    message: Shape = begun["message"]
     return message
 
 

@@ -52,7 +52,7 @@ class EstimateViewSet(ViewSet):
         request=MessageInputSerializer,
         responses={
             200: EstimateSerializer,
-            **refusals(SessionBusy, CardRunning, NothingToAnswer, TooManyVersions, *ESTIMATES),
+            **refusals(SessionBusy, NothingToAnswer, TooManyVersions, *ESTIMATES),
         },
     )
     def chat(self, request: AuthenticatedRequest, session_id: UUID) -> Response:

@@ -109,14 +109,14 @@ class SessionViewSet(ReplayMixin, ViewSet):
         request=MessageInputSerializer,
         responses={
             202: ChatSerializer,
-            **refusals(SessionBusy, CardRunning, NothingToAnswer, TooManyVersions, *STARTS),
+            **refusals(SessionBusy, NothingToAnswer, TooManyVersions, *STARTS),
         },
     )
     def chat(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Say something to every card that answers.
 
-        Each goes on in its own conversation. A card without a finished answer is passed over; one
-        that cannot be paid for fails, and the others answer.
+        Each goes on in its own conversation. A card that is being written, or has no finished
+        answer, is passed over; one that cannot be paid for fails, and the others answer.
         """
         body = read(MessageInputSerializer, request.data)
         turn = actions.carry_out(
