@@ -139,13 +139,21 @@ def test_sent_again_after_a_downgrade_it_still_answers(alice: Desk) -> None:
     assert (second.status_code, second.json()["id"]) == (201, first.json()["id"])
 
 
-def test_a_card_that_is_gone_by_now_is_404(alice: Desk) -> None:
-    session, _ = alice.council("Deep.")
-    path = f"{SESSIONS}/{session.pk}/cards"
-    card = alice.post(path, key="mine", model_key=IN_PLAN).json()
-    alice.client.delete(f"{CARDS}/{card['id']}")
+@pytest.mark.parametrize("place", [_add, _regenerate, _say, _chat, _merge, _debate])
+def test_sent_again_when_its_cards_are_gone_it_still_answers(
+    alice: Desk, place: Callable[[Session, Card], Place]
+) -> None:
+    session, cards = alice.council("Deep.", "Very deep.")
+    path, body = place(session, cards[0])
+    first = alice.post(path, key="mine", **body)
+    for card in session.cards.all():
+        assert alice.client.delete(f"{CARDS}/{card.pk}").status_code == 204
 
-    assert alice.post(path, key="mine", model_key=IN_PLAN).status_code == 404
+    second = alice.post(path, key="mine", **body)
+
+    assert second.status_code == first.status_code
+    assert _identity(second.json()) == _identity(first.json())
+    assert alice.session(session.pk)["cards"] == []
 
 
 def test_without_a_name_it_begins_each_time(alice: Desk) -> None:
@@ -168,5 +176,5 @@ def _calls(desk: Desk) -> int:
 
 def _identity(answer: dict[str, Any]) -> tuple[str, list[str]]:
     """What stays the same of an answer while the calls go on."""
-    cards = [card["id"] for card in answer.get("cards", [])]
-    return answer.get("id") or answer["turn_id"], cards
+    cards = [card["id"] for card in answer.get("cards", [answer.get("card", answer)])]
+    return answer.get("id") or answer.get("turn_id") or answer["message"]["id"], cards
