@@ -12,10 +12,11 @@ from council.services.estimates import CallEstimate, Estimate
 
 
 class CallEstimateSerializer(serializers.Serializer[CallEstimate]):
-    """A call that would be made; `card_id` is null for a card that is not there yet. `refusal` says
-    why it could not be made now."""
+    """A call that would be made; `card_id` is null for a card that is not there yet, `round` where
+    it is not of a debate. `refusal` says why it could not be made now."""
 
     card_id = serializers.UUIDField(read_only=True, allow_null=True)
+    round = serializers.IntegerField(read_only=True, allow_null=True)
     model = serializers.CharField(read_only=True)
     expected_usd = UsdField(source="expected")
     at_most_usd = UsdField(source="at_most")

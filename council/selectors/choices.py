@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from common.errors import NotFound, ValidationFailed
-from council.errors import CardRunning, NotEnoughCards
+from common.errors import ValidationFailed
+from council.errors import CardNotFound, CardRunning, NotEnoughCards
 from council.models import Card, Session
 from council.selectors.cards import has_answer, is_running, live_cards
 from council.types import MIN_ANSWERS
@@ -14,7 +14,7 @@ def finished_cards(session: Session, card_ids: Sequence[UUID] | None) -> list[Ca
     """Those of the named cards that have a finished answer, or of all that answer the question; the
     oldest first.
 
-    Raises NotFound, ValidationFailed for a card that is named twice, CardRunning for one of the
+    Raises CardNotFound, ValidationFailed for a card that is named twice, CardRunning for one of the
     named that is being written, NotEnoughCards where fewer than two have an answer.
     """
     named = card_ids is not None
@@ -32,7 +32,7 @@ def _named(session: Session, card_ids: Sequence[UUID]) -> list[Card]:
         raise ValidationFailed.of("card_ids", "Name a card once only.")
     cards = list(live_cards().filter(session=session, pk__in=card_ids))
     if len(cards) < len(card_ids):
-        raise NotFound
+        raise CardNotFound
     return cards
 
 

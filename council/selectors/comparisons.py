@@ -4,7 +4,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from common.errors import NotFound, ValidationFailed
+from common.errors import ValidationFailed
+from council.errors import CardNotFound
 from council.models import Card, Version
 from council.selectors.cards import get_version, live_cards
 
@@ -19,12 +20,13 @@ def get_sides(
     """The left version, of the card, and the right one; current ones unless they are numbered.
 
     `against` None is the same card where both are numbered, else the council's only other card.
-    Raises NotFound, also for a card of another council, and ValidationFailed for no other side.
+    Raises CardNotFound, also for a card of another council, NotFound for an unknown version, and
+    ValidationFailed for no other side.
     """
     if against is not None:
         other = _cards_beside(card).filter(pk=against).first()
         if other is None:
-            raise NotFound
+            raise CardNotFound
     elif version is not None and against_version is not None:
         other = card
     else:

@@ -23,9 +23,10 @@ BYTES_PER_TOKEN = 4
 
 class CallEstimate(Struct, frozen=True, kw_only=True):
     """A call, and what would be paid for it, from plan and balance, in nano-USD. `card_id` is None
-    for a card that is not there yet."""
+    for a card that is not there yet, `round` where it is not of a debate."""
 
     card_id: UUID | None
+    round: int | None
     model: str
     expected: int
     at_most: int
@@ -66,9 +67,9 @@ def _calls(user: User, turn: Turn) -> list[CallEstimate]:
     calls, till = calls_of(turn), _Till(get_purse(user))
     estimates = [till.reckon(call) for call in calls]
     going_on = [call for call, made in zip(calls, estimates, strict=True) if not made.refusal]
-    for _ in range(1, turn.params.get("rounds", 1)):
-        longer = _growth(going_on)
-        estimates += [till.reckon(call, longer) for call in going_on]
+    longer = _growth(going_on)
+    for later in range(2, turn.params.get("rounds", 1) + 1):
+        estimates += [till.reckon(call, later, longer) for call in going_on]
     return estimates
 
 
@@ -79,13 +80,15 @@ class _Till:
         self._purse = purse
         self._expected, self._at_most = deepcopy(purse), deepcopy(purse)
 
-    def reckon(self, call: Call, longer: int = 0) -> CallEstimate:
-        """A call whose input may be so many tokens longer than its messages."""
+    def reckon(self, call: Call, later: int | None = None, longer: int = 0) -> CallEstimate:
+        """A call, as it is or as it will be in a later round: then its input may be so many tokens
+        longer than its messages."""
         refusal = refusal_of(call, self._purse)
         expected, at_most = _costs(call, longer)
         model_id = call.version.generation.model
         return CallEstimate(
             card_id=None if call.version.number == 1 else call.version.card_id,
+            round=later or call.version.details.get("round"),
             model=model_id,
             expected=_pay(self._expected, model_id, expected, refusal),
             at_most=_pay(self._at_most, model_id, at_most, refusal),

@@ -107,7 +107,9 @@ def test_a_card_of_another_council_or_of_bob_is_404(alice: Desk) -> None:
     _, [bobs] = new_desk("bob").council("Salty.")
 
     for other in (elsewhere.pk, bobs.pk, uuid4()):
-        assert diff(alice, card, against=other).status_code == 404
+        answer = diff(alice, card, against=other)
+        assert answer.status_code == 404
+        assert answer.json()["detail"] == "This council has no such card."
 
 
 @pytest.mark.parametrize("query", [{"version": 2}, {"against_version": 2}])

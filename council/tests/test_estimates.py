@@ -113,7 +113,7 @@ def test_a_merge_is_one_call_on_a_card_that_is_not_there(alice: Desk) -> None:
     found = estimate(alice, f"/{session.pk}/merge", model_key=BALANCE_ONLY, mode="compare")
 
     [call] = found["calls"]
-    assert (call["card_id"], call["model"]) == (None, BALANCE_ONLY)
+    assert (call["card_id"], call["round"], call["model"]) == (None, None, BALANCE_ONLY)
     assert found["expected_usd"] == call["expected_usd"] > 0
 
 
@@ -125,6 +125,7 @@ def test_a_debate_is_a_call_of_each_card_in_each_round(alice: Desk) -> None:
 
     ids = [str(card.pk) for card in cards]
     assert [call["card_id"] for call in three["calls"]] == ids * 3
+    assert [call["round"] for call in three["calls"]] == [1, 1, 2, 2, 3, 3]
     assert three["calls"][:2] == one["calls"]
     assert three["expected_usd"] == pytest.approx(3 * one["expected_usd"], abs=1e-9)
     model = get_catalog().models[BALANCE_ONLY]

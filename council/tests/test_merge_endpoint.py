@@ -63,7 +63,9 @@ def test_a_card_of_another_council_is_404(alice: Desk) -> None:
     _, [elsewhere] = alice.council("Wet.")
 
     for other in (elsewhere.pk, uuid4()):
-        assert merge(alice, session, card_ids=[str(cards[0].pk), str(other)]).status_code == 404
+        answer = merge(alice, session, card_ids=[str(cards[0].pk), str(other)])
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+        assert answer.json()["detail"] == "This council has no such card."
 
 
 @pytest.mark.parametrize(
