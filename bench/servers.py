@@ -47,8 +47,8 @@ def uvicorn(application: str, environment: Mapping[str, str]) -> AbstractContext
     """One uvicorn process with the service's flags, until the block ends."""
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
-    command += ["--port", str(port), "--loop", "uvloop", "--http", "httptools"]
-    command += ["--ws", "websockets-sansio", "--ws-max-size", "65536"]
+    command += ["--port", str(port), "--loop", "uvloop", "--http", "config.http:HttpProtocol"]
+    command += ["--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536"]
     command += ["--ws-per-message-deflate", "false", "--no-access-log", "--no-proxy-headers"]
     return _listening(application, command + _QUIET, port, _with_ours(environment))
 
