@@ -27,6 +27,8 @@ SLICE_BYTES = 4096
 STALLED_MILLISECONDS = 15_000
 # At the end of the process, the time that the application has for closing its sockets itself.
 CLOSE_SECONDS = 2.0
+# And the time after which a client is cut off that has not taken what was sent to it by then.
+CUT_SECONDS = 4.0
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
@@ -72,6 +74,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def shutdown(self) -> None:
         """The application closes its sockets when its clients have all that there is for them."""
         self.loop.call_later(CLOSE_SECONDS, self._shut_down)
+        self.loop.call_later(CUT_SECONDS, self.transport.abort)
 
     def _shut_down(self) -> None:
         if not self.disconnected:

@@ -1,16 +1,20 @@
 """Clients of a running service's sockets."""
 
 import json
+import socket as sockets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+from websockets.client import ClientProtocol
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
+from websockets.uri import parse_uri
 
 from accounts.models import User
 from accounts.tokens import access_token
+from common.local.ports import LOOPBACK
 from tests.service import Web
 
 PATIENCE = 10.0
@@ -29,6 +33,19 @@ def url_of(web: Web, stream_id: UUID | str, **query: Any) -> str:
 def open_socket(web: Web, user: User, stream_id: UUID, **query: Any) -> Iterator[ClientConnection]:
     with connect(url_of(web, stream_id, token=token_of(user), **query)) as socket:
         yield socket
+
+
+@contextmanager
+def deaf_client(web: Web, user: User, stream_id: UUID) -> Iterator[sockets.socket]:
+    """An open socket, as bytes, that nobody reads from."""
+    client = ClientProtocol(parse_uri(url_of(web, stream_id, token=token_of(user))))
+    client.send_request(client.connect())
+    with sockets.socket() as connection:
+        connection.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+        connection.connect((LOOPBACK, web.port))
+        connection.sendall(b"".join(client.data_to_send()))
+        assert connection.recv(12) == b"HTTP/1.1 101"
+        yield connection
 
 
 def next_frame(socket: ClientConnection) -> str:

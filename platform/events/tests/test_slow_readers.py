@@ -2,18 +2,11 @@
 
 import socket as sockets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from uuid import UUID
 
 import psutil
 import pytest
-from websockets.client import ClientProtocol
-from websockets.uri import parse_uri
 
-from accounts.models import User
-from common.local.ports import LOOPBACK
-from events.tests.sockets import next_frame, next_frames, open_socket, token_of, url_of
+from events.tests.sockets import deaf_client, next_frame, next_frames, open_socket
 from events.tests.streams import append, new_stream
 from tests.personas import new_user
 from tests.service import Web
@@ -22,19 +15,6 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 MB = 1024 * 1024
 STALLED_SECONDS = 15
-
-
-@contextmanager
-def deaf_client(web: Web, user: User, stream_id: UUID) -> Iterator[sockets.socket]:
-    """An open socket, as bytes, that nobody reads from."""
-    client = ClientProtocol(parse_uri(url_of(web, stream_id, token=token_of(user))))
-    client.send_request(client.connect())
-    with sockets.socket() as connection:
-        connection.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
-        connection.connect((LOOPBACK, web.port))
-        connection.sendall(b"".join(client.data_to_send()))
-        assert connection.recv(12) == b"HTTP/1.1 101"
-        yield connection
 
 
 def is_connected(web: Web, connection: sockets.socket) -> bool:
