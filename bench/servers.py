@@ -16,7 +16,7 @@ from uuid import uuid4
 from celery import Celery
 
 from bench.feed import Feed
-from common.local.parts import QUEUES, web_command
+from common.local.parts import web_command, worker_command
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
@@ -159,16 +159,13 @@ def service(simulator: RunningSimulator) -> AbstractContextManager[Server]:
 def worker(simulator: RunningSimulator) -> AbstractContextManager[int]:
     """A worker of that service, as in production. Its id."""
     name = f"worker@bench-{uuid4().hex}"
-    command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "worker"]
-    command += ["--pool=threads", "--concurrency=4", "--queues", QUEUES, "--hostname", name]
-    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     control = Celery(broker=os.environ["REDIS_URL"]).control
 
     def answers() -> bool:
         return bool(control.ping(destination=[name], timeout=0.5, limit=1))
 
     environment = _with_ours({**_upstream(simulator), "DATABASE_POOL": "0"})
-    return _process("The worker", command, environment, answers)
+    return _process("The worker", [*worker_command(name)], environment, answers)
 
 
 def _upstream(simulator: RunningSimulator) -> dict[str, str]:
