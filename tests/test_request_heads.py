@@ -62,6 +62,19 @@ def test_a_head_without_end_is_refused_before_it_costs_memory(web: Web) -> None:
     assert process.memory_info().rss - before < 8 * MB
 
 
+@pytest.mark.parametrize("trailers", [b"X-Long: " + b"a" * 64 * MB, b"X: y\r\n" * 8 * MB])
+def test_trailers_without_end_are_refused_before_they_cost_memory(
+    web: Web, trailers: bytes
+) -> None:
+    process = psutil.Process(web.process.pid)
+    before = process.memory_info().rss
+    with connected(web) as connection:
+        connection.sendall(REQUEST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n")
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            connection.sendall(trailers)
+    assert process.memory_info().rss - before < 8 * MB
+
+
 def test_a_long_head_says_why_it_is_refused(web: Web) -> None:
     with connected(web) as connection:
         connection.sendall(REQUEST + b"X-Long: ")

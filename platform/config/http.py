@@ -10,7 +10,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 # From the connection, or from the first byte of a later request, until the head has ended.
 HEAD_SECONDS = 10.0
-# What further reads may bring of a head that the first has not ended.
+# What may be read that brings neither the end of a head nor a piece of a body: more of the head,
+# the sizes of chunks, trailers.
 MAX_HEAD_BYTES = 65_536
 
 
@@ -18,8 +19,8 @@ class HttpProtocol(HttpToolsProtocol):
     """One connection."""
 
     _deadline: TimerHandle | None = None
-    _is_in_head = False
-    _head_bytes = 0
+    _has_come_on = False
+    _bytes_for_nothing = 0
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -33,21 +34,24 @@ class HttpProtocol(HttpToolsProtocol):
         """Between two requests it is the keep-alive timer that runs, until there is a byte."""
         if self.timeout_keep_alive_task is not None:
             self._start_deadline()
-        was_in_head = self._is_in_head
+        self._has_come_on = False
         super().data_received(data)
-        if was_in_head and self._is_in_head and not self.transport.is_closing():
-            self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEAD_BYTES:
-                self.send_400_response("The head of the request is too long.")
-
-    def on_message_begin(self) -> None:
-        self._is_in_head, self._head_bytes = True, 0
-        super().on_message_begin()
+        self._bytes_for_nothing = 0 if self._has_come_on else self._bytes_for_nothing + len(data)
+        if self._bytes_for_nothing > MAX_HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
 
     def on_headers_complete(self) -> None:
-        self._is_in_head = False
+        self._has_come_on = True
         self._stop_deadline()
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._has_come_on = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._has_come_on = True
+        super().on_message_complete()
 
     def _start_deadline(self) -> None:
         self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)

@@ -126,7 +126,9 @@ class Hub:
         """End what goes on beside the sockets."""
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            # Not for ever: a layer that is being flushed swallows its cancellation.
+            await asyncio.wait(self._tasks, timeout=1.0)
 
     def _check_room(self, user_id: UUID) -> None:
         if self.draining:
