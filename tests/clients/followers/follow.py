@@ -14,6 +14,7 @@ BASE_URL, SESSION, TOKEN = (os.environ[name] for name in ("BASE_URL", "SESSION",
 REPLAY = f"{BASE_URL}/api/council/sessions/{SESSION}/events"
 SOCKET = f"{BASE_URL.replace('http', 'ws', 1)}/api/council/ws/{SESSION}"
 AUTHORIZATION = {"Authorization": f"Bearer {TOKEN}"}
+LIMIT = 100
 CUT = (httpx.TransportError, WebSocketException, InvalidHandshake, InvalidMessage, OSError)
 
 
@@ -41,12 +42,13 @@ class Follower:
     async def replay(self, http):
         after_seq = self.applied
         while True:
-            answer = await http.get(REPLAY, params={"after_seq": after_seq, "limit": 100})
+            answer = await http.get(REPLAY, params={"after_seq": after_seq, "limit": LIMIT})
             answer.raise_for_status()
             events = answer.json()
             for event in events:
                 self.apply(event)
-            if not events:
+            # Had there been more, the page would be full. Until it is empty could be for ever.
+            if len(events) < LIMIT:
                 return
             after_seq = int(answer.headers["X-Next-Seq"])
 

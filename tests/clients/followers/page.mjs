@@ -18,15 +18,18 @@ function apply(event) {
   return true;
 }
 
+const LIMIT = 100;
+
 async function replay() {
   for (let after = applied(); ; ) {
-    const url = `${baseURL}/api/council/sessions/${session}/events?after_seq=${after}`;
+    const url = `${baseURL}/api/council/sessions/${session}/events?after_seq=${after}&limit=${LIMIT}`;
     const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
     const Refusal = response.status >= 400 && response.status < 500 ? Error : TypeError;
     if (!response.ok) throw new Refusal(`Replay answered ${response.status}.`);
     const events = await response.json();
     events.forEach(apply);
-    if (events.length === 0) return;
+    // Had there been more, the page would be full. Until it is empty could be for ever.
+    if (events.length < LIMIT) return;
     after = Number(response.headers.get("X-Next-Seq"));
     if (!after) throw new Error("The page may not read X-Next-Seq.");
   }
