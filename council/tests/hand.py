@@ -143,3 +143,11 @@ def _finish(call: Call) -> None:
     else:
         call.hold()
         call.settle("Deep.")
+
+
+def revised(answer: str, *, errors: str = "", held: str = "") -> str:
+    """What a debater says who has come to that answer."""
+    return (
+        f"<errors_found>{errors}</errors_found><points_held>{held}</points_held>"
+        f"<revised_answer>{answer}</revised_answer>"
+    )

@@ -14,8 +14,6 @@ from council.prompts import messages_for
 from council.selectors.cards import CardState, current_of, get_card, state_of
 from council.services import conversation, debates, merges, sessions
 from council.tests import hand, log
-from council.tests.conftest import NewOwner
-from council.tests.owner import BALANCE_ONLY, Owner
 from council.types import MAX_VERSIONS, MergeMode
 from inference.errors import AnswerInterrupted, UpstreamFailed
 from tests.personas import new_user
@@ -50,7 +48,7 @@ def test_a_revision_takes_the_place_of_the_answer_in_its_thread(
     hand.answer(first, "3,000.")
     before = _version(first)
     _debate(council)
-    hand.answer(first, _said("3,688.", errors="B guesses.", held="The unit."))
+    hand.answer(first, hand.revised("3,688.", errors="B guesses.", held="The unit."))
     for card in others:
         hand.answer(card, UNCHANGED)
 
@@ -74,7 +72,7 @@ def test_a_revision_can_be_restored_away(council: Session, alice: User) -> None:
     first, *others = _cards(council)
     _debate(council)
     for card in (first, *others):
-        hand.answer(card, _said("No idea."))
+        hand.answer(card, hand.revised("No idea."))
 
     sessions.restore(user=alice, card_id=first.pk, number=1)
 
@@ -112,7 +110,7 @@ def test_an_answer_that_stands_has_ended_as_when_it_was_written(
 def test_a_debate_tells_who_takes_part_and_where_they_stand(council: Session) -> None:
     first, second, third = _cards(council)
     turn = _debate(council, focus="The number.")
-    hand.answer(first, _said("3,688 m."))
+    hand.answer(first, hand.revised("3,688 m."))
     hand.answer(second, UNCHANGED)
     hand.begin(third).release(UpstreamFailed())
 
@@ -163,7 +161,7 @@ def test_the_next_round_begins_when_all_have_ended(council: Session) -> None:
     _debate(council, rounds=2)
     _session(council, "debating", 1, 2)
     for card in cards[:2]:
-        hand.answer(card, _said("About 4 km."))
+        hand.answer(card, hand.revised("About 4 km."))
     _session(council, "debating", 1, 2)
     hand.answer(cards[2], UNCHANGED)
 
@@ -171,7 +169,7 @@ def test_the_next_round_begins_when_all_have_ended(council: Session) -> None:
     assert [_state(card).status for card in cards] == ["queued"] * 3
     assert [_version(card).details for card in cards] == [{"round": 2}] * 3
     for card in cards:
-        hand.answer(card, _said("4,000 m."))
+        hand.answer(card, hand.revised("4,000 m."))
 
     (completed,) = log.told(council.pk, "debate.completed")
     assert (completed["rounds_run"], completed["stopped_early"]) == (2, False)
@@ -182,7 +180,7 @@ def test_it_stops_when_nobody_changes_anything(council: Session) -> None:
     first, second, third = _cards(council)
     _debate(council, rounds=3)
     hand.answer(first, UNCHANGED)
-    hand.answer(second, _said("4,000 m."))  # which it has said before
+    hand.answer(second, hand.revised("4,000 m."))  # which it has said before
     hand.answer(third, UNCHANGED)
 
     (completed,) = log.told(council.pk, "debate.completed")
@@ -206,7 +204,7 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
         refusal = InsufficientBalance(model_key=MODELS[2], plan="max", balance=0, needed=1)
         hand.take(bad).give_up(refusal)
     for card in good:
-        hand.answer(card, _said("4 km."))
+        hand.answer(card, hand.revised("4 km."))
 
     assert [_state(card).status for card in (*good, bad)] == ["queued", "queued", "completed"]
     _is_as_before(bad)
@@ -229,7 +227,7 @@ def test_after_a_failed_round_its_card_goes_on_from_the_round_before(
     *others, card = _cards(council)
     _debate(council, rounds=2)
     for each in (*others, card):
-        hand.answer(each, _said("4 km."))
+        hand.answer(each, hand.revised("4 km."))
     hand.begin(card).release(UpstreamFailed())
     for each in others:
         hand.answer(each, UNCHANGED)
@@ -265,7 +263,7 @@ def test_there_is_room_to_take_back_the_last_round(council: Session) -> None:
 def test_it_stops_when_one_is_left(council: Session) -> None:
     first, second, third = _cards(council)
     _debate(council, rounds=3)
-    hand.answer(first, _said("4 km."))
+    hand.answer(first, hand.revised("4 km."))
     for card in (second, third):
         hand.begin(card).release(UpstreamFailed())
 
@@ -278,14 +276,14 @@ def test_a_removed_card_takes_no_part_any_more(council: Session, alice: User, st
     *left, removed = _cards(council)
     _debate(council, rounds=2)
     for card in left:
-        hand.answer(card, _said("4 km."))
+        hand.answer(card, hand.revised("4 km."))
     if state == "running":
         call = hand.begin(removed)
         sessions.remove(user=alice, card_id=removed.pk)
         call.settle("<revised_answer>3,6", AnswerInterrupted())
     else:
         if state == "done":
-            hand.answer(removed, _said("3 km."))
+            hand.answer(removed, hand.revised("3 km."))
         sessions.remove(user=alice, card_id=removed.pk)
 
     _session(council, "debating", 2, 2)
@@ -367,87 +365,8 @@ def test_a_refused_debate_leaves_nothing(council: Session) -> None:
     assert not council.turns.filter(kind=Turn.Kind.DEBATE).exists()
 
 
-# --- In the life ----------------------------------------------------------------------------------
-
-
-def test_a_council_debates_until_nobody_changes_anything(owner: NewOwner) -> None:
-    alice = owner()
-    models = (MODELS[0], BALANCE_ONLY, MODELS[2])
-    session = alice.finished(*models)
-    focus = _steering(
-        alice,
-        {"model": models[0], "text": _said("4 km.", errors="B guesses.")},
-        {"model": models[1], "text": UNCHANGED},
-        {"model": models[2], "status": 400},
-    )
-    with alice.follow(session) as follower:
-        alice.do("POST", f"/sessions/{session['id']}/debate", rounds=3, focus=focus)
-
-    last = follower.pictures[-1]
-    changed, unchanged, failed = last["cards"]
-    assert changed["content"] == "4 km."
-    assert (changed["current_version"], changed["source"]) == (3, "debate")
-    assert unchanged["content"] == session["cards"][1]["content"]
-    assert (failed["status"], failed["source"]) == ("completed", "restore")
-    assert (failed["current_version"], failed["content"]) == (3, session["cards"][2]["content"])
-    assert (last["round"], last["status"]) == (None, "completed")
-    alice.check_money(last)
-    # Three answers, three in the first round, two in the second; none of them twice.
-    assert len(alice.calls()) == 8
-    assert len(alice.charges()) == 8
-    (completed,) = log.told(_id(session), "debate.completed")
-    assert (completed["rounds_run"], completed["stopped_early"]) == (2, True)
-
-
-def test_a_revised_answer_is_seen_while_it_is_written_and_the_notes_are_not(
-    owner: NewOwner,
-) -> None:
-    alice = owner()
-    session = alice.finished(*MODELS[:2])
-    text = _said("deep " * 60, errors="Many. " * 30)
-    with alice.follow(session) as follower:
-        focus = _steering(alice, tokens=None, text=text, delay_ms=10)
-        alice.do("POST", f"/sessions/{session['id']}/debate", focus=focus)
-
-    for card in follower.pictures[-1]["cards"]:
-        assert card["content"] == ("deep " * 60).strip()
-        assert card["details"]["errors"] == ("Many. " * 30).strip()
-        pieces = [
-            delta["text"]
-            for delta in log.told(_id(session), "card.delta")
-            if (delta["card_id"], delta["version"]) == (card["id"], 2)
-        ]
-        assert len(pieces) > 1
-        assert "".join(pieces) == card["content"]
-
-
-def test_a_debate_with_the_simulator_ends_by_itself(owner: NewOwner) -> None:
-    alice = owner()
-    session = alice.finished(*MODELS[:2], prompt="How deep is the sea?")
-    with alice.follow(session) as follower:
-        alice.do("POST", f"/sessions/{session['id']}/debate", rounds=3)
-
-    assert [card["current_version"] for card in follower.pictures[-1]["cards"]] == [3, 3]
-    for card in follower.pictures[-1]["cards"]:
-        assert card["content"].endswith("nothing else changes.")
-        assert " read." in card["content"]
-        assert card["details"]["held"]
-
-
 def _debate(council: Session, **wishes: Any) -> Turn:
     return debates.debate(user=council.account, session_id=council.pk, **wishes)
-
-
-def _steering(owner: Owner, *for_models: dict[str, Any], **wishes: Any) -> str:
-    """A focus that steers the simulator. In the prompt, tags are not left as they are."""
-    return owner.text(*for_models, words="The number.", **wishes).replace("<", "\\u003c")
-
-
-def _said(answer: str, *, errors: str = "", held: str = "") -> str:
-    return (
-        f"<errors_found>{errors}</errors_found><points_held>{held}</points_held>"
-        f"<revised_answer>{answer}</revised_answer>"
-    )
 
 
 def _position(
@@ -489,10 +408,6 @@ def _cards(council: Session) -> list[Card]:
 
 def _ids(council: Session) -> list[UUID]:
     return [card.pk for card in _cards(council)]
-
-
-def _id(session: dict[str, Any]) -> UUID:
-    return UUID(session["id"])
 
 
 def _again(card: Card) -> Card:
