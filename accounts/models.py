@@ -241,3 +241,27 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} (...{self.hint})"
+
+
+class ModelPreference(models.Model):
+    """How a user wants a model: offered at all (`enabled`), among the first (`favourite`), told
+    `instructions` in every conversation, and thinking so hard where nothing else is said.
+
+    `model` is a key of the catalog. No row: nothing special.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
+    model = models.CharField(max_length=100)
+    enabled = models.BooleanField(default=True)
+    favourite = models.BooleanField(default=False)
+    instructions = models.TextField(blank=True)
+    reasoning_effort = models.CharField(max_length=8, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "model"], name="one_preference_per_model")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} {self.model}"

@@ -1,4 +1,4 @@
-"""Spaces, conversations, messages, sharing and streamed replies will live here."""
+"""Spaces, conversations with branches and streamed replies, sharing, transcription."""
 
 from django.apps import AppConfig
 

@@ -1,14 +1,7 @@
 """Why a council refuses something, and how a call's failure is told."""
 
-from typing import Any
-
 from common.errors import Conflict, DomainError, NotFound
 from council.types import MAX_CARDS, MAX_CARDS_EVER, MAX_SESSIONS_PER_DAY
-
-
-def error_of(failure: DomainError) -> dict[str, Any]:
-    """The `error` of a card whose call has failed."""
-    return {"code": failure.code, "message": failure.text, **failure.extra}
 
 
 class CardNotFound(NotFound):
@@ -60,28 +53,3 @@ class NotEnoughCards(DomainError):
 
     code, status = "not_enough_cards", 400
     message = "At least two cards with a finished answer are needed."
-
-
-class NoText(DomainError):
-    """A call that ended well and brought nothing to read: thoughts alone, or a refusal without a
-    word. What it used is billed."""
-
-    code, status = "no_text", 502
-    message = (
-        "The model has ended without writing anything. What it used is billed; regenerate the "
-        "card, with instructions or another model."
-    )
-
-
-class CallCancelled(DomainError):
-    """Its user did not want the call any more; what had come is billed."""
-
-    code, status = "cancelled", 409
-    message = "This was cancelled. What had been written is kept and billed."
-
-
-class CallInterrupted(DomainError):
-    """The process that made the call has died."""
-
-    code, status = "interrupted", 503
-    message = "The server was interrupted. What had been written is kept and billed; try again."

@@ -1,12 +1,10 @@
 """What `/api/council` is asked: bodies and queries."""
 
-from collections.abc import Mapping
 from typing import Any, get_args
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from catalog.selectors import get_catalog
+from catalog.fields import ChatModelField
 from common.fields import BoundedListField, TextField, WholeNumberField
 from council.diffs import Format
 from council.exports import FileFormat
@@ -19,27 +17,6 @@ from council.types import (
     MAX_TITLE,
     MergeMode,
 )
-
-
-def read(serializer: type[serializers.Serializer[Any]], data: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a body or a query, checked. Raises DRF's ValidationError."""
-    asked = serializer(data=data)
-    asked.is_valid(raise_exception=True)
-    values: dict[str, Any] = asked.validated_data
-    return values
-
-
-@extend_schema_field({"type": "string", "description": "A chat model of `GET /v1/models`."})
-class ChatModelField(TextField):
-    """The name of a chat model, or a legacy alias; the id of the model inside."""
-
-    def to_internal_value(self, data: Any) -> str:
-        model = get_catalog().find(super().to_internal_value(data))
-        if model is None:
-            raise serializers.ValidationError("There is no such model.")
-        if model.modality != "chat":
-            raise serializers.ValidationError(f"{model.id} is not a chat model.")
-        return model.id
 
 
 class CardIdsField(BoundedListField):

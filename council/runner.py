@@ -13,10 +13,10 @@ from billing.types import Ending, Resolution
 from common.errors import DomainError
 from common.threads import in_thread
 from council import events
-from council.errors import CallCancelled, CallInterrupted
 from council.services import outcomes
 from council.services.outcomes import Prepared
 from inference.chat import ChatPump
+from inference.errors import CallCancelled, CallInterrupted
 from inference.services import open_chat
 from inference.types import ChatCall
 from jobs.running import JobLost, RunningJob

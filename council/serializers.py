@@ -1,12 +1,12 @@
 """What `/api/council` answers, and what its events tell."""
 
-from typing import Any, get_args
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from billing.selectors.charges import ChargeUsage
-from common.fields import UsdField
+from billing.serializers_call import UsageSerializer
+from common.fields import UsdField, WordsField
 from council.diffs import Hunk, Stats
 from council.models import Card, Message, Session, Status, Version
 from council.selectors.cards import CardState
@@ -14,55 +14,7 @@ from council.selectors.documents import Document, Source
 from council.selectors.sessions import SessionState
 from council.selectors.threads import ThreadMessage
 from council.selectors.versions import VersionState
-from providers.types import FinishReason
-
-
-@extend_schema_serializer(component_name="CallUsage")
-class UsageSerializer(serializers.Serializer[ChargeUsage]):
-    """What a call used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are
-    what was paid for it."""
-
-    input_tokens = serializers.IntegerField(read_only=True)
-    output_tokens = serializers.IntegerField(read_only=True)
-    reasoning_tokens = serializers.IntegerField(read_only=True)
-    cached_tokens = serializers.IntegerField(read_only=True)
-    total_tokens = serializers.IntegerField(read_only=True)
-    cost_usd = UsdField(source="cost")
-    plan_usd = UsdField(source="plan")
-    balance_usd = UsdField(source="balance")
-
-
-@extend_schema_field(
-    {
-        "type": ["object", "null"],
-        "description": "Why there is no answer: `code` is what a program branches on.",
-        "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
-        "required": ["code", "message"],
-    }
-)
-class ErrorField(serializers.JSONField):
-    """The error of a generation."""
-
-
-class WordsField(serializers.CharField):
-    """Words of the user's; null where there are none."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(read_only=True, allow_null=True, **options)
-
-    def to_representation(self, value: str) -> Any:
-        return value or None
-
-
-class FinishReasonField(serializers.ChoiceField):
-    """Why the model stopped: it was done, its answer had become as long as it may, or somebody's
-    filter cut it off. Null of what has no finished answer."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(get_args(FinishReason), read_only=True, allow_null=True, **options)
-
-    def to_representation(self, value: str) -> Any:
-        return value or None
+from inference.fields import ErrorField, FinishReasonField
 
 
 class CardInEventSerializer(serializers.Serializer[CardState]):

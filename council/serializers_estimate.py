@@ -6,9 +6,9 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from common.fields import UsdField
-from council.errors import error_of
-from council.serializers import ErrorField
 from council.services.estimates import CallEstimate, Estimate
+from inference.errors import error_of
+from inference.fields import ErrorField
 
 
 class CallEstimateSerializer(serializers.Serializer[CallEstimate]):

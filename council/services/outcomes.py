@@ -15,7 +15,6 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import DomainError
 from council import events, sections
-from council.errors import CallCancelled, CallInterrupted, NoText, error_of
 from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
 from council.selectors.cards import spoken
@@ -25,7 +24,7 @@ from council.services.locks import lock_generation
 from events.selectors import get_last_seq
 from events.services import append
 from events.types import SYSTEM, NewEvent
-from inference.errors import ProviderNotAvailable
+from inference.errors import CallCancelled, CallInterrupted, NoText, ProviderNotAvailable, error_of
 from jobs import services as jobs
 from jobs.models import Job
 from providers.types import FinishReason, Message

@@ -12,13 +12,13 @@ from billing.tests import bank
 from billing.types import Ending, Resolution
 from common.errors import DomainError
 from council import events
-from council.errors import CallCancelled
 from council.models import Card, Generation, Session, Status
 from council.runner import GenerationHandler
 from council.selectors.cards import current_of
 from council.services import outcomes
 from council.services.outcomes import Prepared
 from events.services import append
+from inference.errors import CallCancelled
 from jobs.models import Job
 from providers.types import FinishReason
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from accounts.models import User
 from billing.tests import bank
 from common.errors import NotFound
-from council.errors import CallCancelled, CardRunning, SessionBusy, TooManyCards
+from council.errors import CardRunning, SessionBusy, TooManyCards
 from council.models import Card, Generation, Turn
 from council.sections import UNCHANGED
 from council.selectors.sessions import SessionState, get_session
@@ -17,6 +17,7 @@ from council.tests import hand, log
 from council.tests.owner import BALANCE_ONLY
 from council.tests.races import Act, begin, in_turn, outcome
 from council.types import MergeMode
+from inference.errors import CallCancelled
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 

@@ -10,13 +10,7 @@ from django.db import connection
 
 from accounts.models import User
 from common.errors import DomainError, NotFound, ValidationFailed
-from council.errors import (
-    CallCancelled,
-    CardRunning,
-    NotEnoughCards,
-    SessionBusy,
-    TooManyCards,
-)
+from council.errors import CardRunning, NotEnoughCards, SessionBusy, TooManyCards
 from council.models import Card, Session, Turn
 from council.prompts import messages_for
 from council.selectors.cards import CardState, current_of, get_card, state_of
@@ -25,7 +19,7 @@ from council.services import conversation, debates, merges, sessions
 from council.tests import hand, log
 from council.tests.conftest import NewOwner
 from council.types import MAX_CARDS, MergeMode
-from inference.errors import AnswerInterrupted, RequestRefusedByProvider
+from inference.errors import AnswerInterrupted, CallCancelled, RequestRefusedByProvider
 from tests.personas import new_user
 
 MODELS = ("gpt-6-luna", "claude-haiku-5-5", "gemini-3.8-flash")

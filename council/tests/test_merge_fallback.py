@@ -15,7 +15,6 @@ from catalog import selectors as catalog
 from catalog.models import AIModel
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
-from council.errors import CallCancelled, CallInterrupted
 from council.models import Card, Generation, Session
 from council.selectors.cards import CardState, get_card, state_of
 from council.services import conversation, merges, sessions
@@ -25,6 +24,8 @@ from council.tests.conftest import NewOwner
 from council.types import MergeMode
 from inference.errors import (
     AnswerInterrupted,
+    CallCancelled,
+    CallInterrupted,
     ContentBlocked,
     InputTooLong,
     ProviderNotAvailable,

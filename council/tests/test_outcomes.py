@@ -12,7 +12,7 @@ from billing.tests import bank
 from common.errors import ServiceUnavailable
 from common.ids import uuid7
 from common.money import usd
-from council.errors import CallCancelled, NothingToAnswer
+from council.errors import NothingToAnswer
 from council.models import Card, Session, Status
 from council.selectors.cards import CardState, get_card, live_cards, state_of
 from council.selectors.versions import list_versions
@@ -20,7 +20,7 @@ from council.services import conversation, sessions
 from council.tests import hand
 from council.tests.owner import BALANCE_ONLY
 from events.models import Event
-from inference.errors import AnswerInterrupted, ProviderNotAvailable, UpstreamFailed
+from inference.errors import AnswerInterrupted, CallCancelled, ProviderNotAvailable, UpstreamFailed
 from jobs.models import Job
 from providers.types import FinishReason
 from tests.personas import new_user

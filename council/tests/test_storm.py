@@ -8,13 +8,7 @@ import pytest
 
 from accounts.models import User
 from common.errors import DomainError, NotFound
-from council.errors import (
-    CardRunning,
-    NotEnoughCards,
-    NothingToAnswer,
-    SessionBusy,
-    TooManyCards,
-)
+from council.errors import CardRunning, NotEnoughCards, NothingToAnswer, SessionBusy, TooManyCards
 from council.models import Session, Status
 from council.selectors.sessions import get_session
 from council.serializers import SessionSerializer

@@ -14,6 +14,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.types import AuthenticatedRequest
 from billing.idempotency import once
 from common.idempotency import IDEMPOTENCY_KEY
+from common.inputs import read
 from common.openapi import refusals
 from common.pagination import MAX_LIMIT, read_limit
 from council import diffs
@@ -25,7 +26,6 @@ from council.inputs import (
     MessageInputSerializer,
     RegenerateInputSerializer,
     RestoreInputSerializer,
-    read,
 )
 from council.selectors.cards import get_card, state_of, text_of
 from council.selectors.comparisons import get_sides

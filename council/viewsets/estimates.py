@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
+from common.inputs import read
 from common.openapi import refusals
 from council.errors import (
     CardRunning,
@@ -23,7 +24,6 @@ from council.inputs import (
     MergeInputSerializer,
     MessageInputSerializer,
     SessionInputSerializer,
-    read,
 )
 from council.serializers_estimate import EstimateSerializer
 from council.services import conversation, debates, merges, sessions

@@ -11,6 +11,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.types import AuthenticatedRequest
 from billing.idempotency import once
 from common.idempotency import IDEMPOTENCY_KEY
+from common.inputs import read
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from council.errors import (
@@ -28,7 +29,6 @@ from council.inputs import (
     MergeInputSerializer,
     MessageInputSerializer,
     SessionInputSerializer,
-    read,
 )
 from council.selectors.sessions import get_session, list_sessions, summaries_of
 from council.selectors.turns import card_of, cards_of

@@ -26,6 +26,16 @@ class WholeNumberField(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
+class WordsField(serializers.CharField):
+    """Words of the user's; null where there are none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, allow_null=True, **options)
+
+    def to_representation(self, value: str) -> Any:
+        return value or None
+
+
 class BoundedListField(serializers.ListField):
     """At most `max_length` items: DRF's own field counts them only when it has read each."""
 

@@ -1,4 +1,4 @@
-"""What is known of each stored file; its bytes are in the storage `outputs`."""
+"""What is known of each stored file; the bytes are in the storages `outputs` and `uploads`."""
 
 from django.conf import settings
 from django.db import models
@@ -29,3 +29,30 @@ class StoredFile(models.Model):
     @property
     def name(self) -> str:
         return file_name(self.pk, self.media_type)
+
+
+class Upload(models.Model):
+    """A file that a user has uploaded. It never changes.
+
+    `name` is what the user calls it, made harmless; where it lies is made of the id. `media_type`
+    is what its bytes are, not what was claimed; `is_text` says that they are UTF-8 text, which
+    models can read. `size` is in bytes. One that is attached to nothing is purged from `expires_at`
+    on; null: it is attached.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="+"
+    )
+    name = models.CharField(max_length=255)
+    media_type = models.CharField(max_length=100)
+    is_text = models.BooleanField()
+    size = models.PositiveIntegerField()
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True, db_index=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["account", "-id"], name="upload_newest_first")]
+
+    def __str__(self) -> str:
+        return str(self.pk)

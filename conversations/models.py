@@ -1,0 +1,155 @@
+"""Conversations: a tree of messages, of which a model writes every other one."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from accounts.models import User
+from common.ids import uuid7
+from files.models import Upload
+
+
+class Space(models.Model):
+    """A folder of conversations. Its instructions go into each of them."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
+    name = models.CharField(max_length=100)
+    instructions = models.TextField(blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["account", "-id"], name="space_newest_first")]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Conversation(models.Model):
+    """A conversation. Whoever changes anything of it locks this row first.
+
+    `model` answers where a message names none; empty: the user's favourite, or the platform's
+    choice. `leaf` is the end of the branch that is shown. `activity` is a new UUIDv7 with every
+    message: lists are in its order. `messages_count` and `characters` are of all branches.
+    """
+
+    class TitleSource(models.TextChoices):
+        """The beginning of the first message, until a model has made one; never over the user's."""
+
+        FIRST_MESSAGE = "first_message"
+        MODEL = "model"
+        USER = "user"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
+    space = models.ForeignKey(
+        Space, null=True, on_delete=models.SET_NULL, related_name="conversations"
+    )
+    title = models.CharField(max_length=200, blank=True)
+    title_source = models.CharField(
+        max_length=16, choices=TitleSource.choices, default=TitleSource.FIRST_MESSAGE
+    )
+    model = models.CharField(max_length=100, blank=True)
+    system = models.TextField(blank=True)
+    leaf = models.ForeignKey("Message", null=True, on_delete=models.SET_NULL, related_name="+")
+    activity = models.UUIDField(default=uuid7)
+    messages_count = models.PositiveIntegerField(db_default=0)
+    characters = models.PositiveIntegerField(db_default=0)
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["account", "-activity"], name="conversation_by_activity"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Message(models.Model):
+    """What the user says, or the reply of a model.
+
+    `parent` is what it follows: messages with the same parent are branches. A reply's id is also
+    that of its job, its charge and its event stream, so what it used and cost is read from the
+    charge and stands nowhere else. While it is `running` its text is in its stream; `content` and
+    `reasoning` are written when it has ended. `error` is `{code, message, ...}` of one that failed.
+
+    `context` tells what the model was given: `{messages, omitted, input_tokens, attachments}`."""
+
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+
+    class Status(models.TextChoices):
+        RUNNING = "running"
+        COMPLETED = "completed"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, db_index=False, related_name="messages"
+    )
+    account_id = models.UUIDField()
+    parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
+    role = models.CharField(max_length=16, choices=Role.choices)
+    content = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    model = models.CharField(max_length=100, blank=True)
+    reasoning_effort = models.CharField(max_length=8, blank=True)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.COMPLETED)
+    finish_reason = models.CharField(max_length=16, blank=True)
+    error = models.JSONField(null=True)
+    context = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["conversation", "id"], name="message_of_conversation"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation"], condition=Q(status="running"), name="one_reply_at_a_time"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class Attachment(models.Model):
+    """A file that goes with a message of the user's."""
+
+    id = models.BigAutoField(primary_key=True)
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="attachments")
+    upload = models.ForeignKey(Upload, on_delete=models.PROTECT, related_name="attachments")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["message", "upload"], name="a_file_is_attached_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.message_id} {self.upload_id}"
+
+
+class Share(models.Model):
+    """A conversation as whoever has the link reads it: as it was when it was last shared.
+
+    The link's token is this row's id, signed; it stands nowhere. `snapshot` is `{title, messages:
+    [{role, content, model, created_at}]}`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    conversation = models.OneToOneField(
+        Conversation, on_delete=models.CASCADE, related_name="share"
+    )
+    snapshot = models.JSONField()
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return str(self.pk)

@@ -1,0 +1,17 @@
+"""The bounds of conversations."""
+
+# The kind of a reply's event stream, and of its job.
+STREAM = "reply"
+JOB = "conversations.reply"
+
+MAX_CONTENT = 100_000  # characters of a message
+MAX_SYSTEM = 20_000
+MAX_INSTRUCTIONS = 20_000  # of a space
+MAX_TITLE = 200
+MAX_NAME = 100  # of a space
+MAX_ATTACHMENTS = 10  # of a message
+MAX_SPACES = 200
+MAX_CONVERSATIONS = 100_000  # of an account
+# Of one conversation, all branches together: the detail brings them all.
+MAX_MESSAGES = 5_000
+MAX_CHARACTERS = 5_000_000
