@@ -5,7 +5,7 @@ from rest_framework.request import Request
 
 from accounts.errors import InvalidToken
 from accounts.models import User
-from accounts.selectors import get_user_for_access_token
+from accounts.selectors.users import get_user_for_access_token
 
 
 class AccessTokenAuthentication(BaseAuthentication):

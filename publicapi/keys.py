@@ -9,9 +9,9 @@ from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import selectors
 from accounts.errors import KeyRevoked, TooManyKeys
 from accounts.models import ApiKey
+from accounts.selectors.api_keys import list_keys
 from accounts.services import api_keys
 from accounts.types import AuthenticatedRequest
 from billing.errors import ApiAccessRequired
@@ -28,7 +28,7 @@ class KeyViewSet(ViewSet):
     def list(self, request: AuthenticatedRequest) -> Response:
         """All keys, revoked ones too, newest first."""
         pages = NewestFirst()
-        keys = pages.paginate_queryset(selectors.list_keys(request.user), request)
+        keys = pages.paginate_queryset(list_keys(request.user), request)
         return pages.get_paginated_response(_shown(keys))
 
     @extend_schema(

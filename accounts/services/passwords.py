@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.errors import InvalidToken
 from accounts.models import EmailedToken, OutgoingEmail, User
-from accounts.selectors import get_emailed_token
+from accounts.selectors.emailed_tokens import get_emailed_token
 from accounts.services import lockout
 from accounts.services.emails import request_email
 from accounts.services.password_rules import check_password_rules

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts import tokens
 from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, InvalidToken
 from accounts.models import RefreshFamily, User
-from accounts.selectors import get_live_user
+from accounts.selectors.users import get_live_user
 from accounts.services import lockout
 from accounts.services.password_rules import check_password_rules
 from accounts.services.users import lock_user

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from accounts.errors import InvalidEmailedToken
 from accounts.models import EmailedToken, OutgoingEmail, User
-from accounts.selectors import get_emailed_token
+from accounts.selectors.emailed_tokens import get_emailed_token
 from accounts.services.emails import request_email
 from accounts.services.users import lock_user
 

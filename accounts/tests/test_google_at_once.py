@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from accounts.errors import InvalidToken
 from accounts.models import ApiKey, LinkedIdentity, User
-from accounts.selectors import get_user_for_access_token
+from accounts.selectors.users import get_user_for_access_token
 from accounts.services import api_keys, identities, sessions, users
 from accounts.types import SignedIn
 from conftest import PASSWORD

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import selectors
 from accounts.errors import TooManyAttempts
+from accounts.selectors.emailed_tokens import is_reset_token
 from accounts.serializers.emails import AcceptedSerializer
 from accounts.serializers.passwords import (
     ChangePasswordSerializer,
@@ -57,7 +57,7 @@ class ForgottenPasswordViewSet(ViewSet):
         """Can this token still be used to reset a password?"""
         body = ResetTokenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        valid = selectors.is_reset_token(**body.validated_data)
+        valid = is_reset_token(**body.validated_data)
         return Response(ResetTokenStateSerializer({"valid": valid}).data)
 
 

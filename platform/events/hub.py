@@ -20,8 +20,8 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 
-from accounts import selectors as accounts
 from accounts.errors import InvalidToken
+from accounts.selectors.users import find_refusal, find_refusals
 from accounts.tokens import AccessClaims
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
@@ -77,7 +77,7 @@ class Hub:
         """
         opening = Opening(claims.user_id, kind, stream_id)
         status, token_version, head = await self._openings.run(opening)
-        if refusal := accounts.find_refusal(status, token_version, claims.version):
+        if refusal := find_refusal(status, token_version, claims.version):
             raise refusal
         if head is None:
             raise NotFound
@@ -243,7 +243,7 @@ class Hub:
         """The close codes of those whose tokens hold no more. While the database is away, only of
         those that have expired."""
         try:
-            refusals = await accounts.find_refusals([follower.claims for follower in followers])
+            refusals = await find_refusals([follower.claims for follower in followers])
         except DatabaseUnavailable:
             log.warning("events.tokens_not_checked")
             refusals = [None] * len(followers)

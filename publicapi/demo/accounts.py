@@ -7,7 +7,7 @@ from django.conf import settings
 
 from accounts import keys
 from accounts.models import User
-from accounts.selectors import list_keys
+from accounts.selectors.api_keys import list_keys
 from accounts.services.api_keys import create_key, revoke_key
 from accounts.services.users import ensure_user
 from billing.services import balance

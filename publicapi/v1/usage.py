@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from accounts.selectors import has_key
+from accounts.selectors.api_keys import has_key
 from billing.selectors import usage as selectors
 from common.money import usd
 from publicapi.v1 import usage_schema

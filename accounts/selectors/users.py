@@ -1,11 +1,11 @@
-"""Reading users, their tokens and API keys."""
+"""Reading users by their tokens."""
 
 import uuid
 from collections.abc import Sequence
 
-from accounts import emailed_tokens, tokens
-from accounts.errors import AccountSuspended, InvalidEmailedToken, InvalidToken
-from accounts.models import ApiKey, ApiKeyQuerySet, EmailedToken, User
+from accounts import tokens
+from accounts.errors import AccountSuspended, InvalidToken
+from accounts.models import User
 from common.database import get_database
 
 
@@ -54,38 +54,3 @@ def find_refusal(
     if token_version != version or status == User.Status.DEACTIVATED:
         return InvalidToken
     return AccountSuspended if status == User.Status.SUSPENDED else None
-
-
-def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken:
-    """The token of that text, with its user. Raises InvalidEmailedToken if it cannot be used."""
-    found = (
-        EmailedToken.objects.usable()
-        .filter(purpose=purpose, digest=emailed_tokens.digest(token))
-        .select_related("user")
-        .first()
-    )
-    if found is None:
-        raise InvalidEmailedToken
-    return found
-
-
-def is_reset_token(token: str) -> bool:
-    """Can a password be reset with it?"""
-    try:
-        get_emailed_token(EmailedToken.Purpose.RESET_PASSWORD, token)
-    except InvalidEmailedToken:
-        return False
-    return True
-
-
-def list_keys(user: User) -> ApiKeyQuerySet:
-    """All keys of `user`, revoked ones included."""
-    return ApiKey.objects.owned_by(user)
-
-
-async def has_key(account_id: uuid.UUID, key_id: uuid.UUID) -> bool:
-    """Is the key the account's, be it revoked or not?"""
-    rows = await get_database().rows(
-        "SELECT 1 FROM accounts_apikey WHERE id = %s AND account_id = %s", (key_id, account_id)
-    )
-    return bool(rows)

@@ -1,0 +1,27 @@
+"""Reading tokens that were mailed."""
+
+from accounts import emailed_tokens
+from accounts.errors import InvalidEmailedToken
+from accounts.models import EmailedToken
+
+
+def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken:
+    """The token of that text, with its user. Raises InvalidEmailedToken if it cannot be used."""
+    found = (
+        EmailedToken.objects.usable()
+        .filter(purpose=purpose, digest=emailed_tokens.digest(token))
+        .select_related("user")
+        .first()
+    )
+    if found is None:
+        raise InvalidEmailedToken
+    return found
+
+
+def is_reset_token(token: str) -> bool:
+    """Can a password be reset with it?"""
+    try:
+        get_emailed_token(EmailedToken.Purpose.RESET_PASSWORD, token)
+    except InvalidEmailedToken:
+        return False
+    return True
