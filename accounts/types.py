@@ -47,3 +47,13 @@ class KeyChanges(TypedDict, total=False):
     name: str
     monthly_spend_cap_usd: object
     allowed_models: list[str]
+
+
+class PreferenceChanges(TypedDict, total=False):
+    """How a user wants a model. `reasoning_effort` is `low`, `medium`, `high`, or empty: the
+    model's own."""
+
+    enabled: bool
+    favourite: bool
+    instructions: str
+    reasoning_effort: str
