@@ -18,11 +18,13 @@ from billing.errors import (
     SpendCapReached,
 )
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS, HoldRequest
-from catalog.selectors import aget_catalog
+from catalog.types import Catalog
 from common.errors import DomainError
 from common.money import usd
 from common.times import iso_utc
 
+# The verdict of a call that is admitted.
+HELD = "held"
 _PLAIN: dict[str, type[DomainError]] = {
     "invalid_api_key": InvalidApiKey,
     "account_disabled": AccountDisabled,
@@ -34,13 +36,11 @@ _PLAIN: dict[str, type[DomainError]] = {
 }
 
 
-async def refusal_of(request: HoldRequest, row: Sequence[Any]) -> DomainError | None:
-    """The refusal that a row of `money_hold` stands for; None where the call is admitted."""
+def refusal_of(request: HoldRequest, row: Sequence[Any], catalog: Catalog) -> DomainError:
+    """The refusal that a row of `money_hold` stands for, whose verdict is not HELD."""
     verdict, plan, needed, afford, balance, used, reset_at = row
     payer: dict[str, Any] = {"model_key": request.model_id, "plan": plan, "balance": balance}
     match verdict:
-        case "held":
-            return None
         case "insufficient_balance":
             return InsufficientBalance(**payer, needed=needed)
         case "insufficient_for_request":
@@ -49,7 +49,6 @@ async def refusal_of(request: HoldRequest, row: Sequence[Any]) -> DomainError | 
             window: dict[str, Any] = {"limit": FREE_MESSAGES, "window_hours": FREE_WINDOW_HOURS}
             return FreeLimit(**payer, **window, used=used, reset_at=iso_utc(reset_at))
         case "free_model_locked":
-            catalog = await aget_catalog()
             return FreeModelLocked(**payer, free_models=catalog.free_models)
         case "spend_cap_in_flight":
             return SpendCapReached(

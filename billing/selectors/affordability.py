@@ -37,6 +37,10 @@ class Purse(Struct):
         from_plan = min(cost, self.allowances.get(model_id, 0))
         return Payment(from_plan, 2 * (cost - from_plan))
 
+    def most(self, model_id: str) -> int:
+        """The most that a call may cost at worst, for a hold to admit it."""
+        return self.allowances.get(model_id, 0) + max(0, self.available) // 2
+
     def pay(self, model_id: str, cost: int) -> Payment:
         """The same, and take it out of the purse, for the calls that come after it."""
         payment = self.price(model_id, cost)

@@ -12,13 +12,14 @@ from uuid import UUID
 import msgspec
 import psycopg
 
-from billing.refusals import refusal_of
+from billing.refusals import HELD, refusal_of
+from billing.services.holds import HOLD, hold_parameters
 from billing.types import Checkpoint, Ending, HoldRequest, Once, Resolution, StoredAnswer
+from catalog.selectors import aget_catalog
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
 from common.perloop import PerLoop
 
-_HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)"
 _RESOLVE_ONCE = "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s)"
@@ -33,7 +34,7 @@ async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer |
         await _check(request, await _batches.get().hold(request))
         return None
     *row, answer, paid_by, billed = await get_database().row(
-        _HOLD_ONCE, (once.route, once.key, once.digest, *_parameters(request))
+        _HOLD_ONCE, (once.route, once.key, once.digest, *hold_parameters(request))
     )
     if row[0] == "replay":
         return StoredAnswer(paid_by, billed, answer)
@@ -42,8 +43,8 @@ async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer |
 
 
 async def _check(request: HoldRequest, row: Sequence[Any]) -> None:
-    if refusal := await refusal_of(request, row):
-        raise refusal
+    if row[0] != HELD:
+        raise refusal_of(request, row, await aget_catalog())
 
 
 async def resolve(
@@ -116,7 +117,7 @@ class _Batches:
         row = await self._holds.run(request)
         if row is not None:
             return row
-        return await self._database.row(_HOLD, _parameters(request))
+        return await self._database.row(HOLD, hold_parameters(request))
 
     async def resolve(self, ending: Ending) -> Row:
         row = await self._endings.run(ending)
@@ -129,25 +130,6 @@ class _Batches:
 
     async def _resolve_many(self, endings: list[Ending]) -> list[Row | None]:
         return await _run_batch(self._ending_lane, "SELECT * FROM money_resolve_many(%s)", endings)
-
-
-def _parameters(request: HoldRequest) -> tuple[Any, ...]:
-    """Of money_hold."""
-    return (
-        request.charge_id,
-        request.account_id,
-        request.api_key_id,
-        request.model_id,
-        request.price_version_id,
-        request.source,
-        request.kind,
-        request.funding,
-        request.free_window,
-        request.worst_cost,
-        request.owner_id,
-        request.seconds,
-        request.request_id,
-    )
 
 
 def _parameters_of_end(ending: Ending) -> tuple[Any, ...]:

@@ -1,14 +1,18 @@
 """The most that a chat call can take: what is held for it, and sent to the provider."""
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import cast
 
+from billing.selectors.affordability import Purse
 from catalog.pricing import token_cost
 from catalog.types import Model, TokenPrice
 from providers.tokens import input_upper_bound
 from providers.types import Message
 
 DEFAULT_OUTPUT_TOKENS = 8_192
+# Less is no answer: a caller who cannot pay for so much is told what it takes.
+LEAST_OUTPUT_TOKENS = 512
 
 
 def input_bound(model: Model, messages: Iterable[Message]) -> int:
@@ -19,6 +23,19 @@ def input_bound(model: Model, messages: Iterable[Message]) -> int:
 def output_bound(model: Model, asked: int | None = None) -> int:
     """The most tokens that may be produced, where the caller asked for at most so many."""
     return min(asked or DEFAULT_OUTPUT_TOKENS, model.max_output_tokens)
+
+
+def affordable_output(
+    purse: Purse, model: Model, messages: Iterable[Message], asked: int | None = None
+) -> int:
+    """The same, and no more than the purse can pay, but LEAST_OUTPUT_TOKENS at least: whether that
+    can be paid, the hold says."""
+    bound = output_bound(model, asked)
+    tokens_in, most = input_bound(model, messages), purse.most(model.id)
+    affordable = bisect_right(
+        range(bound + 1), most, key=lambda tokens_out: chat_cost(model, tokens_in, tokens_out)
+    )
+    return max(affordable - 1, min(LEAST_OUTPUT_TOKENS, bound))
 
 
 def chat_cost(model: Model, tokens_in: int, tokens_out: int) -> int:

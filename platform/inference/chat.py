@@ -15,6 +15,7 @@ from catalog.types import TokenPrice
 from common.errors import DomainError
 from inference.bounds import chat_cost, input_bound
 from inference.errors import AnswerInterrupted
+from inference.holds import CHAT
 from inference.meter import Meter
 from inference.pump import Pump
 from inference.types import ChatAnswer, ChatCall
@@ -67,7 +68,7 @@ _decode_record = msgspec.json.Decoder(_Record).decode
 class ChatPump(Pump[ChatCall, ChatAnswer]):
     """Runs one chat call. `events` grows while it runs."""
 
-    kind = "chat"
+    kind = CHAT
 
     def __init__(
         self, call: ChatCall, wire: ChatWire, owner_id: UUID, on_progress: Callable[[], None]

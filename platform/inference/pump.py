@@ -16,11 +16,11 @@ import structlog
 
 from billing.errors import ChargeResolved
 from billing.services import charges
-from billing.types import Checkpoint, Ending, HoldRequest, Resolution, StoredAnswer
+from billing.types import Checkpoint, Ending, Resolution, StoredAnswer
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
-from inference import retries, settlement
+from inference import holds, retries, settlement
 from inference.errors import (
     AnswerInterrupted,
     ContentBlocked,
@@ -34,8 +34,6 @@ from providers.errors import ProviderError, ProviderUnavailable, RequestRefused
 
 log = structlog.get_logger(__name__)
 
-# A charge's deadline lies this many seconds after the last moment its call may take.
-GRACE_SECONDS = 60
 # The answer waits this long for the settlement; then it goes out, and settling goes on.
 SETTLE_PATIENCE = 2.0
 
@@ -129,9 +127,10 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         self._end(ServiceUnavailable())
 
     async def run(self) -> None:
-        """Hold, call, meter, settle. Never raises; how it went is in `answer` or `error`."""
+        """Hold, unless that was done, call, meter, settle. Never raises; how it went is in `answer`
+        or `error`."""
         try:
-            stored = await charges.hold(self._hold_request(), self.call.once)
+            stored = await self._hold()
         except DomainError as refusal:
             self._end(refusal)
             # A hold that came to be although nobody heard of it is found by the next heartbeats,
@@ -163,21 +162,17 @@ class Pump(ABC, Generic[AnyCall, Answer]):
 
     # --- The steps --------------------------------------------------------------------------------
 
-    def _hold_request(self) -> HoldRequest:
-        call, model = self.call, self.call.model
-        return HoldRequest(
-            charge_id=self.charge_id,
-            account_id=call.account_id,
-            api_key_id=call.api_key_id,
-            model_id=model.id,
-            price_version_id=model.price.version_id,
-            source=call.source,
+    async def _hold(self) -> StoredAnswer | None:
+        if self.call.is_held:
+            return None
+        request = holds.request_of(
+            self.call,
+            self.charge_id,
             kind=self.kind,
             worst_cost=self._worst_cost(),
             owner_id=self._owner_id,
-            seconds=int(call.total_seconds) + GRACE_SECONDS,
-            request_id=call.request_id,
         )
+        return await charges.hold(request, self.call.once)
 
     async def _attempt(self) -> None:
         """Call the provider; again where it failed in passing and nothing has come of it."""

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from billing.types import Ending, Once, Resolution, Source
+from billing.types import Ending, Funding, Once, Resolution, Source
 from catalog.types import Model
 from common.errors import DomainError
 from inference.bounds import output_bound
@@ -28,7 +28,8 @@ class Call(Struct, frozen=True, kw_only=True):
     once however often it is sent.
 
     A caller with rows of its own that tell of the call names its charge (`charge_id`) and writes
-    them with the charge's end (`conclude`).
+    them with the charge's end (`conclude`). It may have held for it in the transaction of those
+    rows (`is_held`, see inference.holds); it then ends the charge where the call is not started.
     """
 
     account_id: UUID
@@ -40,6 +41,9 @@ class Call(Struct, frozen=True, kw_only=True):
     once: Once | None = None
     charge_id: UUID | None = None
     conclude: Conclude | None = None
+    funding: Funding = "customer"
+    free_window: bool = False
+    is_held: bool = False
 
 
 class ChatCall(Call, frozen=True, kw_only=True):

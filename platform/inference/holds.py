@@ -1,0 +1,44 @@
+"""What a call asks to hold, in money and in time."""
+
+from uuid import UUID
+
+from billing.types import HoldRequest
+from inference.bounds import chat_cost, input_bound
+from inference.types import Call, ChatCall
+
+# A charge's deadline lies this many seconds after the last moment its call may take.
+GRACE_SECONDS = 60
+CHAT = "chat"
+
+
+def hold_request(call: ChatCall, owner_id: UUID) -> HoldRequest:
+    """The hold of a chat call, for a caller that makes it with rows of its own
+    (`billing.services.holds`) and has the process of that `owner_id` make the call at once.
+
+    Raises ValueError where the call does not name its charge.
+    """
+    if call.charge_id is None:
+        raise ValueError("Whoever holds for a call names its charge.")
+    worst = chat_cost(call.model, input_bound(call.model, call.messages), call.output_bound)
+    return request_of(call, call.charge_id, kind=CHAT, worst_cost=worst, owner_id=owner_id)
+
+
+def request_of(
+    call: Call, charge_id: UUID, *, kind: str, worst_cost: int, owner_id: UUID
+) -> HoldRequest:
+    """The hold of any call; `worst_cost` in nano-USD at cost."""
+    return HoldRequest(
+        charge_id=charge_id,
+        account_id=call.account_id,
+        api_key_id=call.api_key_id,
+        model_id=call.model.id,
+        price_version_id=call.model.price.version_id,
+        source=call.source,
+        kind=kind,
+        worst_cost=worst_cost,
+        owner_id=owner_id,
+        seconds=int(call.total_seconds) + GRACE_SECONDS,
+        request_id=call.request_id,
+        funding=call.funding,
+        free_window=call.free_window,
+    )
