@@ -1,0 +1,5 @@
+"""Routes under `/api/conversations`."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
