@@ -8,8 +8,8 @@ from django.http import HttpRequest
 
 from common.backoffice.filters import PeriodFilter
 from common.backoffice.pages import OfAnAccount
-from files import services
 from files.models import StoredFile
+from files.services import outputs
 
 
 @admin.register(StoredFile)
@@ -27,8 +27,8 @@ class StoredFileAdmin(OfAnAccount):
         return False
 
     def delete_model(self, request: HttpRequest, obj: StoredFile) -> None:
-        services.delete(file=obj)
+        outputs.delete(file=obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[StoredFile]) -> None:
         for file in queryset:
-            services.delete(file=file)
+            outputs.delete(file=file)

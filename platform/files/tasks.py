@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from common.locks import alone
-from files import services
+from files.services import outputs
 
 
 @shared_task
@@ -11,4 +11,4 @@ def purge_expired() -> None:
     """Every minute: delete files whose time is over."""
     with alone("purge-expired-files") as is_alone:
         if is_alone:
-            services.purge_expired()
+            outputs.purge_expired()

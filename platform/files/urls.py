@@ -2,6 +2,6 @@
 
 from django.urls import path
 
-from files.viewsets import FileViewSet
+from files.viewsets.outputs import OutputViewSet
 
-urlpatterns = [path("<path:name>", FileViewSet.as_view({"get": "retrieve"}))]
+urlpatterns = [path("<path:name>", OutputViewSet.as_view({"get": "retrieve"}))]

@@ -12,7 +12,7 @@ from catalog.pricing import image_cost
 from catalog.types import ImagePrice
 from common.errors import DomainError
 from files.errors import StorageUnavailable
-from files.services import store
+from files.services.outputs import store
 from inference.pump import Pump
 from inference.types import ImageAnswer, ImageCall
 from providers.types import Deadlines, Image, ImageRequest, ImageWire

@@ -4,7 +4,7 @@ from msgspec import json
 
 from common.ids import unix_seconds
 from common.money import usd
-from files.selectors import signed_url
+from files.selectors.links import signed_url
 from inference.images import ImagePump
 from inference.services import open_images
 from inference.types import ImageAnswer, ImageCall

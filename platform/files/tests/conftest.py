@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from common.database import get_database
-from files.services import store
+from files.services.outputs import store
 from tests.personas import new_user
 
 # Served as it was stored: nobody looks into it here.

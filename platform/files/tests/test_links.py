@@ -13,7 +13,7 @@ from django.core.files.storage import storages
 from rest_framework.test import APIClient
 
 from files.models import StoredFile
-from files.selectors import LINK_SECONDS, signed_url, url_until
+from files.selectors.links import LINK_SECONDS, signed_url, url_until
 from files.tests.conftest import PICTURE, Keep
 from files.types import storage_path
 from tests.service import Web

@@ -7,9 +7,10 @@ from django.conf import settings
 from django.core.files.storage import storages
 from django.utils import timezone
 
-from files import services, tasks
+from files import tasks
 from files.errors import StorageUnavailable
 from files.models import StoredFile
+from files.services.outputs import purge_expired
 from files.tests.conftest import Keep
 from files.types import storage_path
 
@@ -30,9 +31,9 @@ def test_only_what_has_expired_is_purged(keep: Keep) -> None:
 def test_a_purge_takes_a_bounded_number_the_oldest_first(keep: Keep) -> None:
     tasks.purge_expired()
     young, old = keep(keep_seconds=-1), keep(keep_seconds=-60)
-    assert services.purge_expired(limit=1) == 1
+    assert purge_expired(limit=1) == 1
     assert (is_kept(old), is_kept(young)) == (False, True)
-    assert services.purge_expired(limit=1) == 1
+    assert purge_expired(limit=1) == 1
     assert not is_kept(young)
 
 
@@ -49,8 +50,8 @@ def test_a_file_that_cannot_be_deleted_keeps_nobody_waiting(keep: Keep) -> None:
     path.unlink()
     path.mkdir()  # which `unlink` refuses
     (path / "something").touch()
-    services.purge_expired(limit=1)
-    services.purge_expired(limit=1)
+    purge_expired(limit=1)
+    purge_expired(limit=1)
     assert is_kept(stuck)
     assert not is_kept(free)
 

@@ -17,14 +17,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from files import selectors
 from files.errors import FileGone
+from files.selectors import outputs
 from files.types import storage_path
 
 CHUNK_BYTES = 256 * 1024
 
 
-class FileViewSet(ViewSet):
+class OutputViewSet(ViewSet):
     """Any page may show or fetch a file; a browser that opens it runs nothing that is in it."""
 
     authentication_classes = ()
@@ -42,7 +42,7 @@ class FileViewSet(ViewSet):
         """A file, by the link that was given for it."""
         expires = request.query_params.get("expires", "")
         signature = request.query_params.get("signature", "")
-        file = selectors.find_by_link(name=name, expires=expires, signature=signature)
+        file = outputs.find_by_link(name=name, expires=expires, signature=signature)
         try:
             opened = storages["outputs"].open(storage_path(name))
         except FileNotFoundError:
