@@ -9,6 +9,8 @@ from accounts.models import User
 
 # On one API key.
 MAX_ALLOWED_MODELS = 64
+# What a model is told in every conversation, in characters.
+MAX_AGENT_INSTRUCTIONS = 4_000
 
 
 class AuthenticatedRequest(Request):

@@ -6,6 +6,7 @@ from msgspec import Struct
 from accounts.models import ModelPreference, User
 from catalog.selectors import get_catalog
 from catalog.types import Model
+from common.errors import NotFound
 
 
 class Agent(Struct, frozen=True, kw_only=True):
@@ -22,20 +23,16 @@ class Agent(Struct, frozen=True, kw_only=True):
 def list_agents(user: User) -> list[Agent]:
     """All chat models there are: favourites first, else in the catalog's order."""
     kept = {preference.model: preference for preference in _preferences(user)}
-    agents = [agent_of(model, kept.get(model.id) or _default(model.id)) for model in _chat_models()]
+    agents = [_agent(model, kept.get(model.id) or _default(model.id)) for model in _chat_models()]
     return sorted(agents, key=lambda agent: not agent.favourite)
 
 
-def agent_of(model: Model, preference: ModelPreference) -> Agent:
-    """The model with what its user has said of it."""
-    return Agent(
-        model=model.id,
-        display_name=model.display_name,
-        enabled=preference.enabled,
-        favourite=preference.favourite,
-        instructions=preference.instructions,
-        reasoning_effort=preference.reasoning_effort,
-    )
+def get_agent(user: User, name: str) -> Agent:
+    """The chat model of that name or legacy alias as the user wants it. Raises NotFound."""
+    model = get_catalog().find(name)
+    if model is None or model.modality != "chat":
+        raise NotFound
+    return _agent(model, get_preference(user, model.id))
 
 
 def get_preference(user: User, model: str) -> ModelPreference:
@@ -61,3 +58,14 @@ def _chat_models() -> list[Model]:
 
 def _default(model: str) -> ModelPreference:
     return ModelPreference(model=model)
+
+
+def _agent(model: Model, preference: ModelPreference) -> Agent:
+    return Agent(
+        model=model.id,
+        display_name=model.display_name,
+        enabled=preference.enabled,
+        favourite=preference.favourite,
+        instructions=preference.instructions,
+        reasoning_effort=preference.reasoning_effort,
+    )

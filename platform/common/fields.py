@@ -26,6 +26,15 @@ class WholeNumberField(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
+class FlagField(serializers.BooleanField):
+    """true or false, sent as such: DRF's own field also takes "yes", "0" and the like."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
 class WordsField(serializers.CharField):
     """Words of the user's; null where there are none."""
 

@@ -21,6 +21,7 @@ _TAGS = {
     "auth": ("Authentication", "Signing up, in and out; addresses and passwords."),
     "users": ("Account", "The signed-in user: profile, usage, and what may be used."),
     "billing": ("Billing", "Plans, the prepaid balance and its movements."),
+    "agents": ("Agents", "The chat models as the signed-in user wants them."),
     "council": ("Council", "Several models answer one question side by side."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
     "files": ("Files", "What models made, by links that are good for some hours."),

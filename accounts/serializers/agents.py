@@ -1,0 +1,49 @@
+"""Chat models as their user wants them."""
+
+from typing import Any, get_args
+
+from rest_framework import serializers
+
+from accounts.selectors.preferences import Agent
+from accounts.types import MAX_AGENT_INSTRUCTIONS
+from catalog.fields import ChatModelField
+from common.fields import FlagField, TextField, WordsField
+from providers.types import ReasoningEffort
+
+EFFORTS = get_args(ReasoningEffort)
+
+
+class AgentSerializer(serializers.Serializer[Agent]):
+    """A chat model, and what the user has said of it."""
+
+    model = serializers.CharField(read_only=True)
+    display_name = serializers.CharField(read_only=True)
+    enabled = serializers.BooleanField(read_only=True, help_text="Shall it be offered?")
+    favourite = serializers.BooleanField(
+        read_only=True,
+        help_text="The first one that is enabled answers where no other model is named.",
+    )
+    instructions = serializers.CharField(
+        read_only=True, help_text="What it is told in every conversation; empty for nothing."
+    )
+    reasoning_effort = WordsField(
+        help_text="How hard it thinks where a message does not say; null: as hard as it likes."
+    )
+
+
+class AgentChangesSerializer(serializers.Serializer[Any]):
+    """What shall change; what is left out stays."""
+
+    enabled = FlagField(required=False)
+    favourite = FlagField(required=False)
+    instructions = TextField(max_length=MAX_AGENT_INSTRUCTIONS, required=False, allow_blank=True)
+    reasoning_effort = serializers.ChoiceField(EFFORTS, required=False, allow_null=True)
+
+    def validate_reasoning_effort(self, value: str | None) -> str:
+        return value or ""
+
+
+class AgentInputSerializer(AgentChangesSerializer):
+    """The model, and what shall change."""
+
+    model = ChatModelField()

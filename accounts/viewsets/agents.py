@@ -1,0 +1,52 @@
+"""`/api/agents`: the chat models as the user wants them."""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.selectors.preferences import get_agent, list_agents
+from accounts.serializers.agents import (
+    AgentChangesSerializer,
+    AgentInputSerializer,
+    AgentSerializer,
+)
+from accounts.services.preferences import set_preference
+from accounts.types import AuthenticatedRequest
+from common.inputs import read
+
+
+class AgentViewSet(ViewSet):
+    """Every chat model is there, whether the user has said something of it or not."""
+
+    @extend_schema(responses=AgentSerializer(many=True))
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """All chat models as you want them, your favourites first."""
+        return Response([AgentSerializer(agent).data for agent in list_agents(request.user)])
+
+    @extend_schema(
+        request=AgentInputSerializer, responses={200: AgentSerializer, 201: AgentSerializer}
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Say how you want a model.
+
+        It is 201 the first time, and 200 where you had said something of it before: then what is
+        left out stays.
+        """
+        body = read(AgentInputSerializer, request.data)
+        preference, is_first = set_preference(user=request.user, **body)
+        agent = get_agent(request.user, preference.model)
+        code = status.HTTP_201_CREATED if is_first else status.HTTP_200_OK
+        return Response(AgentSerializer(agent).data, status=code)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("model", str, OpenApiParameter.PATH)],
+        request=AgentChangesSerializer,
+        responses=AgentSerializer,
+    )
+    def partial_update(self, request: AuthenticatedRequest, model: str) -> Response:
+        """Change what is named of how you want a model."""
+        agent = get_agent(request.user, model)
+        changes = read(AgentChangesSerializer, request.data)
+        set_preference(user=request.user, model=agent.model, **changes)
+        return Response(AgentSerializer(get_agent(request.user, agent.model)).data)
