@@ -1,11 +1,10 @@
 """A card as a file."""
 
 import json
-import re
-import unicodedata
 from collections.abc import Callable
 from typing import Literal
 
+from common.filenames import harmless
 from council.selectors.documents import Document, Merge
 from council.serializers import DocumentSerializer
 
@@ -17,8 +16,6 @@ MEDIA_TYPES: dict[FileFormat, str] = {
     "txt": "text/plain; charset=utf-8",
 }
 MAX_NAME = 80
-# What some file system gives a meaning to.
-_MEANINGFUL = re.compile(r'[<>:"/\\|?*]')
 
 
 def render(document: Document, form: FileFormat) -> str:
@@ -27,12 +24,8 @@ def render(document: Document, form: FileFormat) -> str:
 
 
 def file_name(document: Document, form: FileFormat) -> str:
-    """A name that any file system takes: the title, without what is not seen or has a meaning."""
-    seen = "".join(
-        " " if unicodedata.category(character)[0] in "CZ" else character
-        for character in _MEANINGFUL.sub(" ", document.title)
-    )
-    name = " ".join(seen.split()).lstrip(". ")[:MAX_NAME].strip() or "council"
+    """A name that any file system takes: the title's, and which version of the card it is."""
+    name = harmless(document.title, limit=MAX_NAME, otherwise="council")
     return f"{name} - {document.model} v{document.version}.{form}"
 
 
