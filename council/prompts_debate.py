@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from council.fences import fence, section
+from common.fences import section
+from council.fences import fence
 from council.sections import ANSWER, CONCEDED, ERRORS, HELD, UNCHANGED
 
 _TASK: Final = (

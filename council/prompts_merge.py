@@ -5,7 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from council.fences import fence, section
+from common.fences import section
+from council.fences import fence
 from council.types import MergeMode
 
 _DATA: Final = (
