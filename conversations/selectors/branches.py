@@ -1,0 +1,25 @@
+"""Branches of a conversation: what leads to a message."""
+
+from uuid import UUID
+
+from conversations.models import Conversation, Message
+
+# A message comes after its parent, but ids of several machines' clocks need not.
+_BRANCH = """
+WITH RECURSIVE branch AS (
+    SELECT id, parent_id, 0 AS height
+      FROM conversations_message
+     WHERE id = %s AND conversation_id = %s
+    UNION ALL
+    SELECT parent.id, parent.parent_id, branch.height + 1
+      FROM branch JOIN conversations_message parent ON parent.id = branch.parent_id
+)
+SELECT message.*
+  FROM branch JOIN conversations_message message USING (id)
+ ORDER BY branch.height DESC
+"""
+
+
+def get_branch(conversation: Conversation, leaf_id: UUID | None) -> list[Message]:
+    """The messages of the conversation from a root to that one, the root first. One query."""
+    return list(Message.objects.raw(_BRANCH, (leaf_id, conversation.pk)))
