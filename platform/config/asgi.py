@@ -24,6 +24,7 @@ from config.checks import refuse_unsafe_production
 from config.sockets import application as sockets
 from events.hub import get_hub
 from inference.runtime import get_runtime
+from jobs.host import get_job_host
 from providers import registry
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
@@ -62,6 +63,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     await receive()
     await get_hub().close()
     await get_runtime().close()
+    await get_job_host().close()
     await registry.aclose()
     await get_rate_limiter().close()
     await get_database().close()

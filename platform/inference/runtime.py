@@ -47,9 +47,7 @@ class Runtime:
 
     async def start(self, pump: AnyPump) -> AnyPump:
         """Run a call. Raises ServiceUnavailable where there is no room, or no lease."""
-        if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
-            raise ServiceUnavailable
-        await self.keep_lease()
+        await self.admit()
         # Known before it holds: a heartbeat expires held charges that no pump knows.
         self._pumps[pump.charge_id] = pump
         # A fresh context: the request's own would keep its thread and database connection alive.
@@ -59,6 +57,12 @@ class Runtime:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return pump
+
+    async def admit(self) -> None:
+        """Return where a call could be started now. Raises ServiceUnavailable, as `start` does."""
+        if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
+            raise ServiceUnavailable
+        await self.keep_lease()
 
     def name(self, kind: str) -> None:
         """Say in the lease what sort of process this is."""

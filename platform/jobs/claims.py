@@ -10,7 +10,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from common.database import get_database
-from jobs.handlers import kinds
+from jobs.handlers import begun_kinds, claimable_kinds
 from jobs.running import RunningJob
 
 
@@ -25,7 +25,7 @@ class Notice(Struct, frozen=True):
 async def claim(owner_id: UUID, job_id: UUID) -> list[RunningJob]:
     """Claim a job for a process. Empty where it is not to be had."""
     rows = await get_database().rows(
-        "SELECT * FROM job_claim(%s, %s, %s)", (job_id, kinds(), owner_id)
+        "SELECT * FROM job_claim(%s, %s, %s)", (job_id, claimable_kinds(), owner_id)
     )
     return [_running(*row) for row in rows]
 
@@ -36,7 +36,7 @@ async def claim_waiting(
     """Claim at most `limit` jobs that have waited for so long."""
     rows = await get_database().rows(
         "SELECT * FROM job_claim_waiting(%s, %s, %s, %s, %s)",
-        (list(queues), kinds(), owner_id, older_than, limit),
+        (list(queues), claimable_kinds(), owner_id, older_than, limit),
     )
     return [_running(*row) for row in rows]
 
@@ -47,6 +47,17 @@ async def put_back(owner_id: UUID, known: Collection[UUID], *, older_than: timed
         "SELECT * FROM job_put_back(%s, %s::uuid[], %s)", (owner_id, list(known), older_than)
     )
     return [row[0] for row in rows]
+
+
+async def find_unknown(
+    owner_id: UUID, known: Collection[UUID], *, older_than: timedelta
+) -> list[RunningJob]:
+    """Jobs that began for a process so long ago without its knowing."""
+    rows = await get_database().rows(
+        "SELECT * FROM job_unknown(%s, %s, %s::uuid[], %s)",
+        (owner_id, begun_kinds(), list(known), older_than),
+    )
+    return [_running(*row) for row in rows]
 
 
 async def notices(jobs: Collection[RunningJob]) -> list[Notice]:

@@ -6,7 +6,18 @@ from uuid import UUID
 from jobs.running import RunningJob
 
 
-class Handler(Protocol):
+class Abandoner(Protocol):
+    """Ends those jobs of one kind that nobody does any more."""
+
+    def abandon(self, job_id: UUID, attempt: int) -> None:
+        """End a job whose process died, or that was left running.
+
+        Synchronous, a transaction of its own, and harmless where the job has ended meanwhile.
+        """
+        ...
+
+
+class Handler(Abandoner, Protocol):
     """Does the jobs of one kind."""
 
     async def run(self, job: RunningJob) -> None:
@@ -17,20 +28,20 @@ class Handler(Protocol):
         """
         ...
 
-    def abandon(self, job_id: UUID, attempt: int) -> None:
-        """End a job that nobody does any more: its worker died, or its handler raised.
-
-        Synchronous, a transaction of its own, and harmless where the job has ended meanwhile.
-        """
-        ...
-
 
 _handlers: dict[str, Handler] = {}
+_abandoners: dict[str, Abandoner] = {}
 
 
 def register(kind: str, handler: Handler) -> None:
-    """Let `handler` do the jobs of that kind."""
-    _handlers[kind] = handler
+    """Let workers do the jobs of that kind."""
+    _handlers[kind] = _abandoners[kind] = handler
+
+
+def register_begun(kind: str, abandoner: Abandoner) -> None:
+    """Let jobs of that kind begin in the process that is asked for them (`jobs.services.begin`).
+    They are no worker's to do."""
+    _abandoners[kind] = abandoner
 
 
 def get_handler(kind: str) -> Handler:
@@ -38,6 +49,21 @@ def get_handler(kind: str) -> Handler:
     return _handlers[kind]
 
 
+def get_abandoner(kind: str) -> Abandoner:
+    """Who ends jobs of that kind that nobody does any more. Raises KeyError."""
+    return _abandoners[kind]
+
+
 def kinds() -> list[str]:
+    """All kinds that are known to this process."""
+    return list(_abandoners)
+
+
+def claimable_kinds() -> list[str]:
     """The kinds that this process can do. Jobs of others are left to those who can."""
     return list(_handlers)
+
+
+def begun_kinds() -> list[str]:
+    """The kinds that begin where they are asked for."""
+    return [kind for kind in _abandoners if kind not in _handlers]

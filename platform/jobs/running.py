@@ -52,7 +52,7 @@ class RunningJob:
             raise JobLost
         ring(stream_id)
 
-    # --- The runner's side ------------------------------------------------------------------------
+    # --- The host's side --------------------------------------------------------------------------
 
     def hear(self, wish: Job.Wish) -> None:
         """Tell the handler what is wanted of it; again only if that has changed."""

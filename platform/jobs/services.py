@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from jobs.dispatch import get_dispatcher
 from jobs.models import Job
+from jobs.running import RunningJob
 
 
 def enqueue(
@@ -19,6 +20,22 @@ def enqueue(
     """Have a job done once the transaction is committed."""
     Job.objects.create(id=job_id, kind=kind, account=account, queue=queue)
     transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
+
+
+def begin(*, job_id: UUID, kind: str, account: User, owner_id: UUID) -> RunningJob:
+    """Have a job done by the process of that `owner_id` (`JobHost.admit`), which starts it once the
+    transaction is committed (`JobHost.start`)."""
+    job = Job.objects.create(
+        id=job_id,
+        kind=kind,
+        account=account,
+        queue=Job.Queue.INTERACTIVE,
+        status=Job.Status.RUNNING,
+        attempt=1,
+        owner_id=owner_id,
+        started_at=Now(),
+    )
+    return RunningJob(job_id, account.pk, kind, job.attempt)
 
 
 def is_running(*, job_id: UUID, attempt: int) -> bool:

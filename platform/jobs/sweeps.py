@@ -6,7 +6,7 @@ import structlog
 from django.db import connection
 from django.db.models.functions import Now
 
-from jobs.handlers import get_handler
+from jobs.handlers import get_abandoner
 from jobs.models import Job
 
 log = structlog.get_logger(__name__)
@@ -25,7 +25,7 @@ def abandon_lapsed_jobs(*, limit: int = 1000) -> int:
         lapsed = cursor.fetchall()
     for job_id, kind, attempt in lapsed:
         try:
-            get_handler(kind).abandon(job_id, attempt)
+            get_abandoner(kind).abandon(job_id, attempt)
         except Exception:
             # Whatever is wrong with this one, the others shall end.
             log.exception("job.not_abandoned", job_id=str(job_id), kind=kind)

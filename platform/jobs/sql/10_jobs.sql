@@ -41,6 +41,17 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqs
     RETURNING id
 $$;
 
+-- Jobs of kinds that begin running (p_kinds), which began so long ago in a process that does not know
+-- them (p_known): it never got the reply to its commit.
+CREATE OR REPLACE FUNCTION job_unknown(
+    p_owner uuid, p_kinds text[], p_known uuid[], p_older_than interval)
+RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid)
+LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    SELECT j.id, j.attempt, j.kind, j.account_id FROM jobs_job j
+    WHERE j.status = 'running' AND j.owner_id = p_owner AND j.kind = ANY (p_kinds)
+      AND j.id <> ALL (p_known) AND j.started_at < clock_timestamp() - p_older_than
+$$;
+
 -- What is wanted of running jobs, and which of them do not run any more under that attempt. Only
 -- those of which there is something to say.
 CREATE OR REPLACE FUNCTION job_wishes(p_jobs uuid[], p_attempts int[])

@@ -1,0 +1,176 @@
+"""Runs jobs on an event loop: hears what is wanted of them, and makes sure that each ends.
+
+One lease keeps them, and the charges of their calls: that of the process's inference runtime.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+
+from common.backoff import backoff
+from common.database import DatabaseUnavailable
+from common.perloop import PerLoop
+from common.threads import in_thread
+from inference.runtime import get_runtime
+from jobs import claims
+from jobs.handlers import get_abandoner
+from jobs.models import Job
+from jobs.running import JobLost, RunningJob
+
+log = structlog.get_logger(__name__)
+
+# Longer than a claim, or a transaction that begins a job, may take to be answered.
+UNANSWERED = timedelta(seconds=15)
+UNANSWERED_LOOK_SECONDS = 5.0
+# How often the host asks what is wanted of its jobs: one statement for all of them.
+NOTICE_SECONDS = 0.25
+# After the drain, how long jobs whose calls have been stopped may take to end.
+CLOSE_SECONDS = 5.0
+ABANDON_PAUSES = (0.5, 1.0, 2.0, 5.0)
+
+Work = Callable[[RunningJob], Awaitable[None]]
+Step = Callable[[], Awaitable[None]]
+
+
+class JobHost:
+    """The running jobs of one event loop."""
+
+    def __init__(self) -> None:
+        self._runtime = get_runtime()
+        self._jobs: dict[UUID, RunningJob] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._keepers: dict[Step, asyncio.Task[None]] = {}
+        self._changed = asyncio.Event()
+
+    @property
+    def jobs(self) -> Collection[UUID]:
+        """The jobs that run here."""
+        return self._jobs.keys()
+
+    async def admit(self) -> UUID:
+        """The owner of a job that may begin here now (`jobs.services.begin`), to make a call.
+
+        Raises ServiceUnavailable where there is no room for a call, or no lease.
+        """
+        await self._runtime.admit()
+        self.keep(self._abandon_unknown, UNANSWERED_LOOK_SECONDS)
+        return self._runtime.owner_id
+
+    def start(self, job: RunningJob, work: Work) -> None:
+        """Run `work`, which does the job and ends it. What it leaves running is abandoned."""
+        self._jobs[job.id] = job
+        # A fresh context, as for a pump: what began the job has nothing to do with it.
+        task = asyncio.get_running_loop().create_task(
+            self._run(job, work), context=contextvars.Context()
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self.keep(self._hear, NOTICE_SECONDS)
+
+    def keep(self, step: Step, pause: float) -> None:
+        """Take a step now and then, until the host is closed."""
+        if step not in self._keepers:
+            self._keepers[step] = asyncio.get_running_loop().create_task(
+                _repeat(step, pause), context=contextvars.Context()
+            )
+
+    async def close(self, *, seconds: float = CLOSE_SECONDS) -> None:
+        """Let jobs end for so long. One that has not ended by then lapses with the lease."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._jobs:
+                    await self.change()
+        tasks = (*self._tasks, *self._keepers.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def change(self) -> None:
+        """Wait until a job has ended, or `wake` is called."""
+        self._changed.clear()
+        await self._changed.wait()
+
+    def wake(self) -> None:
+        """Have those who wait for a change look again."""
+        self._changed.set()
+
+    # --- Running ----------------------------------------------------------------------------------
+
+    async def _run(self, job: RunningJob, work: Work) -> None:
+        try:
+            await work(job)
+        except JobLost:
+            log.warning("job.lost", job_id=str(job.id), kind=job.kind)
+        except Exception:
+            # A fault of ours.
+            log.exception("job.crashed", job_id=str(job.id), kind=job.kind)
+        try:
+            await self._make_sure_of_its_end(job)
+        finally:
+            del self._jobs[job.id]
+            self.wake()
+
+    async def _make_sure_of_its_end(self, job: RunningJob) -> None:
+        """Abandon a job that was left without being ended; however often that takes."""
+        for pause in backoff(*ABANDON_PAUSES):
+            try:
+                if any(notice.lost for notice in await claims.notices([job])):
+                    return
+                log.error("job.left_running", job_id=str(job.id), kind=job.kind)
+                await _abandon(job)
+            except DatabaseUnavailable:
+                log.warning("job.not_abandoned", job_id=str(job.id))
+            except Exception:
+                # As long as it runs under our lease, nobody else ends it.
+                log.exception("job.not_abandoned", job_id=str(job.id))
+            await asyncio.sleep(pause)
+
+    async def _hear(self) -> None:
+        """Tell the jobs what is wanted of them."""
+        if not self._jobs:
+            return
+        for notice in await claims.notices(list(self._jobs.values())):
+            job = self._jobs.get(notice.job_id)
+            if job is None:
+                continue
+            if notice.lost:
+                job.lose()
+            else:
+                job.hear(Job.Wish(notice.wish))
+
+    async def _abandon_unknown(self) -> None:
+        """End what began here without our knowing: the answer to its commit was lost."""
+        owner_id = self._runtime.owner_id
+        for job in await claims.find_unknown(owner_id, self._jobs, older_than=UNANSWERED):
+            if job.id not in self._jobs:
+                log.warning("job.unknown_to_its_owner", job_id=str(job.id))
+                await _abandon(job)
+
+
+async def _abandon(job: RunningJob) -> None:
+    await in_thread(get_abandoner(job.kind).abandon, job.id, job.attempt)
+
+
+async def _repeat(step: Step, pause: float) -> None:
+    """Nothing but its cancellation ends this."""
+    while True:
+        await asyncio.sleep(pause)
+        try:
+            await step()
+        except DatabaseUnavailable:
+            log.warning("jobs.not_seen_to")
+        except Exception:
+            log.exception("jobs.not_seen_to")
+
+
+_hosts = PerLoop(JobHost)
+
+
+def get_job_host() -> JobHost:
+    """The running event loop's host."""
+    return _hosts.get()
