@@ -1,6 +1,33 @@
 """Why a conversation refuses something."""
 
-from common.errors import ValidationFailed
+from common.errors import Conflict, NotFound, ValidationFailed
+from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
+
+
+class MessageNotFound(NotFound):
+    """A message that the body names; the one of the address is plainly not found."""
+
+    message = "This conversation has no message of that `parent_id`."
+
+
+class ReplyRunning(Conflict):
+    """One reply at a time in each conversation."""
+
+    code = "reply_running"
+    message = "A reply is still being written here. Wait until it has ended, or stop it."
+
+
+class ConversationFull(Conflict):
+    code = "conversation_full"
+    message = (
+        f"A conversation has at most {MAX_MESSAGES:,} messages and {MAX_CHARACTERS:,} characters, "
+        "all branches together. Begin a new one."
+    )
+
+
+class NothingToShare(Conflict):
+    code = "nothing_to_share"
+    message = "There is no finished message in this conversation yet. Send one, then share it."
 
 
 class MessageTooLong(ValidationFailed):
