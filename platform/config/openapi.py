@@ -22,6 +22,7 @@ _TAGS = {
     "users": ("Account", "The signed-in user: profile, usage, and what may be used."),
     "billing": ("Billing", "Plans, the prepaid balance and its movements."),
     "agents": ("Agents", "The chat models as the signed-in user wants them."),
+    "conversations": ("Conversations", "Talking to models: branches, streamed replies, sharing."),
     "council": ("Council", "Several models answer one question side by side."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
     "files": ("Files", "What models made, by links that are good for some hours."),

@@ -1,0 +1,80 @@
+"""Shared conversations: their links, and what whoever has one reads."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
+
+from accounts.models import User
+from common.errors import NotFound
+from common.times import iso_utc
+from conversations.models import Conversation, Message, Share
+from conversations.selectors.branches import get_branch
+
+_ACTIVE = User.Status.ACTIVE
+# Of UUIDs and signatures no part has one, and no browser writes it in another way.
+_SEPARATOR = "."
+
+
+def get_share(user: User, conversation_id: UUID) -> Share:
+    """How the user's conversation is shared, without what is read. Raises NotFound."""
+    own = Share.objects.defer("snapshot")
+    share = own.filter(conversation=conversation_id, conversation__account=user).first()
+    if share is None:
+        raise NotFound
+    return share
+
+
+def share_token(share: Share) -> str:
+    """What a link is made of: the id with its HMAC-SHA256, under SECRET_KEY."""
+    return _signer().sign(share.pk.hex)
+
+
+def share_url(share: Share) -> str:
+    """The page of the web app that shows what is shared."""
+    base: str = settings.WEB_APP_URL
+    return f"{base.rstrip('/')}/shared/{share_token(share)}"
+
+
+def get_shared(token: str) -> dict[str, Any]:
+    """What whoever has that token reads. One query.
+
+    Raises NotFound, whatever the reason: forged, revoked, deleted, or its owner's account closed.
+    """
+    try:
+        share_id = UUID(_signer().unsign(token))
+    except BadSignature:
+        raise NotFound from None
+    live = Share.objects.filter(pk=share_id, conversation__account__status=_ACTIVE)
+    snapshot: dict[str, Any] | None = live.values_list("snapshot", flat=True).first()
+    if snapshot is None:
+        raise NotFound
+    return snapshot
+
+
+def snapshot_of(conversation: Conversation) -> dict[str, Any]:
+    """What others may read of a conversation as it is now: the branch that is shown, as far as it
+    has ended. Whose it is and what belongs to it is left out."""
+    branch = get_branch(conversation, conversation.leaf_id)
+    return {
+        "title": conversation.title,
+        "messages": [_shown(message) for message in branch if _is_said(message)],
+    }
+
+
+def _is_said(message: Message) -> bool:
+    return message.status != Message.Status.RUNNING and bool(message.content)
+
+
+def _shown(message: Message) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "content": message.content,
+        "model": message.model or None,
+        "created_at": iso_utc(message.created_at),
+    }
+
+
+def _signer() -> Signer:
+    return Signer(salt="conversations.share", sep=_SEPARATOR)

@@ -1,0 +1,42 @@
+"""What is answered of shared conversations."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from conversations.models import Message, Share
+from conversations.selectors.sharing import share_token, share_url
+
+
+class ShareSerializer(serializers.Serializer[Share]):
+    """A link to a conversation, as it was at `updated_at`."""
+
+    share_token = serializers.SerializerMethodField()
+    url = serializers.SerializerMethodField(help_text="A page of the web app.")
+    created_at = serializers.DateTimeField(read_only=True)
+    updated_at = serializers.DateTimeField(read_only=True)
+
+    def get_share_token(self, share: Share) -> str:
+        return share_token(share)
+
+    def get_url(self, share: Share) -> str:
+        return share_url(share)
+
+
+class SharedMessageSerializer(serializers.Serializer[Any]):
+    """A message as others read it; `model` is who wrote a reply."""
+
+    role = serializers.ChoiceField(Message.Role.choices, read_only=True)
+    content = serializers.CharField(read_only=True)
+    model = serializers.CharField(read_only=True, allow_null=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+@extend_schema_serializer(component_name="SharedConversation")
+class SharedConversationSerializer(serializers.Serializer[Any]):
+    """A conversation as others read it: what was shown when it was shared. It describes snapshots,
+    which are answered as they were stored."""
+
+    title = serializers.CharField(read_only=True)
+    messages = SharedMessageSerializer(many=True, read_only=True)

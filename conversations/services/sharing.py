@@ -1,0 +1,39 @@
+"""Sharing conversations by links."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from conversations.errors import NothingToShare
+from conversations.models import Share
+from conversations.selectors.sharing import snapshot_of
+from conversations.services.locks import lock_conversation
+
+
+@transaction.atomic
+def share(*, user: User, conversation_id: UUID) -> tuple[Share, bool]:
+    """Let whoever has the link read the conversation as it is now; and was it not shared before?
+
+    The link stays the same until it is revoked. Raises NotFound or NothingToShare.
+    """
+    conversation = lock_conversation(user, conversation_id)
+    snapshot = snapshot_of(conversation)
+    if not snapshot["messages"]:
+        raise NothingToShare
+    shared, is_new = Share.objects.update_or_create(
+        conversation=conversation,
+        defaults={"snapshot": snapshot, "updated_at": Now()},
+        create_defaults={"snapshot": snapshot},
+    )
+    shared.refresh_from_db(fields=["created_at", "updated_at"])
+    return shared, is_new
+
+
+@transaction.atomic
+def revoke(*, user: User, conversation_id: UUID) -> None:
+    """Void the link for good; shared again, the conversation has another. A second time changes
+    nothing. Raises NotFound."""
+    conversation = lock_conversation(user, conversation_id)
+    Share.objects.filter(conversation=conversation).delete()

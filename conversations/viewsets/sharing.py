@@ -1,0 +1,77 @@
+"""Sharing a conversation, and reading what was shared."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from common.openapi import refusals
+from conversations.errors import NothingToShare
+from conversations.selectors.sharing import get_share, get_shared
+from conversations.serializers_sharing import SharedConversationSerializer, ShareSerializer
+from conversations.services import sharing
+
+# Nobody finds it by searching, nobody keeps it after it is revoked, and its links do not give it
+# away.
+PRIVATE = {
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class ShareViewSet(ViewSet):
+    """The link of a conversation: at most one."""
+
+    @extend_schema(
+        request=None,
+        responses={200: ShareSerializer, 201: ShareSerializer, **refusals(NothingToShare)},
+    )
+    def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
+        """Let whoever has the link read the conversation.
+
+        They read the branch that is shown, as it is now: what is said later is not there until
+        it is shared again, which is answered with 200 and leaves the link as it is. System
+        instructions, reasoning and files are left out.
+        """
+        shared, is_new = sharing.share(user=request.user, conversation_id=conversation_id)
+        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        return Response(ShareSerializer(shared).data, status=code)
+
+    @extend_schema(responses=ShareSerializer)
+    def retrieve(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
+        """The link; 404 where the conversation is not shared."""
+        return Response(ShareSerializer(get_share(request.user, conversation_id)).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
+        """Revoke the link.
+
+        It works nowhere any more, and never will again.
+        """
+        sharing.revoke(user=request.user, conversation_id=conversation_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SharedConversationViewSet(ViewSet):
+    """What others read. A stale Authorization header must not stand in their way."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(responses=SharedConversationSerializer)
+    def retrieve(self, request: Request, share_token: str) -> Response:
+        """A shared conversation, read without signing in."""
+        return Response(get_shared(share_token))
+
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(*args, **kwargs)
+        for name, value in PRIVATE.items():
+            response[name] = value
+        return response
