@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
-from simulator import review
+from simulator import review, titles
 from simulator.steering import Steering
 
 Ending = Literal["stop", "length", "refusal", "blocked"]
@@ -77,6 +77,8 @@ def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _usual(question: str, model: str) -> str:
+    if titles.is_wanted(question):
+        return titles.write(question)
     if review.is_wanted(question):
         prose = _PROSE.format(opening=review.opening(question), model=model)
         return review.write(question, prose)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from simulator import steering
+from simulator import steering, titles
 from simulator.connection import Connection
 from simulator.journal import SHOWN_TEXT, Call
 from simulator.memory import Memory
@@ -92,7 +92,7 @@ def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
     call = arrival.call
     call.user_text = question[:SHOWN_TEXT]
     try:
-        wishes = steering.read(texts, call.model)
+        wishes = steering.read(texts, call.model, for_title=titles.is_wanted(question))
     except steering.InvalidSteering as error:
         raise Refused(Problem(400, str(error))) from error
     call.marker = wishes.marker

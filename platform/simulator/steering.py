@@ -51,10 +51,12 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cannot be decoded.
 
     `marker` makes the call findable in the journal. A line that names a `model` is for the calls of
-    that model alone.
+    that model alone. One with `title` is for the call that asks for the title of the conversation,
+    which shows the message too; all other lines are not.
     """
 
     model: str | None = None
+    title: bool = False
     tokens: TokenCount | None = None
     text: str | None = None
     reasoning_tokens: TokenCount | None = None
@@ -121,14 +123,14 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return min(1, total) if self.fault == "error" else 0
 
 
-def read(texts: list[str], model: str) -> Steering:
+def read(texts: list[str], model: str, *, for_title: bool = False) -> Steering:
     """The last steering line for the model in the texts of a conversation, or none.
 
     Raises `InvalidSteering`.
     """
     for line in reversed([line for text in texts for line in _lines(text)]):
         steering = _decode(line)
-        if steering.model in (None, model):
+        if steering.model in (None, model) and steering.title == for_title:
             return steering
     return Steering()
 
