@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from common.ids import unix_seconds
+from common.titles import first_line
 from council import events
 from council.errors import NothingToAnswer, TooManyCards, TooManySessions
 from council.models import Card, Session, Status, Turn, Version
@@ -45,7 +46,7 @@ def start(
     _check_pace(user)
     session = Session.objects.create(
         account=user,
-        title=title or _title(prompt),
+        title=title or first_line(prompt, MAX_TITLE),
         prompt=prompt,
         system=system,
         status=Status.RUNNING,
@@ -175,9 +176,3 @@ def _deal(card: Card, turn: Turn, model: str) -> list[NewEvent]:
     """Let a new card begin its first answer. Returns the event."""
     generations.begin(card=card, turn=turn, source=Version.Source.INITIAL, model=model)
     return [events.card_created(turn.session, card)]
-
-
-def _title(prompt: str) -> str:
-    """The first line of the question, cut to a title's length."""
-    line = " ".join(prompt.strip().partition("\n")[0].split())
-    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1]}…"
