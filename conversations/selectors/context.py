@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from django.db.models import Prefetch, Q
-
 from accounts.models import User
 from accounts.selectors.preferences import get_preference
 from catalog.types import Model
@@ -23,13 +21,11 @@ from conversations.context import (
     system_text,
     user_turn,
 )
-from conversations.models import Attachment, Conversation, Message
+from conversations.models import Conversation, Message
+from conversations.selectors.branches import get_branch
+from conversations.selectors.messages import attachments_of
 from files.models import Upload
 from files.services.uploads import read_text
-
-# Messages that are read at once, until the window is full.
-_PAGE = 50
-_RUNNING = Message.Status.RUNNING
 
 
 def context_for(
@@ -53,15 +49,9 @@ def context_for(
     if system:
         room = room.beside(length_of(system))
     last = _last(content, uploads, room, model, is_free=is_free)
-    path = _path(user, conversation, parent_id)
-    kept = fitting(_turns(path, room), room.beside(length_of(last.text)))
-    return assemble(system, [*kept, last], omitted=len(path) - len(kept))
-
-
-def attached_to(message: Message) -> list[Upload]:
-    """The files of one of the user's messages, in the order in which they were named."""
-    attached = Attachment.objects.filter(message=message).select_related("upload")
-    return [attachment.upload for attachment in attached.order_by("id")]
+    earlier = list(filter(_says_something, get_branch(conversation, parent_id)))
+    kept = fitting(_turns(earlier[::-1], room), room.beside(length_of(last.text)))
+    return assemble(system, [*kept, last], omitted=len(earlier) - len(kept))
 
 
 def _system(user: User, conversation: Conversation, model: Model) -> str:
@@ -88,35 +78,21 @@ def _last(
     return turn
 
 
-def _path(user: User, conversation: Conversation, parent_id: UUID | None) -> list[UUID]:
-    """The messages that say something, from that one up to its root."""
-    says_something = Q(role=Message.Role.USER) | ~(Q(content="") | Q(status=_RUNNING))
-    own = Message.objects.filter(conversation=conversation, account_id=user.pk)
-    parents = dict(own.values_list("id", "parent_id"))
-    saying = set(own.filter(says_something).values_list("id", flat=True))
-    path: list[UUID] = []
-    while parent_id is not None:
-        if parent_id in saying:
-            path.append(parent_id)
-        parent_id = parents[parent_id]
-    return path
-
-
-def _turns(path: Sequence[UUID], room: Length) -> Iterator[Turn]:
+def _turns(branch: Sequence[Message], room: Length) -> Iterator[Turn]:
     """The turns of these messages, in their order, until one cannot fit."""
-    files = Prefetch("attachments", Attachment.objects.select_related("upload").order_by("id"))
-    said = Message.objects.only("role", "content").prefetch_related(files)
-    for start in range(0, len(path), _PAGE):
-        page = path[start : start + _PAGE]
-        found = said.in_bulk(page)
-        for message in map(found.__getitem__, page):
-            uploads = [attachment.upload for attachment in message.attachments.all()]
-            if not _least(message.content, uploads).fits(room):
-                return
-            if message.role == Message.Role.USER:
-                yield _said(message.content, uploads)
-            else:
-                yield Turn("assistant", message.content)
+    attachments = attachments_of(branch)
+    for message in branch:
+        uploads = attachments[message.pk]
+        if not _least(message.content, uploads).fits(room):
+            return
+        if message.role == Message.Role.USER:
+            yield _said(message.content, uploads)
+        else:
+            yield Turn("assistant", message.content)
+
+
+def _says_something(message: Message) -> bool:
+    return message.status != Message.Status.RUNNING and bool(message.content.strip())
 
 
 def _least(content: str, uploads: Sequence[Upload]) -> Length:

@@ -88,7 +88,7 @@ def states_of(user: User, messages: Sequence[Message]) -> list[MessageState]:
     """
     replies = [message.pk for message in messages if message.role == Message.Role.ASSISTANT]
     usage = get_usage(user, replies) if replies else {}
-    attachments = _attachments(messages)
+    attachments = attachments_of(messages)
     return [_state(message, usage, attachments) for message in messages]
 
 
@@ -103,7 +103,8 @@ def spoken(message: Message) -> Spoken:
     return Spoken("".join(texts["text"]), "".join(texts["reasoning"]))
 
 
-def _attachments(messages: Iterable[Message]) -> defaultdict[UUID, list[Upload]]:
+def attachments_of(messages: Iterable[Message]) -> defaultdict[UUID, list[Upload]]:
+    """The files that go with each of these messages, in the order in which they were named."""
     said = [message.pk for message in messages if message.role == Message.Role.USER]
     files: defaultdict[UUID, list[Upload]] = defaultdict(list)
     attached = Attachment.objects.filter(message__in=said).select_related("upload")
