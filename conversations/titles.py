@@ -1,0 +1,89 @@
+"""Makes the title of a conversation from its first message, on the event loop."""
+
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+
+from billing.types import Ending, Resolution
+from catalog.selectors import aget_catalog
+from catalog.types import Model
+from common.errors import DomainError
+from common.ids import uuid7
+from common.threads import in_thread
+from conversations.prompts_title import title_in, title_prompt
+from conversations.services import titles
+from inference.chat import ChatPump
+from inference.errors import ProviderNotAvailable
+from inference.services import open_chat
+from inference.types import ChatCall
+from providers.types import Message
+
+log = structlog.get_logger(__name__)
+
+TOTAL_SECONDS = 15.0
+# A few words, and some thought of models that cannot do without.
+MAX_OUTPUT_TOKENS = 256
+
+
+async def make_title(
+    *, account_id: UUID, conversation_id: UUID, message: str, request_id: str
+) -> str | None:
+    """Have a cheap model make the title of a conversation that begins with `message`, at the
+    platform's cost. Returns it once it is written.
+
+    None where there is none, for whatever reason: a title is not worth an error. Neither is it
+    where the user has named the conversation meanwhile.
+    """
+    try:
+        model = await _model()
+        return await _Title(account_id, conversation_id, message, request_id, model).make()
+    except (DomainError, OperationalError, InterfaceError) as failure:
+        log.info("title.not_made", conversation_id=str(conversation_id), error=str(failure))
+        return None
+
+
+async def _model() -> Model:
+    """Raises ProviderNotAvailable where there is no such model."""
+    model = (await aget_catalog()).find(settings.TITLE_MODEL)
+    if model is None or model.modality != "chat":
+        raise ProviderNotAvailable
+    return model
+
+
+class _Title:
+    """One call for a title. Its charge ends with the title."""
+
+    def __init__(
+        self, account_id: UUID, conversation_id: UUID, message: str, request_id: str, model: Model
+    ) -> None:
+        self._conversation_id = conversation_id
+        self._title: str | None = None
+        self._pump: ChatPump
+        self._call = ChatCall(
+            account_id=account_id,
+            api_key_id=None,
+            source="web",
+            funding="platform",
+            model=model,
+            messages=(Message("user", title_prompt(message)),),
+            max_output_tokens=MAX_OUTPUT_TOKENS,
+            request_id=request_id,
+            total_seconds=TOTAL_SECONDS,
+            charge_id=uuid7(),
+            conclude=self._conclude,
+        )
+
+    async def make(self) -> str | None:
+        """Raises the DomainError of a call that was refused or has failed."""
+        self._pump = await open_chat(self._call)
+        await self._pump.ended()
+        return self._title
+
+    async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
+        title = title_in(self._pump.text) if failure is None else None
+        resolution, self._title = await in_thread(
+            titles.conclude, conversation_id=self._conversation_id, ending=ending, title=title
+        )
+        return resolution
