@@ -1,13 +1,29 @@
 """Why a conversation refuses something."""
 
 from common.errors import Conflict, NotFound, ValidationFailed
-from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
+from conversations.types import MAX_CHARACTERS, MAX_CONVERSATIONS, MAX_MESSAGES, MAX_SPACES
 
 
 class MessageNotFound(NotFound):
     """A message that the body names; the one of the address is plainly not found."""
 
     message = "This conversation has no message of that `parent_id`."
+
+
+class SpaceNotFound(NotFound):
+    """A space that the body or the query names."""
+
+    message = "You have no space of that `space_id`."
+
+
+class TooManySpaces(Conflict):
+    code = "too_many_spaces"
+    message = f"You have {MAX_SPACES} spaces, which is all you may. Delete one first."
+
+
+class TooManyConversations(Conflict):
+    code = "too_many_conversations"
+    message = f"You have {MAX_CONVERSATIONS:,} conversations, which is all you may. Delete some."
 
 
 class ReplyRunning(Conflict):
