@@ -5,12 +5,13 @@ from datetime import timedelta
 
 import structlog
 from django.core.mail import EmailMultiAlternatives
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from accounts import emailed_tokens, messages
 from accounts.models import EmailedToken, OutgoingEmail, User
 from common.ids import uuid7
+from common.locks import hold
 
 log = structlog.get_logger(__name__)
 
@@ -36,12 +37,8 @@ def request_email(*, kind: OutgoingEmail.Kind, address: str) -> None:
     """Have a mail sent, within the caller's transaction. The work is the same for addresses that
     are known here and others; what is too much is dropped.
     """
-    with connection.cursor() as cursor:
-        # Requests for one address queue up here, so that none can pass the limit beside another.
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtext('accounts.request_email'), hashtext(%s))",
-            (address,),
-        )
+    # Requests for one address queue up here, so that none can pass the limit beside another.
+    hold("accounts.request_email", address)
     hour_ago = timezone.now() - timedelta(hours=1)
     recent = OutgoingEmail.objects.filter(kind=kind, address=address, created_at__gt=hour_ago)
     waiting = OutgoingEmail.objects.filter(ended_at=None)

@@ -17,3 +17,10 @@ def alone(name: str) -> Iterator[bool]:
         finally:
             if taken:
                 cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", (name,))
+
+
+def hold(name: str, key: str) -> None:
+    """Wait until nobody else is doing this to `key`, and keep others from it until the caller's
+    transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), hashtext(%s))", (name, key))

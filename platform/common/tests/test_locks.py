@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from common.database import connection_parameters
-from common.locks import alone
+from common.locks import alone, hold
 
 
 @pytest.mark.django_db
@@ -16,3 +16,18 @@ def test_only_one_at_a_time_is_alone() -> None:
         other.execute("SELECT pg_advisory_unlock(hashtext('sweep'))")
     with alone("sweep") as third:
         assert third
+
+
+@pytest.mark.django_db
+def test_who_holds_keeps_others_from_the_same_and_from_nothing_else() -> None:
+    with psycopg.connect(**connection_parameters()) as other, other.transaction():
+        hold("upload", "alice")
+        assert not is_free(other, "upload", "alice")
+        assert is_free(other, "upload", "bob")
+        assert is_free(other, "mail", "alice")
+
+
+def is_free(other: psycopg.Connection[tuple[bool]], name: str, key: str) -> bool:
+    question = "SELECT pg_try_advisory_xact_lock(hashtext(%s), hashtext(%s))"
+    [answer] = other.execute(question, (name, key)).fetchone() or ()
+    return answer
