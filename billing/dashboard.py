@@ -27,6 +27,7 @@ GROUP BY GROUPING SETS ((day), (model_id), ())"""
 _FAILED = """
 SELECT (admitted_at AT TIME ZONE 'UTC')::date AS day, status, count(*)
 FROM billing_charge WHERE status IN ('released', 'expired') AND admitted_at >= %s
+  AND (funding = 'customer' OR free_window_start IS NOT NULL)
 GROUP BY 1, 2"""
 _TOPUPS = """
 SELECT (created_at AT TIME ZONE 'UTC')::date AS day, sum(delta)::bigint

@@ -74,6 +74,13 @@ class FreeModelLocked(PaymentRequired):
     message = "The free plan does not include this model. Choose a free one, or upgrade."
 
 
+class FreeBudgetSpent(DomainError):
+    """All that the platform gives away in one day."""
+
+    code, status = "free_budget_spent", 503
+    message = "All free messages of today have been sent. Come back tomorrow, or choose a plan."
+
+
 class PlanRequired(PaymentRequired):
     """`feature`: what was asked for."""
 

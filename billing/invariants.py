@@ -163,7 +163,7 @@ INVARIANTS = (
     ),
     Invariant(
         "rollup",
-        "The daily rollup says what the charges say.",
+        "The daily rollup says what the charges of users say.",
         """
         SELECT u.account_id, u.day, u.model_id, u.billed, c.billed AS charges
         FROM billing_usagedaily u
@@ -172,6 +172,7 @@ INVARIANTS = (
                           sum(tokens_in) AS tokens_in, sum(tokens_out) AS tokens_out,
                           sum(charge_plan + charge_balance) AS billed
                    FROM billing_charge WHERE status IN ('settled', 'expired')
+                    AND (funding = 'customer' OR free_window_start IS NOT NULL)
                    GROUP BY 1, 2, 3, 4) c
                ON u.account_id = c.account_id AND u.day = c.day AND u.model_id = c.model_id
               AND coalesce(u.api_key_id::text, '') = coalesce(c.api_key_id::text, '')

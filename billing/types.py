@@ -13,6 +13,8 @@ FREE_PLAN = "free"
 # money functions say so too.
 FREE_MESSAGES = 10
 FREE_WINDOW_HOURS = 4
+# The most that one of them may produce.
+FREE_OUTPUT_TOKENS = 1_024
 
 ChargeStatus = Literal["held", "settled", "released", "expired"]
 

@@ -99,6 +99,12 @@ class Charge(models.Model):
                 condition=Q(status__in=["released", "expired"]),
                 name="charge_failed",
             ),
+            # For what the platform has spent today.
+            models.Index(
+                fields=["admitted_at"],
+                condition=Q(funding="platform"),
+                name="charge_by_platform",
+            ),
         ]
         constraints = [
             models.CheckConstraint(

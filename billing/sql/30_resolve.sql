@@ -87,7 +87,8 @@ BEGIN
         UPDATE billing_freewindow SET used = used - 1
         WHERE account_id = v_account AND model_id = c.model_id
           AND window_start = c.free_window_start AND used > 0;
-    ELSE
+    ELSIF c.funding = 'customer' OR c.free_window_start IS NOT NULL THEN
+        -- What the platform calls for itself, such as a title, is nobody's usage.
         INSERT INTO billing_usagedaily AS u
             (account_id, api_key_id, model_id, day, requests, tokens_in, tokens_out, billed)
         VALUES (v_account, c.api_key_id, c.model_id, (c.admitted_at AT TIME ZONE 'UTC')::date,

@@ -205,11 +205,12 @@ class Account:
         )
 
     def days(self) -> dict[tuple[UUID | None, str, date], tuple[int, int, int, int]]:
-        """Requests, tokens in, tokens out and billed, by key, model and day of admission."""
+        """Requests, tokens in, tokens out and billed, by key, model and day of admission; without
+        what the platform calls for itself."""
         days: dict[tuple[UUID | None, str, date], tuple[int, int, int, int]] = {}
         for call in self.calls.values():
-            if call.is_usage:
-                request = call.request
+            request = call.request
+            if call.is_usage and request.funding == "customer":
                 day = (request.api_key_id, request.model_id, call.admitted_at.date())
                 before = days.get(day, (0, 0, 0, 0))
                 more = (1, *call.tokens, call.billed)

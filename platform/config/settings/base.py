@@ -255,6 +255,8 @@ HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
 # Seconds that running calls are given to end after SIGTERM.
 DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
 
+# What the free plan's chat may cost the platform in one UTC day.
+FREE_DAILY_BUDGET_USD: int = env.int("FREE_DAILY_BUDGET_USD", 100)
 # May accounts credit themselves without paying? Development only.
 SELF_SERVICE_TOPUP = False
 # May demo accounts be made (`manage.py create_demo`)? The local default allows it in a database of

@@ -16,3 +16,5 @@ SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # Kinds of jobs that only tests have.
 INSTALLED_APPS = [*INSTALLED_APPS, "jobs.tests.apps.JobsTestsConfig"]
 DEAF_SECONDS = 6.0
+# Tests of money spend without measure.
+FREE_DAILY_BUDGET_USD = env.int("FREE_DAILY_BUDGET_USD", 1_000_000)

@@ -1,0 +1,128 @@
+"""What the platform gives away in one day, and when that is all."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from accounts.models import User
+from billing.errors import FreeBudgetSpent
+from billing.selectors import free_budget
+from billing.tests.bank import (
+    FREE_MODEL,
+    checkpoint,
+    expire,
+    hold,
+    live_owner,
+    new_account,
+    release,
+    run,
+    settle,
+)
+from common.money import NUSD_PER_USD
+
+# Rolled back, on days on which nothing else happens.
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def budget(db: None, settings: Settings) -> Iterator[None]:
+    settings.FREE_DAILY_BUDGET_USD = 2
+    at("2030-07-02T00:00:00Z")
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def charlie() -> User:
+    return new_account(plan="free", balance=0)
+
+
+def at(moment: str) -> None:
+    run("SELECT set_config('platform.clock', %s, true)", moment)
+
+
+def is_spent() -> bool:
+    """Asked anew."""
+    cache.clear()
+    try:
+        free_budget.check()
+    except FreeBudgetSpent:
+        return True
+    return False
+
+
+def test_a_message_counts_at_its_worst_while_it_runs_and_at_its_cost_then(charlie: User) -> None:
+    owner = live_owner()
+    _, charge = hold(charlie, 2 * NUSD_PER_USD, owner=owner, model=FREE_MODEL, free_window=True)
+    assert is_spent()
+
+    settle(charge, 2 * NUSD_PER_USD - 1)
+
+    assert not is_spent()
+    _, charge = hold(charlie, 5, owner=owner, model=FREE_MODEL, free_window=True)
+    checkpoint(owner, charge, 1)
+    expire(charge)
+    assert is_spent()
+
+
+def test_a_title_counts_and_what_was_given_back_does_not(charlie: User) -> None:
+    owner = live_owner()
+    release(hold(charlie, 2 * NUSD_PER_USD, owner=owner, funding="platform")[1])
+    assert not is_spent()
+
+    settle(hold(charlie, 2 * NUSD_PER_USD, owner=owner, funding="platform")[1], 2 * NUSD_PER_USD)
+
+    assert is_spent()
+
+
+def test_what_customers_pay_does_not_count() -> None:
+    alice = new_account(balance=100 * NUSD_PER_USD)
+    _, charge = hold(alice, 40 * NUSD_PER_USD, owner=live_owner())
+    settle(charge, 40 * NUSD_PER_USD)
+
+    assert not is_spent()
+
+
+def test_each_utc_day_has_a_budget_of_its_own(charlie: User) -> None:
+    at("2030-07-01T23:59:59.999Z")
+    hold(charlie, 2 * NUSD_PER_USD, owner=live_owner(), funding="platform")
+    assert is_spent()
+
+    at("2030-07-02T00:00:00Z")
+
+    assert not is_spent()
+
+
+def test_who_comes_too_late_is_told_when_to_come_back(charlie: User) -> None:
+    hold(charlie, 2 * NUSD_PER_USD, owner=live_owner(), funding="platform")
+
+    with pytest.raises(FreeBudgetSpent) as refusal:
+        free_budget.check()
+
+    assert (refusal.value.code, refusal.value.status) == ("free_budget_spent", 503)
+    assert refusal.value.retry_after is not None
+    assert 0 < refusal.value.retry_after <= 3600
+
+
+def test_it_is_asked_once_in_a_while(
+    charlie: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(1):
+        free_budget.check()
+        free_budget.check()
+
+
+def test_it_is_read_by_its_index() -> None:
+    """As the function does: with no scan of a whole table."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(
+            "EXPLAIN SELECT sum(cost) FROM billing_charge WHERE funding = 'platform'"
+            " AND admitted_at >= (SELECT money_now())"
+        )
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "charge_by_platform" in plan
