@@ -24,8 +24,9 @@ from conversations.context import (
 from conversations.models import Conversation, Message
 from conversations.selectors.branches import get_branch
 from conversations.selectors.messages import attachments_of
+from files.errors import FileGone
 from files.models import Upload
-from files.services.uploads import read_text
+from files.selectors.uploads import read_text
 
 
 def context_for(
@@ -42,7 +43,8 @@ def context_for(
     """What a call is given to answer `content`, which follows the message `parent_id` of the user's
     conversation, be it sent now or answered anew.
 
-    `output_bound` is the most that the answer may be, in tokens. Raises MessageTooLong.
+    `output_bound` is the most that the answer may be, in tokens. Raises MessageTooLong,
+    and StorageUnavailable where a file cannot be read now.
     """
     room = room_of(model, output_bound, is_free=is_free)
     system = _system(user, conversation, model)
@@ -52,6 +54,11 @@ def context_for(
     earlier = list(filter(_says_something, get_branch(conversation, parent_id)))
     kept = fitting(_turns(earlier[::-1], room), room.beside(length_of(last.text)))
     return assemble(system, [*kept, last], omitted=len(earlier) - len(kept))
+
+
+def attached_to(message: Message) -> list[Upload]:
+    """The files that go with a message, in the order in which they were named."""
+    return attachments_of([message])[message.pk]
 
 
 def _system(user: User, conversation: Conversation, model: Model) -> str:
@@ -106,5 +113,14 @@ def _said(content: str, uploads: Sequence[Upload]) -> Turn:
 
 
 def _file(upload: Upload) -> File:
-    text = read_text(upload, limit_characters=MAX_CHARACTERS) if upload.is_text else None
-    return File(upload.pk, upload.name, upload.media_type, upload.size, text)
+    return File(upload.pk, upload.name, upload.media_type, upload.size, _text(upload))
+
+
+def _text(upload: Upload) -> str | None:
+    """None where models cannot read it: a file that has gone does not end its conversation."""
+    if not upload.is_text:
+        return None
+    try:
+        return read_text(upload, limit_characters=MAX_CHARACTERS)
+    except FileGone:
+        return None
