@@ -190,12 +190,12 @@ class FreeMessagesSerializer(serializers.Serializer[FreeMessages]):
 
 
 class ModelEntitlementSerializer(serializers.Serializer[ModelEntitlement]):
-    """`free`: the messages that cost nothing, on the free plan. `callable`: could one be sent, or
-    a picture be made, now?"""
+    """`free`: the messages that cost nothing, on the free plan. `callable`: could one be sent, a
+    picture be made, or audio be transcribed, now?"""
 
     model = serializers.CharField(read_only=True)
     display_name = serializers.CharField(read_only=True)
-    modality = serializers.ChoiceField(["chat", "image"], read_only=True)
+    modality = serializers.ChoiceField(["chat", "image", "speech"], read_only=True)
     included_in_plan = serializers.BooleanField(read_only=True)
     allowance_usd = UsdField(source="allowance.granted")
     used_usd = UsdField(source="allowance.used")

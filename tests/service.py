@@ -18,7 +18,7 @@ from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 
 # Without Mistral, which shows what a provider without a key looks like.
-SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl"
+SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl,deepgram"
 # A web app on an origin of its own, which may call /api.
 WEB_APP = "https://web.example.com"
 

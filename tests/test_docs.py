@@ -241,7 +241,8 @@ def test_the_address_of_each_provider_is_documented_as_it_is() -> None:
 
 
 def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
-    hosted = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.EMBEDDING_MODELS]
+    chat = [*seeds.CHAT_MODELS, *seeds.EMBEDDING_MODELS]
+    hosted = [*chat, *seeds.IMAGE_MODELS, *seeds.SPEECH_MODELS]
     providers = {model.provider for model in hosted} - {"mistral"}
     assert set(configuration.SIMULATED_BY_DEFAULT) == providers
     [example] = re.findall(r"^#SIMULATED_PROVIDERS=(.+)", text_of(".env.example"), re.MULTILINE)

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from catalog.models import AIModel
 
-# Embeddings belong to no plan and no contract: what can be granted is the rest.
+# All else belongs to no plan and no contract.
 GRANTABLE = Q(modality__in=(AIModel.Modality.CHAT, AIModel.Modality.IMAGE))
 
 

@@ -1,5 +1,6 @@
 """What a user may use, said at once: all that a web app must know before it offers a model."""
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from msgspec import Struct
@@ -17,7 +18,14 @@ from billing.selectors.standing import (
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
 from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
-from providers.registry import get_chat_wire, get_image_wire
+from providers.registry import get_chat_wire, get_image_wire, get_speech_wire
+
+# By what the models of the web app are called.
+_WIRES: Mapping[Modality, Callable[[str], object]] = {
+    "chat": get_chat_wire,
+    "image": get_image_wire,
+    "speech": get_speech_wire,
+}
 
 
 class FreeMessages(Struct, frozen=True):
@@ -31,7 +39,7 @@ class FreeMessages(Struct, frozen=True):
 
 
 class ModelEntitlement(Struct, frozen=True):
-    """What a user may use of one model. `callable`: could a message or a picture be begun now?"""
+    """What a user may use of one model. `callable`: could a call of it be begun now?"""
 
     model: str
     display_name: str
@@ -47,7 +55,7 @@ class ModelEntitlement(Struct, frozen=True):
 
 
 class Entitlements(Struct, frozen=True):
-    """A user's plan, balance and features, and the chat and image models on offer."""
+    """A user's plan, balance and features, and the models on offer in the web app."""
 
     plan: str
     funds: Funds
@@ -68,7 +76,7 @@ def get_entitlements(user: User) -> Entitlements:
             windows.get(model.id),
         )
         for model in get_catalog().models.values()
-        if model.modality != "embedding"
+        if model.modality in _WIRES
     ]
     return Entitlements(standing.plan, standing.funds, standing.features, models)
 
@@ -100,5 +108,4 @@ def _free_messages(window: OpenWindow | None) -> FreeMessages:
 
 def _is_configured(model: Model) -> bool:
     """Can its provider be called here?"""
-    find = get_chat_wire if model.modality == "chat" else get_image_wire
-    return find(model.provider) is not None
+    return _WIRES[model.modality](model.provider) is not None

@@ -1,7 +1,7 @@
 -- What an account on a plan is granted each month, at cost; of other models nothing.
 --
--- A plan whose price is agreed by contract takes the contract's allowances first. Embeddings belong to
--- no plan and no contract, whatever has been written down.
+-- A plan whose price is agreed by contract takes the contract's allowances first. What is neither chat
+-- nor pictures belongs to no plan and no contract, whatever has been written down.
 CREATE OR REPLACE FUNCTION granted_allowances(p_account uuid, p_plan text)
 RETURNS TABLE (model_id varchar, granted bigint) LANGUAGE sql STABLE AS $$
     SELECT model_id, coalesce(agreed.granted, listed.granted)
@@ -10,7 +10,7 @@ RETURNS TABLE (model_id varchar, granted bigint) LANGUAGE sql STABLE AS $$
     FULL JOIN (SELECT c.model_id, c.granted FROM billing_contractallowance c
                JOIN billing_plan p ON p.key = p_plan AND p.price IS NULL
                WHERE c.account_id = p_account) agreed USING (model_id)
-    JOIN catalog_aimodel m ON m.id = model_id AND m.modality <> 'embedding'
+    JOIN catalog_aimodel m ON m.id = model_id AND m.modality IN ('chat', 'image')
 $$;
 
 -- The same of one model; NULL: balance only.

@@ -29,14 +29,14 @@ IMAGE_IN_PLAN = "gpt-image-2.5-flare"
 IMAGE_BALANCE_ONLY = "flux-2-pro"
 pytestmark = pytest.mark.usefixtures("committed")
 
-ALL_PROVIDERS = "openai anthropic google xai deepseek mistral moonshot groq bfl"
+ALL_PROVIDERS = "openai anthropic google xai deepseek mistral moonshot groq bfl deepgram"
 
 
 @pytest.fixture(autouse=True)
 def configured(settings: Settings) -> None:
     """Every provider has a key, and so has the model of this machine."""
     keys = {f"{name.upper()}_API_KEY": "key" for name in ALL_PROVIDERS.split()}
-    keys["LOCAL_MODEL_URL"] = "http://127.0.0.1:1/v1"
+    keys["LOCAL_MODEL_URL"] = keys["LOCAL_SPEECH_URL"] = "http://127.0.0.1:1/v1"
     settings.PROVIDERS = from_environ(keys, simulated=frozenset(), simulator_url="")
 
 
@@ -178,10 +178,10 @@ def test_a_new_month_begins_with_everything() -> None:
 def test_the_free_plan_can_chat_with_free_models_and_nothing_else_whatever_the_balance() -> None:
     poor, rich = (new_account(plan="free", balance=balance) for balance in (0, 10**12))
     free = {model.id for model in AIModel.objects.filter(free=True, modality="chat")}
-    pictures = {model.id for model in AIModel.objects.filter(modality="image")}
+    others = {m.id for m in AIModel.objects.filter(modality__in=["image", "speech"])}
 
     assert callable_models(poor) == free
-    assert callable_models(rich) == free | pictures
+    assert callable_models(rich) == free | others
     assert {name for name, row in models(poor).items() if row["free"]} == free
 
 

@@ -22,8 +22,11 @@ from unfold.contrib.filters.admin import (
 from catalog.models import (
     IMAGE_PRICE,
     MAX_IMAGE_USD,
+    MAX_SPEECH_USD,
     MAX_TOKEN_USD,
     OF_THE_RIGHT_KIND,
+    RATES,
+    SPEECH_PRICE,
     TOKEN_PRICE,
     AIModel,
     Alias,
@@ -35,7 +38,7 @@ from common.backoffice.pages import Page
 from common.backoffice.theme import TabularInline, action, display
 
 _NUSD_PER_MICRO_USD = 1000
-_SHOWN = tuple(f"{name}_usd" for name in (*TOKEN_PRICE, *IMAGE_PRICE))
+_SHOWN = tuple(f"{name}_usd" for name in RATES)
 
 
 class AliasInline(TabularInline[Any, Any]):
@@ -84,9 +87,10 @@ def _rate_field(name: str) -> UsdField:
             decimals=6,
             required=False,
         )
-    return UsdField(
-        label=f"{label} (USD per picture)", at_most=MAX_IMAGE_USD, decimals=9, required=False
+    unit, at_most = (
+        ("hour of audio", MAX_SPEECH_USD) if name in SPEECH_PRICE else ("picture", MAX_IMAGE_USD)
     )
+    return UsdField(label=f"{label} (USD per {unit})", at_most=at_most, decimals=9, required=False)
 
 
 @admin.register(PriceVersion)
@@ -104,6 +108,7 @@ class PriceVersionAdmin(Page):
         usd_column(name, name.removeprefix("image_"), decimals=3) for name in IMAGE_PRICE[:3]
     )
     image_fee_usd = usd_column("image_fee", decimals=3)
+    speech_hour_usd, speech_fee_usd = (usd_column(name, decimals=3) for name in SPEECH_PRICE)
 
     @display(description="state", label={"in force": "success"})
     def state(self, price: PriceVersion) -> str:
@@ -118,7 +123,7 @@ class PriceVersionAdmin(Page):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         if obj:
             return ("model", "state", "valid_from", *_SHOWN)
-        return ("model", "valid_from", *TOKEN_PRICE, *IMAGE_PRICE)
+        return ("model", "valid_from", *RATES)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return ("state", *_SHOWN) if obj else ()
@@ -126,7 +131,7 @@ class PriceVersionAdmin(Page):
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> Any:
-        if db_field.name in (*TOKEN_PRICE, *IMAGE_PRICE):
+        if db_field.name in RATES:
             return _rate_field(db_field.name)
         if db_field.name == "valid_from":
             kwargs["help_text"] = "UTC. Until a minute before, the price can be withdrawn."
@@ -155,7 +160,7 @@ class PriceVersionAdmin(Page):
             raise Http404
         rates = {
             name: _rate_field(name).prepare_value(getattr(price, name))
-            for name in (*TOKEN_PRICE, *IMAGE_PRICE)
+            for name in RATES
             if getattr(price, name) is not None
         }
         query = urlencode({"model": price.model_id, **rates})

@@ -14,13 +14,15 @@ class AIModel(models.Model):
     """A third-party model as listed: `id` is the catalog key that callers send.
 
     Limits are in tokens. `max_output_tokens` covers reasoning. `prompt_overhead_tokens` is what the
-    provider may add to a prompt; it is part of the hold's upper bound.
+    provider may add to a prompt; it is part of the hold's upper bound. `minimum_seconds` of audio
+    are billed for a shorter one.
     """
 
     class Modality(models.TextChoices):
         CHAT = "chat"
         IMAGE = "image"
         EMBEDDING = "embedding"
+        SPEECH = "speech"
 
     id = models.CharField(primary_key=True, max_length=100)
     display_name = models.CharField(max_length=100)
@@ -35,6 +37,7 @@ class AIModel(models.Model):
     context_window = models.PositiveIntegerField()
     max_output_tokens = models.PositiveIntegerField()
     prompt_overhead_tokens = models.PositiveIntegerField(default=64)
+    minimum_seconds = models.PositiveSmallIntegerField(default=0)
     free = models.BooleanField(default=False)
     enabled = models.BooleanField(default=True)
     released_on = models.DateField()
@@ -71,33 +74,46 @@ class RetiredModel(models.Model):
 
 TOKEN_PRICE = ("input", "output", "token_fee")
 IMAGE_PRICE = ("image_low", "image_standard", "image_high", "image_fee")
+SPEECH_PRICE = ("speech_hour", "speech_fee")
+RATES = (*TOKEN_PRICE, *IMAGE_PRICE, *SPEECH_PRICE)
 
-# Nobody charges more; a higher rate is a slip. US dollars per 1,000,000 tokens, and per picture.
+# Nobody charges more; a higher rate is a slip. US dollars per 1,000,000 tokens, per picture, and
+# per hour of audio.
 MAX_TOKEN_USD = 10_000
 MAX_IMAGE_USD = 100
+MAX_SPEECH_USD = 100
 _PER_MILLION = (MaxValueValidator(MAX_TOKEN_USD * 10**6),)
 _PER_PICTURE = (MaxValueValidator(MAX_IMAGE_USD * 10**9),)
+_PER_HOUR = (MaxValueValidator(MAX_SPEECH_USD * 10**9),)
 # From a clock to the database it takes a while: a price may begin so little in the past, and so
 # shortly before it begins it is not withdrawn any more (the database says so too).
 _A_WHILE = timedelta(minutes=1)
 
 
-def _only(given: tuple[str, ...], absent: tuple[str, ...]) -> models.Q:
-    """All of `given` are there and not negative, none of `absent` is.
+def _only(given: tuple[str, ...]) -> models.Q:
+    """All of `given` are there and not negative, none of the other rates is.
 
     IS NOT NULL is spelled out because a CHECK lets a comparison with NULL pass.
     """
     return models.Q(
         **{f"{name}__isnull": False for name in given},
         **{f"{name}__gte": 0 for name in given},
-        **{f"{name}__isnull": True for name in absent},
+        **{f"{name}__isnull": True for name in RATES if name not in given},
     )
 
 
-# Does a price version say what its model is sold by? Pictures by the piece, all else by the token.
-OF_THE_RIGHT_KIND = models.Q(
-    model__modality=AIModel.Modality.IMAGE, image_fee__isnull=False
-) | models.Q(~models.Q(model__modality=AIModel.Modality.IMAGE), input__isnull=False)
+# What is not sold by the token: by what it is, and the rates that this takes.
+_SOLD_BY: dict[str, tuple[str, tuple[str, ...]]] = {
+    AIModel.Modality.IMAGE: ("picture", IMAGE_PRICE),
+    AIModel.Modality.SPEECH: ("hour", SPEECH_PRICE),
+}
+
+# Does a price version say what its model is sold by?
+OF_THE_RIGHT_KIND = (
+    models.Q(model__modality=AIModel.Modality.IMAGE, image_fee__isnull=False)
+    | models.Q(model__modality=AIModel.Modality.SPEECH, speech_fee__isnull=False)
+    | models.Q(~models.Q(model__modality__in=list(_SOLD_BY)), input__isnull=False)
+)
 
 
 class PriceVersion(models.Model):
@@ -105,7 +121,8 @@ class PriceVersion(models.Model):
     One that is not in force yet can be withdrawn.
 
     Token prices are micro-USD per 1,000,000 tokens (one token costs that many pico-USD); image
-    prices are nano-USD per picture. `*_fee` is the platform's, added to the provider's rate.
+    prices are nano-USD per picture, speech prices nano-USD per hour of audio. `*_fee` is the
+    platform's, added to the provider's rate.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -118,13 +135,15 @@ class PriceVersion(models.Model):
     image_standard = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
     image_high = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
     image_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
+    speech_hour = models.BigIntegerField(null=True, blank=True, validators=_PER_HOUR)
+    speech_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_HOUR)
 
     class Meta:
         ordering = ["model_id", "-valid_from"]
         constraints = [
             models.UniqueConstraint(fields=["model", "valid_from"], name="one_price_at_a_time"),
             models.CheckConstraint(
-                condition=_only(TOKEN_PRICE, IMAGE_PRICE) | _only(IMAGE_PRICE, TOKEN_PRICE),
+                condition=_only(TOKEN_PRICE) | _only(IMAGE_PRICE) | _only(SPEECH_PRICE),
                 name="price_is_complete_and_not_negative",
             ),
         ]
@@ -148,14 +167,8 @@ class PriceVersion(models.Model):
         self._refuse_the_past(model)
 
     def _refuse_wrong_kind(self, model: AIModel) -> None:
-        pictures = model.modality == AIModel.Modality.IMAGE
-        unit, own, others = (
-            ("picture", IMAGE_PRICE, TOKEN_PRICE)
-            if pictures
-            else ("token", TOKEN_PRICE, IMAGE_PRICE)
-        )
-        has_all = all(getattr(self, name) is not None for name in own)
-        if not has_all or any(getattr(self, name) is not None for name in others):
+        unit, own = _SOLD_BY.get(model.modality, ("token", TOKEN_PRICE))
+        if any((getattr(self, name) is not None) != (name in own) for name in RATES):
             *names, last = (name.replace("_", " ") for name in own)
             raise ValidationError(
                 f"{model.display_name} is sold by the {unit}: give {', '.join(names)} and {last}, "
@@ -163,7 +176,7 @@ class PriceVersion(models.Model):
             )
 
     def _refuse_nothing(self, model: AIModel) -> None:
-        is_free = not any(getattr(self, name) for name in (*TOKEN_PRICE, *IMAGE_PRICE))
+        is_free = not any(getattr(self, name) for name in RATES)
         if is_free and model.provider != LOCAL_PROVIDER:
             raise ValidationError(f"{model.display_name} would cost nothing.")
 

@@ -1,8 +1,9 @@
 """What a call costs: whole numbers only, rounded up once per request, never in between."""
 
-from catalog.types import ImagePrice, TokenPrice
+from catalog.types import ImagePrice, SpeechPrice, TokenPrice
 
 _PICO_PER_NANO = 1_000
+_SECONDS_PER_HOUR = 3_600
 
 
 def effective_input(price: TokenPrice) -> int:
@@ -43,3 +44,10 @@ def image_cost(price: ImagePrice, quality: str, n: int) -> int:
     if n < 0:
         raise ValueError("Pictures are counted from zero.")
     return n * effective_image(price, quality)
+
+
+def speech_cost(price: SpeechPrice, seconds: int) -> int:
+    """Nano-USD of so many seconds of audio, rounded up. Raises ValueError for a negative count."""
+    if seconds < 0:
+        raise ValueError("Seconds are counted from zero.")
+    return -(-seconds * (price.per_hour + price.fee) // _SECONDS_PER_HOUR)

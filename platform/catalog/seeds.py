@@ -15,6 +15,7 @@ LISTED = date(2026, 10, 1)
 
 TOKEN_FEE = 1_000_000  # micro-USD per 1,000,000 tokens: 1.00 USD
 IMAGE_FEE = 10_000_000  # nano-USD per picture: 0.01 USD
+SPEECH_FEE = 60_000_000  # nano-USD per hour of audio: 0.06 USD
 
 DEFAULT_MAX_OUTPUT = 32_768  # where the provider lists no limit
 
@@ -46,6 +47,7 @@ class ModelSeed:
     streaming: bool = False
     reasoning: bool = False
     prompt_overhead_tokens: int = 64
+    minimum_seconds: int = 0
     free: bool = False
     aliases: tuple[str, ...] = ()
 
@@ -64,6 +66,11 @@ def per_image(low_usd: str, standard_usd: str, high_usd: str) -> Price:
         "image_high": _scaled(high_usd, 9),
     }
     return Price({**nano, "image_fee": IMAGE_FEE})
+
+
+def per_hour(usd: str) -> Price:
+    """A price in USD per hour of audio, plus the platform's fee."""
+    return Price({"speech_hour": _scaled(usd, 9), "speech_fee": SPEECH_FEE})
 
 
 def _scaled(usd: str, digits: int) -> int:
@@ -334,6 +341,44 @@ EMBEDDING_MODELS = (
     ),
 )
 
+# Audio is bounded by its length, not in tokens.
+SPEECH_MODELS = (
+    ModelSeed(
+        id="gpt-transcribe",
+        display_name="GPT Transcribe",
+        modality="speech",
+        provider="openai",
+        owned_by="openai",
+        released_on=date(2026, 8, 27),
+        context_window=0,
+        max_output_tokens=0,
+        prices=(per_hour("0.27"),),
+    ),
+    ModelSeed(
+        id="whisper-large-v3-turbo",
+        display_name="Whisper Large v3 Turbo",
+        modality="speech",
+        provider="groq",
+        owned_by="openai",
+        released_on=date(2024, 10, 1),
+        context_window=0,
+        max_output_tokens=0,
+        prices=(per_hour("0.04"),),
+        minimum_seconds=10,
+    ),
+    ModelSeed(
+        id="nova-3",
+        display_name="Nova-3",
+        modality="speech",
+        provider="deepgram",
+        owned_by="deepgram",
+        released_on=date(2025, 2, 12),
+        context_window=0,
+        max_output_tokens=0,
+        prices=(per_hour("0.312"),),
+    ),
+)
+
 # Served on the machine itself; listed only where the local default runs.
 LOCAL_MODELS = (
     ModelSeed(
@@ -347,6 +392,17 @@ LOCAL_MODELS = (
         prices=(per_million("0.01", "0.02"),),
         streaming=True,
         free=True,
+    ),
+    ModelSeed(
+        id="pocketsphinx-en",
+        display_name="PocketSphinx English (local)",
+        modality="speech",
+        provider="local_speech",
+        owned_by="cmusphinx",
+        released_on=date(2025, 1, 10),
+        context_window=0,
+        max_output_tokens=0,
+        prices=(per_hour("0.01"),),
     ),
 )
 

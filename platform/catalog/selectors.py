@@ -19,13 +19,22 @@ from django.db.models.functions import Now
 from catalog.models import (
     IMAGE_PRICE,
     OF_THE_RIGHT_KIND,
+    SPEECH_PRICE,
     TOKEN_PRICE,
     AIModel,
     Alias,
     PriceVersion,
     RetiredModel,
 )
-from catalog.types import Catalog, ImagePrice, Modality, Model, TokenPrice
+from catalog.types import (
+    Catalog,
+    ImagePrice,
+    Modality,
+    Model,
+    Price,
+    SpeechPrice,
+    TokenPrice,
+)
 from common.errors import ServiceUnavailable
 
 MAX_AGE = 5.0  # seconds
@@ -87,9 +96,9 @@ async def aget_catalog() -> Catalog:
     return _loaded()
 
 
-def price_history() -> dict[str, list[tuple[datetime, TokenPrice | ImagePrice]]]:
+def price_history() -> dict[str, list[tuple[datetime, Price]]]:
     """All prices of each model, the first of them first, with the moment from which each counts."""
-    history: dict[str, list[tuple[datetime, TokenPrice | ImagePrice]]] = {}
+    history: dict[str, list[tuple[datetime, Price]]] = {}
     for row in PriceVersion.objects.filter(OF_THE_RIGHT_KIND).order_by("valid_from"):
         history.setdefault(row.model_id, []).append((row.valid_from, _price(row)))
     return history
@@ -135,7 +144,7 @@ def _load() -> Catalog:
     return Catalog(MappingProxyType(models), MappingProxyType(aliases), retired)
 
 
-def _prices() -> dict[str, TokenPrice | ImagePrice]:
+def _prices() -> dict[str, Price]:
     """The price in force of each model. One of the wrong kind is passed over: the price before it
     stands."""
     latest = (
@@ -157,16 +166,18 @@ def _report_wrong_kind(version_id: int, model: str) -> None:
     log.error("catalog.price_of_wrong_kind", price_version=version_id, model=model)
 
 
-def _price(version: PriceVersion) -> TokenPrice | ImagePrice:
-    """A row has all rates of one kind and none of the other: its check constraint says so."""
+def _price(version: PriceVersion) -> Price:
+    """A row has all rates of one kind and none of the others: its check constraint says so."""
     if version.input is not None:
         return TokenPrice(version.id, *(getattr(version, name) for name in TOKEN_PRICE))
+    if version.speech_hour is not None:
+        return SpeechPrice(version.id, *(getattr(version, name) for name in SPEECH_PRICE))
     low, standard, high, fee = (getattr(version, name) for name in IMAGE_PRICE)
     per_image = MappingProxyType({"low": low, "standard": standard, "high": high})
     return ImagePrice(version.id, per_image, fee)
 
 
-def _model(row: AIModel, price: TokenPrice | ImagePrice) -> Model:
+def _model(row: AIModel, price: Price) -> Model:
     return Model(
         id=row.id,
         display_name=row.display_name,
@@ -181,6 +192,7 @@ def _model(row: AIModel, price: TokenPrice | ImagePrice) -> Model:
         context_window=row.context_window,
         max_output_tokens=row.max_output_tokens,
         prompt_overhead_tokens=row.prompt_overhead_tokens,
+        minimum_seconds=row.minimum_seconds,
         free=row.free,
         created=int(datetime.combine(row.released_on, time(), UTC).timestamp()),
         price=price,

@@ -23,12 +23,17 @@ class SeedReport:
 
 @transaction.atomic
 def seed_catalog(*, local: bool) -> SeedReport:
-    """Bring the catalog up to `catalog.seeds`; `local` adds the model served on this machine.
+    """Bring the catalog up to `catalog.seeds`; `local` adds the models served on this machine.
 
     Safe to repeat. Models and aliases that are not in the list are left alone, and so is an
     operator's `enabled`. Prices are only ever added (see `_add_missing_prices`).
     """
-    listed = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.EMBEDDING_MODELS]
+    listed = [
+        *seeds.CHAT_MODELS,
+        *seeds.IMAGE_MODELS,
+        *seeds.EMBEDDING_MODELS,
+        *seeds.SPEECH_MODELS,
+    ]
     if local:
         listed += seeds.LOCAL_MODELS
     added = updated = prices_added = 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Modality = Literal["chat", "image", "embedding"]
+Modality = Literal["chat", "image", "embedding", "speech"]
 
 # The provider that is this machine: what it serves may cost nothing.
 LOCAL_PROVIDER = "local"
@@ -30,6 +30,19 @@ class ImagePrice:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechPrice:
+    """Nano-USD per hour of audio, which makes the providers' list prices whole. `fee` is the
+    platform's."""
+
+    version_id: int
+    per_hour: int
+    fee: int
+
+
+Price = TokenPrice | ImagePrice | SpeechPrice
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     id: str
     display_name: str
@@ -44,9 +57,10 @@ class Model:
     context_window: int
     max_output_tokens: int
     prompt_overhead_tokens: int
+    minimum_seconds: int
     free: bool
     created: int
-    price: TokenPrice | ImagePrice
+    price: Price
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ _PROVIDERS: Mapping[str, _Provider] = {
     ),
     "together": _Provider("https://api.together.xyz/v1"),
     "bfl": _Provider("https://api.bfl.ai/v1", wire=None),
+    "deepgram": _Provider("https://api.deepgram.com/v1", wire=None),
     "ollama": _Provider("", Flags(effort_map=SAME_WORD)),
     "vllm": _Provider("", Flags(effort_map=SAME_WORD)),
 }
@@ -121,7 +122,8 @@ def from_environ(
 ) -> dict[str, ProviderConfig]:
     """The providers that `environ` configures, by name; one that is absent cannot be called.
 
-    Reads `<NAME>_API_KEY` and `<NAME>_BASE_URL` of each provider, and `LOCAL_MODEL_URL`.
+    Reads `<NAME>_API_KEY` and `<NAME>_BASE_URL` of each provider, `LOCAL_MODEL_URL` and
+    `LOCAL_SPEECH_URL`.
     A provider in `simulated` that is not configured is called at the simulator.
     """
     providers: dict[str, ProviderConfig] = {}
@@ -142,4 +144,6 @@ def from_environ(
         providers["local"] = ProviderConfig(
             "local", "openai_compatible", local_url.rstrip("/"), "", _LOCAL
         )
+    if speech_url := environ.get("LOCAL_SPEECH_URL", "").strip():
+        providers["local_speech"] = ProviderConfig("local_speech", None, speech_url.rstrip("/"), "")
     return providers

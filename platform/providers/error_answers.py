@@ -136,8 +136,12 @@ def _read(body: bytes) -> _Problem:
     error = answer.get("error")
     fields = error if isinstance(error, dict) else answer
     details = [*_dicts(fields.get("details")), *_dicts(fields.get("metadata"))]
-    named = {fields.get(name) for name in ("code", "type", "status") if _is_code(fields.get(name))}
-    messages = (error, fields.get("message"), answer.get("detail"))
+    named = {
+        fields.get(name)
+        for name in ("code", "type", "status", "err_code")
+        if _is_code(fields.get(name))
+    }
+    messages = (error, fields.get("message"), fields.get("err_msg"), answer.get("detail"))
     return _Problem(
         codes=frozenset({_code(value) for value in named} | _detailed_codes(details)),
         message=next((text for text in messages if isinstance(text, str)), ""),

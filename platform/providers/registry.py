@@ -10,13 +10,15 @@ from django.core.signals import setting_changed
 from common.http import UpstreamClient
 from providers.anthropic import Anthropic
 from providers.config import ProviderConfig, Wire
+from providers.deepgram import Deepgram
 from providers.flux import Flux
 from providers.gemini import Gemini
 from providers.gemini_images import GeminiImages
 from providers.openai_compatible import OpenAICompatible
 from providers.openai_embeddings import OpenAIEmbeddings
 from providers.openai_images import OpenAIImages
-from providers.types import ChatWire, EmbeddingWire, ImageWire
+from providers.openai_speech import OpenAISpeech
+from providers.types import ChatWire, EmbeddingWire, ImageWire, SpeechWire
 from providers.xai_images import XAIImages
 
 _CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]] = {
@@ -31,6 +33,13 @@ _IMAGE_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], ImageWire]
     "xai": XAIImages,
     "google": GeminiImages,
     "bfl": Flux,
+}
+
+_SPEECH_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], SpeechWire]] = {
+    "openai": OpenAISpeech,
+    "groq": OpenAISpeech,
+    "local_speech": OpenAISpeech,
+    "deepgram": Deepgram,
 }
 
 # Who else speaks OpenAI's wire has no embeddings, or takes a few texts at a time only.
@@ -52,6 +61,11 @@ def get_embedding_wire(provider: str) -> EmbeddingWire | None:
 def get_image_wire(provider: str) -> ImageWire | None:
     """The image wire of that provider, or None where it is not configured or has none."""
     return _image_wires().get(provider)
+
+
+def get_speech_wire(provider: str) -> SpeechWire | None:
+    """The speech wire of that provider, or None where it is not configured or has none."""
+    return _speech_wires().get(provider)
 
 
 async def aclose() -> None:
@@ -86,9 +100,18 @@ def _image_wires() -> Mapping[str, ImageWire]:
     }
 
 
+@functools.cache
+def _speech_wires() -> Mapping[str, SpeechWire]:
+    return {
+        name: _SPEECH_WIRES[name](config, _client)
+        for name, config in settings.PROVIDERS.items()
+        if name in _SPEECH_WIRES
+    }
+
+
 def _forget(*, setting: str, **_: Any) -> None:
     if setting == "PROVIDERS":
-        for wires in (_chat_wires, _embedding_wires, _image_wires):
+        for wires in (_chat_wires, _embedding_wires, _image_wires, _speech_wires):
             wires.cache_clear()
 
 

@@ -96,6 +96,25 @@ class Image(Struct, frozen=True):
     media_type: str
 
 
+AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
+
+
+class SpeechRequest(Struct, frozen=True):
+    """Audio to write down. `language` is its ISO 639-1 code, None where that is to be found out."""
+
+    model: str
+    audio: bytes
+    format: AudioFormat
+    language: str | None = None
+
+
+class Transcript(Struct, frozen=True):
+    """What was said. `language` is an ISO 639-1 code, None where the provider does not say."""
+
+    text: str
+    language: str | None
+
+
 class Deadlines(Struct, frozen=True):
     """Seconds. `first_byte` and `idle` concern streamed calls only; `total` concerns both."""
 
@@ -139,4 +158,12 @@ class ImageWire(Protocol):
 
         Raises only ProviderErrors; `RequestRefused` with `blocked` where moderation refused.
         """
+        ...
+
+
+class SpeechWire(Protocol):
+    """One provider's speech interface."""
+
+    async def transcribe(self, request: SpeechRequest, deadlines: Deadlines) -> Transcript:
+        """What is said in the audio; no text where nothing is. Raises only ProviderErrors."""
         ...

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from operator import itemgetter
 from random import Random
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec import Struct
 
-from catalog.types import ImagePrice, Model, TokenPrice
+from catalog.types import ImagePrice, Model, Price, TokenPrice
 from publicapi.demo import sizes
 from publicapi.demo.cast import Person, Rhythm
 from publicapi.demo.sizes import Size
 
-Prices = Mapping[str, list[tuple[datetime, TokenPrice | ImagePrice]]]
+Prices = Mapping[str, list[tuple[datetime, Price]]]
 Ending = Literal["settled", "released", "expired"]
 
 DAYS = 30
@@ -89,9 +89,7 @@ def _chosen(random: Random, weights: Mapping[str, int]) -> str:
     return random.choices(list(weights), list(weights.values()))[0]
 
 
-def _price_at(
-    versions: list[tuple[datetime, TokenPrice | ImagePrice]], at: datetime
-) -> TokenPrice | ImagePrice:
+def _price_at(versions: list[tuple[datetime, Price]], at: datetime) -> Price:
     """The price in force; for a time before all of them the first."""
     return versions[max(0, bisect_right(versions, at, key=itemgetter(0)) - 1)][1]
 
@@ -108,12 +106,13 @@ def _key(person: Person, random: Random, model: str, day: int) -> str | None:
     return _chosen(random, weights) if weights and through_api else None
 
 
-def _size(person: Person, random: Random, model: Model, price: TokenPrice | ImagePrice) -> Size:
+def _size(person: Person, random: Random, model: Model, price: Price) -> Size:
     if isinstance(price, ImagePrice):
         return sizes.pictures(random, price)
+    per_token = cast(TokenPrice, price)
     if model.modality == "embedding":
-        return sizes.texts(random, price)
-    return sizes.conversation(random, model, price, person.length)
+        return sizes.texts(random, per_token)
+    return sizes.conversation(random, model, per_token, person.length)
 
 
 def _ending(random: Random, size: Size, failing: float) -> Ending:

@@ -6,7 +6,7 @@ from catalog.selectors import aget_catalog
 from catalog.types import Modality, Model
 from publicapi.v1.errors import ModelNotFound
 
-# What a model is, and where it is called.
+# What a model is, and where it is called. Others are not for programs, and not listed.
 _KINDS: dict[Modality, tuple[str, str]] = {
     "chat": ("a chat model", "/v1/chat/completions"),
     "image": ("an image model", "/v1/images/generations"),
@@ -14,11 +14,16 @@ _KINDS: dict[Modality, tuple[str, str]] = {
 }
 
 
+def is_listed(model: Model) -> bool:
+    """Is it on offer in `/v1`?"""
+    return model.modality in _KINDS
+
+
 async def find_listed(name: str) -> Model:
     """The model of that id or legacy alias. Raises ModelNotFound."""
     catalog = await aget_catalog()
     model = catalog.find(name)
-    if model is not None:
+    if model is not None and is_listed(model):
         return model
     if name in catalog.retired:
         raise ModelNotFound(

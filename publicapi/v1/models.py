@@ -1,19 +1,22 @@
 """`GET /v1/models` and `GET /v1/models/{id}`: the catalog with live prices."""
 
+from typing import cast
+
 import msgspec
 
 from billing.selectors.api_keys import KeyHolder
 from billing.selectors.plans import models_in_plan
 from catalog import pricing
 from catalog.selectors import aget_catalog
-from catalog.types import ImagePrice, Model, TokenPrice
+from catalog.types import ImagePrice, Model, Price, TokenPrice
 from common.money import usd
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange
-from publicapi.v1.model_access import find_listed
+from publicapi.v1.model_access import find_listed, is_listed
 from publicapi.v1.models_schema import (
     Capabilities,
     ImagePricing,
+    ListedModality,
     ModelList,
     ModelRow,
     QualityPrices,
@@ -27,7 +30,7 @@ _MICRO = 1_000_000
 async def list_models(exchange: Exchange) -> None:
     """Every model on offer; a key adds what it may call and what its plan includes."""
     holder = await _optional_holder(exchange)
-    models = (await aget_catalog()).models.values()
+    models = [model for model in (await aget_catalog()).models.values() if is_listed(model)]
     included = await _included(holder)
     answer = ModelList([_row(model, holder, included) for model in models])
     if holder:
@@ -60,7 +63,7 @@ def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> Mo
         created=model.created,
         owned_by=model.owned_by,
         display_name=model.display_name,
-        modality=model.modality,
+        modality=cast(ListedModality, model.modality),
         capabilities=Capabilities(model.vision, model.tools, model.streaming),
         context_window=model.context_window,
         max_output_tokens=model.max_output_tokens,
@@ -72,7 +75,7 @@ def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> Mo
     return row
 
 
-def _pricing(price: TokenPrice | ImagePrice) -> TokenPricing | ImagePricing:
+def _pricing(price: Price) -> TokenPricing | ImagePricing:
     if isinstance(price, TokenPrice):
         return TokenPricing(
             input_per_1m_usd=price.input / _MICRO,
@@ -81,6 +84,7 @@ def _pricing(price: TokenPrice | ImagePrice) -> TokenPricing | ImagePricing:
             effective_input_per_1m_usd=pricing.effective_input(price) / _MICRO,
             effective_output_per_1m_usd=pricing.effective_output(price) / _MICRO,
         )
+    price = cast(ImagePrice, price)
     effective = {
         quality: usd(pricing.effective_image(price, quality)) for quality in price.per_image
     }

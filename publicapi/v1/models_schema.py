@@ -1,10 +1,10 @@
 """The answers of `/v1/models`: the catalog with live prices, in US dollars."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from catalog.types import Modality
+ListedModality = Literal["chat", "image", "embedding"]
 
 
 class Capabilities(Struct):
@@ -50,7 +50,7 @@ class ModelRow(Struct, tag_field="object", tag="model"):
     created: Annotated[int, Meta(description="When the model came, in Unix seconds.")]
     owned_by: str
     display_name: str
-    modality: Modality
+    modality: ListedModality
     capabilities: Capabilities
     context_window: Annotated[int, Meta(description="Tokens.")]
     max_output_tokens: Annotated[int, Meta(description="Tokens.")]

@@ -14,6 +14,7 @@ from catalog.models import AIModel, PriceVersion
 PRICES = "/admin/catalog/priceversion/"
 TOKENS = {"input": "1", "output": "2", "token_fee": "3"}
 PICTURES = {"image_low": "1", "image_standard": "2", "image_high": "3", "image_fee": "4"}
+SPEECH = {"speech_hour": "0.27", "speech_fee": "100"}
 LATER = {"valid_from_0": "2030-01-01", "valid_from_1": "00:00:00"}
 
 
@@ -55,6 +56,10 @@ def test_a_price_is_typed_in_dollars_to_the_last_digit(operator: Client) -> None
     assert add(operator, model="gpt-image-2.5-flare", **rates) == ""
     price = PriceVersion.objects.get(model="gpt-image-2.5-flare", valid_from__year=2030)
     assert (price.image_low, price.image_high) == (1, 100_000_000_000)
+
+    assert add(operator, model="nova-3", **SPEECH) == ""
+    price = PriceVersion.objects.get(model="nova-3", valid_from__year=2030)
+    assert (price.speech_hour, price.speech_fee) == (270_000_000, 100_000_000_000)
 
 
 def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
@@ -108,6 +113,8 @@ def test_a_moment_that_is_none_is_refused_on_the_form(operator: Client) -> None:
         ("gpt-6-luna", PICTURES, "token"),
         ("text-embedding-3-small", PICTURES, "token"),
         ("gpt-image-2.5-flare", TOKENS, "picture"),
+        ("gpt-image-2.5-flare", SPEECH, "picture"),
+        ("nova-3", TOKENS, "hour"),
     ],
 )
 def test_a_price_of_the_wrong_kind_is_refused_on_the_form(

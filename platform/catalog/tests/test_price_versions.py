@@ -13,6 +13,7 @@ pytestmark = pytest.mark.django_db
 
 TOKENS = {"input": 1, "output": 2, "token_fee": 3}
 PICTURES = {"image_low": 1, "image_standard": 2, "image_high": 3, "image_fee": 4}
+SPEECH = {"speech_hour": 1, "speech_fee": 2}
 
 
 def add(**rates: Any) -> PriceVersion:
@@ -48,7 +49,7 @@ def test_a_price_version_that_is_not_in_force_yet_is_withdrawn_but_not_altered()
     assert rows.filter(valid_from__gt=now + timedelta(hours=1)).delete()[0] == 1
 
 
-@pytest.mark.parametrize("rates", [TOKENS, PICTURES, dict.fromkeys(TOKENS, 0)])
+@pytest.mark.parametrize("rates", [TOKENS, PICTURES, SPEECH, dict.fromkeys(TOKENS, 0)])
 def test_a_whole_price_is_taken(rates: dict[str, int]) -> None:
     assert add(**rates).id
 
@@ -59,8 +60,12 @@ def test_a_whole_price_is_taken(rates: dict[str, int]) -> None:
         {},
         {**TOKENS, **PICTURES},
         {**TOKENS, "image_fee": 1},
+        {**TOKENS, **SPEECH},
+        {**PICTURES, "speech_fee": 1},
         *({k: v for k, v in TOKENS.items() if k != name} for name in TOKENS),
         *({k: v for k, v in PICTURES.items() if k != name} for name in PICTURES),
+        *({k: v for k, v in SPEECH.items() if k != name} for name in SPEECH),
+        *({**SPEECH, name: -1} for name in SPEECH),
         *({**TOKENS, name: -1} for name in TOKENS),
         *({**PICTURES, name: -1} for name in PICTURES),
     ],

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.pricing import effective_image, effective_input, effective_output
+from catalog.pricing import effective_image, effective_input, effective_output, speech_cost
 from catalog.pricing import image_cost as cost_of_images
 from catalog.pricing import token_cost as cost_of_tokens
-from catalog.types import ImagePrice, TokenPrice
+from catalog.types import ImagePrice, SpeechPrice, TokenPrice
 
 RATES = st.integers(0, 10**9)
 PRICES = st.builds(TokenPrice, st.just(1), RATES, RATES, RATES)
@@ -60,6 +60,13 @@ def test_a_picture_costs_its_quality_and_the_fee(quality: str, cost: int) -> Non
     assert cost_of_images(PICTURE, quality, 3) == 3 * cost * 1_000_000
 
 
+@given(RATES, RATES, COUNTS)
+def test_a_second_of_audio_costs_its_part_of_an_hour(per_hour: int, fee: int, seconds: int) -> None:
+    cost = speech_cost(SpeechPrice(1, per_hour, fee), seconds)
+    assert type(cost) is int
+    assert cost == ceil(Fraction((per_hour + fee) * seconds, 3_600))
+
+
 def test_effective_rates_include_the_fee() -> None:
     assert effective_input(EMBEDDING) == 1_020_000
     assert effective_output(EMBEDDING) == 1_000_000
@@ -73,6 +80,8 @@ def test_a_negative_count_is_refused() -> None:
         cost_of_tokens(EMBEDDING, 0, -1)
     with pytest.raises(ValueError, match="zero"):
         cost_of_images(PICTURE, "low", -1)
+    with pytest.raises(ValueError, match="zero"):
+        speech_cost(SpeechPrice(1, 1, 1), -1)
 
 
 def test_a_quality_that_the_model_lacks_is_a_key_error() -> None:

@@ -23,6 +23,7 @@ def list_one(monkeypatch: pytest.MonkeyPatch, seed: ModelSeed) -> None:
     monkeypatch.setattr(seeds, "CHAT_MODELS", (seed,))
     monkeypatch.setattr(seeds, "IMAGE_MODELS", ())
     monkeypatch.setattr(seeds, "EMBEDDING_MODELS", ())
+    monkeypatch.setattr(seeds, "SPEECH_MODELS", ())
 
 
 LUNA = next(seed for seed in seeds.CHAT_MODELS if seed.id == "gpt-6-luna")
@@ -32,30 +33,31 @@ def prices_of(model: str) -> list[PriceVersion]:
     return list(PriceVersion.objects.filter(model=model).order_by("valid_from"))
 
 
-def test_the_service_starts_with_eighteen_models() -> None:
-    assert seed_catalog(local=False) == SeedReport(18, added=18, updated=0, prices_added=19)
+def test_the_service_starts_with_twenty_one_models() -> None:
+    assert seed_catalog(local=False) == SeedReport(21, added=21, updated=0, prices_added=22)
     by_modality = Counter(AIModel.objects.values_list("modality", flat=True))
-    assert by_modality == {"chat": 13, "image": 4, "embedding": 1}
+    assert by_modality == {"chat": 13, "image": 4, "embedding": 1, "speech": 3}
 
 
-def test_the_local_model_is_listed_only_when_asked_for() -> None:
+def test_the_local_models_are_listed_only_when_asked_for() -> None:
     seed_catalog(local=False)
     assert get_catalog().find("smollm2-135m") is None
-    assert seed_catalog(local=True).added == 1
+    assert get_catalog().find("pocketsphinx-en") is None
+    assert seed_catalog(local=True).added == 2
     assert AIModel.objects.get(id="smollm2-135m").free
 
 
 def test_a_second_run_changes_nothing() -> None:
     seed_catalog(local=True)
     rows = list(PriceVersion.objects.values()), list(AIModel.objects.values())
-    assert seed_catalog(local=True) == SeedReport(19, added=0, updated=0, prices_added=0)
+    assert seed_catalog(local=True) == SeedReport(23, added=0, updated=0, prices_added=0)
     assert (list(PriceVersion.objects.values()), list(AIModel.objects.values())) == rows
 
 
 def test_the_command_says_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_catalog", "--local")
     assert capsys.readouterr().out == (
-        "Catalog: 19 models listed, 19 added, 0 updated, 20 prices added.\n"
+        "Catalog: 23 models listed, 23 added, 0 updated, 24 prices added.\n"
     )
 
 
@@ -154,7 +156,13 @@ def test_an_alias_that_moved_follows_the_list() -> None:
 
 
 def test_no_name_means_two_things() -> None:
-    listed = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.EMBEDDING_MODELS, *seeds.LOCAL_MODELS]
+    listed = [
+        *seeds.CHAT_MODELS,
+        *seeds.IMAGE_MODELS,
+        *seeds.EMBEDDING_MODELS,
+        *seeds.SPEECH_MODELS,
+        *seeds.LOCAL_MODELS,
+    ]
     names = [seed.id for seed in listed] + [name for seed in listed for name in seed.aliases]
     names += seeds.RETIRED
     assert len(names) == len(set(names))
@@ -162,11 +170,14 @@ def test_no_name_means_two_things() -> None:
 
 def test_every_listed_price_is_above_its_fee_and_whole() -> None:
     seed_catalog(local=True)
-    assert (
-        not PriceVersion.objects.exclude(token_fee=1_000_000).exclude(image_fee=10_000_000).exists()
-    )
+    without_fee = PriceVersion.objects.exclude(token_fee=1_000_000).exclude(image_fee=10_000_000)
+    assert not without_fee.exclude(speech_fee=60_000_000).exists()
     assert RetiredModel.objects.count() == 5
-    assert all(type(rate) is int for seed in seeds.CHAT_MODELS for rate in _rates(seed))
+    assert all(
+        type(rate) is int
+        for seed in (*seeds.CHAT_MODELS, *seeds.SPEECH_MODELS)
+        for rate in _rates(seed)
+    )
 
 
 def _rates(seed: ModelSeed) -> list[int]:

@@ -27,6 +27,7 @@ SIMULATED_BY_DEFAULT = (
     "moonshot",
     "groq",
     "bfl",
+    "deepgram",
 )
 
 

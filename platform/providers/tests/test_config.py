@@ -7,7 +7,7 @@ from providers.config import from_environ
 NONE: frozenset[str] = frozenset()
 HOSTED = [
     *("openai", "anthropic", "google", "xai", "deepseek", "mistral", "moonshot", "groq"),
-    *("qwen", "zai", "openrouter", "together", "bfl"),
+    *("qwen", "zai", "openrouter", "together", "bfl", "deepgram"),
 ]
 
 
@@ -42,7 +42,12 @@ def test_a_provider_without_a_key_is_simulated_if_it_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("anthropic", "/anthropic"), ("google", "/google/v1beta"), ("bfl", "/bfl/v1")],
+    [
+        ("anthropic", "/anthropic"),
+        ("google", "/google/v1beta"),
+        ("bfl", "/bfl/v1"),
+        ("deepgram", "/deepgram/v1"),
+    ],
 )
 def test_each_wire_is_simulated_below_the_path_it_expects(name: str, path: str) -> None:
     providers = from_environ({}, simulated=frozenset({name}), simulator_url="http://sim:1")
@@ -68,6 +73,13 @@ def test_a_key_wins_over_the_simulator() -> None:
 
 def test_no_simulator_is_no_simulated_provider() -> None:
     assert from_environ({}, simulated=frozenset({"xai"}), simulator_url="") == {}
+
+
+def test_the_local_recogniser_needs_no_key_and_speaks_no_chat() -> None:
+    environ = {"LOCAL_SPEECH_URL": "http://127.0.0.1:1/v1/"}
+    [config] = from_environ(environ, simulated=NONE, simulator_url="").values()
+    assert (config.name, config.base_url) == ("local_speech", "http://127.0.0.1:1/v1")
+    assert (config.api_key, config.wire) == ("", None)
 
 
 def test_the_local_model_needs_no_key() -> None:

@@ -60,8 +60,12 @@ def test_the_list_is_all_chat_image_and_embeddings_models(http: httpx.Client) ->
     listed = rows(http.get("/v1/models"))
     offered = seeds.CHAT_MODELS + seeds.IMAGE_MODELS + seeds.EMBEDDING_MODELS + seeds.LOCAL_MODELS
     assert {name: row["modality"] for name, row in listed.items()} == {
-        model.id: model.modality for model in offered
+        model.id: model.modality for model in offered if model.modality != "speech"
     }
+
+
+def test_a_speech_model_is_none_of_v1(http: httpx.Client) -> None:
+    refusal(http.get("/v1/models/nova-3"), 404, "model_not_found", keyed=False)
 
 
 def test_an_image_is_priced_by_the_piece(http: httpx.Client) -> None:
