@@ -16,8 +16,9 @@ COPY . .
 # The settings want their secrets even here; these never leave this line.
 RUN SECRET_KEY=build API_KEY_PEPPER=build ALLOWED_HOSTS=build PUBLIC_BASE_URL=build \
     DJANGO_SETTINGS_MODULE=config.settings.base python manage.py collectstatic --noinput
-RUN useradd --system --no-create-home app && install --directory --owner=app /outputs
-ENV OUTPUTS_DIR=/outputs
+RUN useradd --system --no-create-home app && install --directory --owner=app /outputs /uploads
+ENV OUTPUTS_DIR=/outputs \
+    UPLOADS_DIR=/uploads
 USER app
 
 EXPOSE 8000

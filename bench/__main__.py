@@ -51,6 +51,7 @@ def _production(started: Stores) -> dict[str, str]:
         "ALLOWED_HOSTS": "127.0.0.1",
         "PUBLIC_BASE_URL": "http://127.0.0.1",
         "OUTPUTS_DIR": f"{started.folder}/outputs",
+        "UPLOADS_DIR": f"{started.folder}/uploads",
         "EMAIL_URL": "smtp://127.0.0.1",
         "DEFAULT_FROM_EMAIL": "bench@example.com",
     }

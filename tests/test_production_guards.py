@@ -16,6 +16,7 @@ SAFE = {
     "ALLOWED_HOSTS": "app.example.com",
     "PUBLIC_BASE_URL": "https://app.example.com",
     "OUTPUTS_DIR": "/outputs",
+    "UPLOADS_DIR": "/uploads",
     "EMAIL_URL": "smtp+tls://user:password@mail.example.com:587",
     "DEFAULT_FROM_EMAIL": "noreply@example.com",
     "API_HOST": "api.example.com",
@@ -57,6 +58,7 @@ UNSAFE = [
     ({"DEFAULT_FROM_EMAIL": ""}, "DEFAULT_FROM_EMAIL"),
     ({"OUTPUTS_DIR": ""}, "OUTPUTS_DIR"),
     ({"OUTPUTS_DIR": "outputs"}, "OUTPUTS_DIR"),
+    ({"UPLOADS_DIR": "uploads"}, "UPLOADS_DIR"),
 ]
 
 

@@ -50,8 +50,9 @@ def production_dangers() -> Iterator[str]:
         yield "GOOGLE_JWKS_URL must begin with https: keys from there open accounts."
     yield from _network_dangers()
     yield from _mail_dangers()
-    if not Path(settings.OUTPUTS_DIR).is_absolute():
-        yield "OUTPUTS_DIR must be an absolute path, the same for web and worker."
+    for name in ("OUTPUTS_DIR", "UPLOADS_DIR"):
+        if not Path(getattr(settings, name)).is_absolute():
+            yield f"{name} must be an absolute path, the same for web and worker."
 
 
 def _network_dangers() -> Iterator[str]:

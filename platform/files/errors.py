@@ -1,10 +1,12 @@
 """Why a file is not stored, or not served."""
 
-from common.errors import Forbidden, NotFound, ServiceUnavailable
+from collections.abc import Sequence
+
+from common.errors import Conflict, Forbidden, NotFound, ServiceUnavailable, ValidationFailed
 
 
 class StorageUnavailable(ServiceUnavailable):
-    """The storage took no file: full, away, or not ours to write to."""
+    """The storage took no file, or gave none: full, away, or not ours to use."""
 
 
 class LinkNotValid(Forbidden):
@@ -12,8 +14,29 @@ class LinkNotValid(Forbidden):
 
 
 class LinkExpired(Forbidden):
-    message = "This link has expired. A link to a generated file works for 24 hours."
+    message = "This link has expired. A link to a file works for 24 hours."
 
 
 class FileGone(NotFound):
     message = "This file is no longer kept."
+
+
+class UploadNotFound(ValidationFailed):
+    """One that the body names; the one of the address is plainly not found."""
+
+    message = "There is no such upload. One that goes with no message is kept for 24 hours."
+
+    def __init__(self, loc: Sequence[str | int] = ("upload_ids",)) -> None:
+        super().__init__(errors=[{"loc": list(loc), "msg": self.message}])
+
+
+class UploadInUse(Conflict):
+    code = "upload_in_use"
+    message = "This file goes with a message. It is deleted together with the conversation."
+
+
+class UploadQuotaExceeded(Conflict):
+    """`used` and `limit` are `{files, bytes}`."""
+
+    code = "upload_quota_exceeded"
+    message = "There is no room for this file. Delete uploads, or conversations that have files."

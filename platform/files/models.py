@@ -32,7 +32,8 @@ class StoredFile(models.Model):
 
 
 class Upload(models.Model):
-    """A file that a user has uploaded. It never changes.
+    """A file that a user has uploaded. It never changes, but for being taken down by an operator:
+    that deletes its bytes, and then it is no text either.
 
     `name` is what the user calls it, made harmless; where it lies is made of the id. `media_type`
     is what its bytes are, not what was claimed; `is_text` says that they are UTF-8 text, which
@@ -50,6 +51,7 @@ class Upload(models.Model):
     size = models.PositiveIntegerField()
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True, db_index=True)
+    taken_down_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["account", "-id"], name="upload_newest_first")]

@@ -1,4 +1,4 @@
-"""The kinds of files that are stored, and what a file is called."""
+"""The kinds of files that are stored, what a file is called, and the bounds of uploads."""
 
 from uuid import UUID
 
@@ -8,6 +8,11 @@ EXTENSIONS = {
     "image/png": "png",
     "image/webp": "webp",
 }
+
+MAX_UPLOADS = 10_000  # of an account
+MAX_UPLOAD_NAME = 255  # characters
+# What is attached to nothing by then is deleted.
+UPLOAD_SECONDS = 24 * 3600
 
 
 def file_name(file_id: UUID, media_type: str) -> str:

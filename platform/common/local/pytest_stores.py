@@ -32,9 +32,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         os.environ["DATABASE_URL"] = started.database_url
         os.environ["REDIS_URL"] = started.redis_url
         os.environ["OUTPUTS_DIR"] = f"{started.folder}/outputs"
+        os.environ["UPLOADS_DIR"] = f"{started.folder}/uploads"
         os.environ[MARK] = started.folder
     elif worker is not None:
         server, _, _ = os.environ["REDIS_URL"].rpartition("/")
         os.environ["REDIS_URL"] = f"{server}/{int(worker.removeprefix('gw')) + 1}"
         os.environ["OUTPUTS_DIR"] += f"/{worker}"
+        os.environ["UPLOADS_DIR"] += f"/{worker}"
     yield

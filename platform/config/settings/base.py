@@ -162,16 +162,24 @@ CHANNEL_LAYERS = {
     }
 }
 
-# Files that models made, in a folder that all processes reach.
+# Files that models made, and files that users uploaded: folders that all processes reach.
 OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))
+UPLOADS_DIR: str = env.str("UPLOADS_DIR", str(VAR_DIR / "uploads"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "outputs": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": OUTPUTS_DIR},
     },
+    "uploads": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": UPLOADS_DIR},
+    },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+
+# What the uploads of one user may take up, in millions of bytes.
+UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)
 
 # --- Accounts -----------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ class Migration(migrations.Migration):
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
                 ("expires_at", models.DateTimeField(db_index=True, null=True)),
+                ("taken_down_at", models.DateTimeField(null=True)),
                 (
                     "account",
                     models.ForeignKey(

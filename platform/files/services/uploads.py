@@ -1,0 +1,147 @@
+"""Files of the user's: stored, attached, let go of, deleted."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.files import File
+from django.core.files.storage import storages
+from django.db import close_old_connections, transaction
+from django.db.models import Exists
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from common.errors import NotFound
+from common.filenames import harmless
+from common.locks import hold
+from files.errors import StorageUnavailable, UploadInUse, UploadNotFound, UploadQuotaExceeded
+from files.models import Upload
+from files.selectors.uploads import live, usage_of
+from files.sniffing import Kind, sniff
+from files.types import MAX_UPLOAD_NAME, MAX_UPLOADS, UPLOAD_SECONDS, storage_path
+
+log = structlog.get_logger(__name__)
+
+RETRY = timedelta(hours=1)
+
+
+def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
+    """Keep a file, for a day unless it is attached by then.
+
+    Raises UploadQuotaExceeded, StorageUnavailable.
+    """
+    # The row comes first: what is left of a write that broke off is purged like any other file.
+    name = harmless(name, limit=MAX_UPLOAD_NAME, otherwise="file")
+    upload = _register(user, name, file.size, sniff(file.chunks()))
+    # Back to the pool, while the bytes go to wherever they go.
+    close_old_connections()
+    try:
+        storages["uploads"].save(storage_path(str(upload.pk)), file)
+    except OSError as error:
+        log.exception("upload.not_stored", upload=str(upload.pk))
+        Upload.objects.filter(pk=upload.pk).update(expires_at=Now())
+        raise StorageUnavailable from error
+    return upload
+
+
+@transaction.atomic
+def _register(user: AbstractBaseUser, name: str, size: int, kind: Kind) -> Upload:
+    # Uploads of one account queue up here, so that none can pass the quota beside another.
+    hold("files.uploads", str(user.pk))
+    used = usage_of(user)
+    limit = {"files": MAX_UPLOADS, "bytes": settings.UPLOAD_QUOTA_MB * 1_000_000}
+    if used["files"] >= limit["files"] or used["bytes"] + size > limit["bytes"]:
+        raise UploadQuotaExceeded(used=used, limit=limit)
+    expires_at = timezone.now() + timedelta(seconds=UPLOAD_SECONDS)
+    return Upload.objects.create(
+        account_id=user.pk,
+        name=name,
+        media_type=kind.media_type,
+        is_text=kind.is_text,
+        size=size,
+        expires_at=expires_at,
+    )
+
+
+def attach(*, uploads: Sequence[Upload]) -> None:
+    """Keep uploads for as long as what they are attached to, within the caller's transaction.
+
+    Raises UploadNotFound where one has been deleted since it was read.
+    """
+    upload_ids = [upload.pk for upload in uploads]
+    held = live().filter(pk__in=upload_ids).order_by("pk").select_for_update(no_key=True)
+    if len(held) < len(set(upload_ids)):
+        raise UploadNotFound
+    Upload.objects.filter(pk__in=upload_ids).update(expires_at=None)
+
+
+def release(*, upload_ids: Collection[UUID], unless: Exists) -> None:
+    """Let uploads be deleted, within the transaction that has taken away what they were attached
+    to; `unless` says which are attached to something else, with OuterRef("pk") for the upload."""
+    rows = Upload.objects.filter(pk__in=upload_ids)
+    # Whoever attaches one of them just now has done so, or finds that it has gone.
+    list(rows.order_by("pk").select_for_update(no_key=True))
+    rows.exclude(unless).update(expires_at=Now())
+
+
+def delete(*, user: AbstractBaseUser, upload_id: UUID) -> None:
+    """Delete an upload, its bytes first. Raises NotFound, UploadInUse, StorageUnavailable."""
+    with transaction.atomic():
+        upload = live().filter(account_id=user.pk, pk=upload_id).select_for_update().first()
+        if upload is None:
+            raise NotFound
+        if upload.expires_at is None:
+            raise UploadInUse
+        _erase(upload)
+        upload.delete()
+
+
+@transaction.atomic
+def take_down(*, upload: Upload) -> bool:
+    """Delete the bytes of an upload and keep its row, which a message may show. Was it there?
+
+    Raises StorageUnavailable.
+    """
+    held = Upload.objects.select_for_update().get(pk=upload.pk)
+    if held.taken_down_at is not None:
+        return False
+    _erase(held)
+    held.taken_down_at, held.is_text = timezone.now(), False
+    held.save(update_fields=["taken_down_at", "is_text"])
+    return True
+
+
+def purge_expired(*, limit: int = 1000) -> int:
+    """Delete uploads whose time is over, the oldest first, at most `limit`. Returns how many.
+
+    One that cannot be deleted now is tried again in an hour, and does not stand in others' way.
+    """
+    expired = Upload.objects.filter(expires_at__lte=Now()).order_by("expires_at")
+    return sum(_purge(upload_id) for upload_id in expired.values_list("pk", flat=True)[:limit])
+
+
+@transaction.atomic
+def _purge(upload_id: UUID) -> bool:
+    expired = Upload.objects.filter(pk=upload_id, expires_at__lte=Now())
+    upload = expired.select_for_update(skip_locked=True).first()
+    if upload is None:
+        return False
+    try:
+        _erase(upload)
+    except StorageUnavailable:
+        upload.expires_at = timezone.now() + RETRY
+        upload.save(update_fields=["expires_at"])
+        return False
+    upload.delete()
+    return True
+
+
+def _erase(upload: Upload) -> None:
+    try:
+        storages["uploads"].delete(storage_path(str(upload.pk)))
+    except OSError as error:
+        log.exception("upload.not_deleted", upload=str(upload.pk))
+        raise StorageUnavailable from error

@@ -1,0 +1,57 @@
+"""What the bytes of a file are. What its name or its sender says plays no part.
+
+Only the first bytes are looked at by their signatures, and nothing is unpacked: an archive that
+would fill a disk is an archive like any other.
+"""
+
+import codecs
+from collections.abc import Iterable
+from itertools import chain
+from typing import NamedTuple
+
+import filetype
+
+TEXT = "text/plain"
+UNKNOWN = "application/octet-stream"
+
+# A format of its own, although its bytes can all be text.
+_PDF = b"%PDF-"
+# What the signatures are looked for in.
+_HEAD_BYTES = 8192
+# ASCII's control characters, but for tab, line feed, form feed, carriage return and escape.
+_CONTROLS = bytes([*range(9), 11, *range(14, 27), *range(28, 32), 127])
+# At most one character in so many is one of them.
+_TEXT_PER_CONTROL = 100
+
+
+class Kind(NamedTuple):
+    """`is_text`: they are UTF-8 text, whatever language it is written in."""
+
+    media_type: str
+    is_text: bool
+
+
+def sniff(chunks: Iterable[bytes]) -> Kind:
+    """The kind of a file of these bytes, the first chunk of which has its first 8 KiB."""
+    chunks = iter(chunks)
+    head = next(chunks, b"")
+    if not head.startswith(_PDF) and _is_text(chain([head], chunks)):
+        return Kind(TEXT, is_text=True)
+    return Kind(filetype.guess_mime(head[:_HEAD_BYTES]) or UNKNOWN, is_text=False)
+
+
+def _is_text(chunks: Iterable[bytes]) -> bool:
+    """UTF-8 without NUL, and hardly a control character."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    size = controls = 0
+    try:
+        for chunk in chunks:
+            if 0 in chunk:
+                return False
+            decoder.decode(chunk)
+            size += len(chunk)
+            controls += len(chunk) - len(chunk.translate(None, _CONTROLS))
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return controls * _TEXT_PER_CONTROL <= size
