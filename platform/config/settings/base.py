@@ -263,6 +263,8 @@ HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
 # Seconds that running calls are given to end after SIGTERM.
 DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
 
+# What names the conversations of the web app, at the platform's cost; empty: nothing does.
+TITLE_MODEL: str = env.str("TITLE_MODEL", "claude-haiku-5-5")
 # What the free plan's chat may cost the platform in one UTC day.
 FREE_DAILY_BUDGET_USD: int = env.int("FREE_DAILY_BUDGET_USD", 100)
 # May accounts credit themselves without paying? Development only.
