@@ -6,6 +6,7 @@ import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
+from billing.selectors import free_budget
 from billing.types import Ending, Resolution
 from catalog.selectors import aget_catalog
 from catalog.types import Model
@@ -38,6 +39,7 @@ async def make_title(
     """
     try:
         model = await _model()
+        await in_thread(free_budget.check)
         return await _Title(account_id, conversation_id, message, request_id, model).make()
     except (DomainError, OperationalError, InterfaceError) as failure:
         log.info("title.not_made", conversation_id=str(conversation_id), error=str(failure))
