@@ -7,7 +7,9 @@ from rest_framework import serializers
 
 from billing.serializers_call import UsageSerializer
 from common.fields import WordsField
+from common.times import iso_utc
 from conversations.models import Message
+from conversations.selectors.conversations import Detail
 from conversations.selectors.messages import MessageState
 from files.models import Upload
 from inference.fields import ErrorField, FinishReasonField
@@ -64,6 +66,29 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
     created_at = serializers.DateTimeField(read_only=True)
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
 
+    def to_representation(self, instance: MessageState) -> dict[str, Any]:
+        """What the fields would make of it, in a tenth of the time: a conversation may have
+        thousands of messages."""
+        usage = instance.usage
+        ended_at = instance.ended_at
+        return {
+            "id": str(instance.id),
+            "role": instance.role,
+            "model": instance.model or None,
+            "reasoning_effort": instance.reasoning_effort or None,
+            "status": instance.status,
+            "parent_id": None if instance.parent_id is None else str(instance.parent_id),
+            "finish_reason": instance.finish_reason or None,
+            "usage": None if usage is None else UsageSerializer().to_representation(usage),
+            "error": instance.error,
+            "context": instance.context or None,
+            "attachments": [
+                AttachmentSerializer().to_representation(upload) for upload in instance.attachments
+            ],
+            "created_at": iso_utc(instance.created_at),
+            "ended_at": None if ended_at is None else iso_utc(ended_at),
+        }
+
 
 @extend_schema_serializer(component_name="Message")
 class MessageSerializer(MessageInEventSerializer):
@@ -72,6 +97,56 @@ class MessageSerializer(MessageInEventSerializer):
 
     content = serializers.CharField(read_only=True)
     reasoning = WordsField()
+
+    def to_representation(self, instance: MessageState) -> dict[str, Any]:
+        texts = {"content": instance.content, "reasoning": instance.reasoning or None}
+        return super().to_representation(instance) | texts
+
+
+@extend_schema_serializer(component_name="ConversationRow")
+class ConversationRowSerializer(serializers.Serializer[Any]):
+    """A conversation in a list. `active_leaf_id` is the end of the branch that is shown,
+    `running_message_id` the reply that is being written."""
+
+    id = serializers.UUIDField(read_only=True)
+    title = serializers.CharField(read_only=True)
+    model = WordsField()
+    space_id = serializers.UUIDField(read_only=True, allow_null=True)
+    active_leaf_id = serializers.UUIDField(source="leaf_id", read_only=True, allow_null=True)
+    running_message_id = serializers.UUIDField(read_only=True, allow_null=True)
+    created_at = serializers.DateTimeField(read_only=True)
+    updated_at = serializers.DateTimeField(read_only=True)
+
+
+@extend_schema_serializer(component_name="Conversation")
+class ConversationSerializer(ConversationRowSerializer):
+    """A conversation. `system` is what models are told in it."""
+
+    system = serializers.CharField(read_only=True)
+
+
+@extend_schema_serializer(component_name="ConversationDetail")
+class ConversationDetailSerializer(ConversationSerializer):
+    """A conversation with the messages of all its branches, the oldest first. What the user says
+    and its replies are joined by `parent_id`; messages of the same parent are branches."""
+
+    messages = MessageSerializer(many=True, read_only=True)
+
+    def to_representation(self, instance: Detail) -> dict[str, Any]:
+        conversation = ConversationSerializer().to_representation(instance.conversation)
+        shown = MessageSerializer().to_representation
+        return {**conversation, "messages": [shown(message) for message in instance.messages]}
+
+
+class SpaceSerializer(serializers.Serializer[Any]):
+    """A space. `instructions` go into each conversation of it; `conversations` is how many."""
+
+    id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    instructions = serializers.CharField(read_only=True)
+    conversations = serializers.IntegerField(source="conversations_count", read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+    updated_at = serializers.DateTimeField(read_only=True)
 
 
 def message_in_event(state: MessageState) -> dict[str, Any]:

@@ -61,15 +61,25 @@ class MessageState(Struct, frozen=True, kw_only=True):
     ended_at: datetime | None
 
 
-def list_messages(user: User, conversation_id: UUID) -> QuerySet[Message]:
-    """The messages of the user's conversation, of all branches, the oldest first."""
-    own = Message.objects.filter(conversation=conversation_id, conversation__account=user)
-    return own.order_by("id")
+def list_messages(user: User, conversation_id: UUID) -> list[Message]:
+    """The messages of the user's conversation, of all branches: the oldest first, and none before
+    the one that it follows, whatever the clocks said that made their ids."""
+    own = list(_own(user, conversation_id).order_by("id"))
+    unlisted = {message.pk: message for message in own}
+    listed: list[Message] = []
+    for newest in own:
+        path: list[Message] = []
+        message: Message | None = newest
+        while message is not None and message.pk in unlisted:
+            path.append(unlisted.pop(message.pk))
+            message = unlisted.get(message.parent_id) if message.parent_id else None
+        listed += reversed(path)
+    return listed
 
 
 def get_message(user: User, conversation_id: UUID, message_id: UUID) -> Message:
     """A message of the user's conversation. Raises NotFound."""
-    message = list_messages(user, conversation_id).filter(pk=message_id).first()
+    message = _own(user, conversation_id).filter(pk=message_id).first()
     if message is None:
         raise NotFound
     return message
@@ -101,6 +111,10 @@ def spoken(message: Message) -> Spoken:
     for delta in map(_decode_delta, told):
         texts[delta.kind].append(delta.text)
     return Spoken("".join(texts["text"]), "".join(texts["reasoning"]))
+
+
+def _own(user: User, conversation_id: UUID) -> QuerySet[Message]:
+    return Message.objects.filter(conversation=conversation_id, account_id=user.pk)
 
 
 def attachments_of(messages: Iterable[Message]) -> defaultdict[UUID, list[Upload]]:

@@ -1,10 +1,13 @@
-"""Whoever changes a conversation holds its row, so that one thing happens to it at a time."""
+"""Whoever changes a conversation holds its row, so that one thing happens to it at a time.
+
+Whoever also moves it holds the space's row, and that first.
+"""
 
 from uuid import UUID
 
 from accounts.models import User
 from common.errors import NotFound
-from conversations.models import Conversation
+from conversations.models import Conversation, Space
 
 
 def lock_conversation(user: User, conversation_id: UUID) -> Conversation:
@@ -14,3 +17,11 @@ def lock_conversation(user: User, conversation_id: UUID) -> Conversation:
     if conversation is None:
         raise NotFound
     return conversation
+
+
+def lock_space(user: User, space_id: UUID) -> Space:
+    """The user's space, held until the transaction ends. Raises NotFound."""
+    space = Space.objects.select_for_update().filter(account=user, pk=space_id).first()
+    if space is None:
+        raise NotFound
+    return space

@@ -23,6 +23,7 @@ _TAGS = {
     "billing": ("Billing", "Plans, the prepaid balance and its movements."),
     "agents": ("Agents", "The chat models as the signed-in user wants them."),
     "conversations": ("Conversations", "Talking to models: branches, streamed replies, sharing."),
+    "spaces": ("Spaces", "Folders of conversations, with instructions of their own."),
     "council": ("Council", "Several models answer one question side by side."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
     "files": ("Files", "What models made, by links that are good for some hours."),

@@ -16,6 +16,7 @@ urlpatterns = [
     path("api/keys", include("publicapi.urls")),
     path("api/agents", include("accounts.agent_urls")),
     path("api/conversations", include("conversations.urls")),
+    path("api/spaces", include("conversations.space_urls")),
     path("api/council/", include("council.urls")),
     re_path(r"^api(?:/.*)?$", unknown_path),
     path("files/", include("files.urls")),

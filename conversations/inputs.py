@@ -1,0 +1,44 @@
+"""What `/api/conversations` and `/api/spaces` are asked: bodies and queries."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from catalog.fields import ChatModelField
+from common.fields import TextField
+from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_SYSTEM, MAX_TITLE
+
+
+class SpaceInputSerializer(serializers.Serializer[Any]):
+    """`instructions` go into each conversation of the space."""
+
+    name = TextField(max_length=MAX_NAME)
+    instructions = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+
+
+class SpaceChangesInputSerializer(SpaceInputSerializer):
+    """What is not named stays."""
+
+    name = TextField(max_length=MAX_NAME, required=False)
+
+
+class ConversationInputSerializer(serializers.Serializer[Any]):
+    """Without a title it is given one when it has begun. `model` answers where a message names
+    none; null leaves it to your favourite."""
+
+    title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    model = ChatModelField(required=False, allow_null=True)
+    space_id = serializers.UUIDField(required=False, allow_null=True)
+    system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
+
+
+class ConversationChangesInputSerializer(ConversationInputSerializer):
+    """What is not named stays. `active_leaf_id` is the end of the branch that shall be shown; a
+    `space_id` of null takes the conversation out of its space."""
+
+    title = TextField(max_length=MAX_TITLE, required=False)
+    active_leaf_id = serializers.UUIDField(required=False)
+
+
+class ConversationsQuerySerializer(serializers.Serializer[Any]):
+    space_id = serializers.UUIDField(required=False, help_text="Of this space only.")

@@ -1,0 +1,43 @@
+"""Conversations as their owner sees them."""
+
+from uuid import UUID
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from msgspec import Struct
+
+from accounts.models import User
+from common.errors import NotFound
+from conversations.models import Conversation, Message
+from conversations.selectors.messages import MessageState, list_messages, states_of
+
+_RUNNING = Message.objects.filter(conversation=OuterRef("pk"), status=Message.Status.RUNNING)
+
+
+class Detail(Struct, frozen=True):
+    """A conversation, and the messages of all its branches, the oldest first."""
+
+    conversation: Conversation
+    messages: list[MessageState]
+
+
+def list_conversations(user: User, *, space_id: UUID | None = None) -> QuerySet[Conversation]:
+    """The user's conversations, of one space where that is named; each with its
+    `running_message_id`, the reply that is being written."""
+    own = Conversation.objects.filter(account=user)
+    if space_id is not None:
+        own = own.filter(space=space_id)
+    return own.annotate(running_message_id=Subquery(_RUNNING.values("id")))
+
+
+def get_conversation(user: User, conversation_id: UUID) -> Conversation:
+    """One of the user's conversations, as `list_conversations` has it. Raises NotFound."""
+    conversation = list_conversations(user).filter(pk=conversation_id).first()
+    if conversation is None:
+        raise NotFound
+    return conversation
+
+
+def get_detail(user: User, conversation_id: UUID) -> Detail:
+    """One of the user's conversations with its messages. Raises NotFound."""
+    conversation = get_conversation(user, conversation_id)
+    return Detail(conversation, states_of(user, list_messages(user, conversation_id)))

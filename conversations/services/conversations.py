@@ -1,0 +1,108 @@
+"""Conversations: begun, changed, deleted."""
+
+from typing import TypedDict, Unpack
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Now
+
+from accounts.models import User
+from accounts.services.users import lock_user
+from common.errors import NotFound
+from conversations.errors import MessageNotFound, SpaceNotFound, TooManyConversations
+from conversations.models import Attachment, Conversation, Message, Space
+from conversations.services.locks import lock_conversation, lock_space
+from conversations.types import MAX_CONVERSATIONS
+from files.services.uploads import release
+from jobs import services as jobs
+
+_USERS = Conversation.TitleSource.USER
+
+
+class ConversationChanges(TypedDict, total=False):
+    """What may change about a conversation. Without a space it is outside of any; without a model
+    the user's favourite answers."""
+
+    title: str
+    model: str | None
+    space_id: UUID | None
+    system: str
+    active_leaf_id: UUID
+
+
+@transaction.atomic
+def create(
+    *,
+    user: User,
+    title: str = "",
+    model: str | None = None,
+    space_id: UUID | None = None,
+    system: str = "",
+) -> Conversation:
+    """Begin a conversation, in which nothing is said yet. Raises SpaceNotFound,
+    TooManyConversations."""
+    # Creations of one account queue up here, so that none can pass the limit beside another.
+    lock_user(user)
+    if Conversation.objects.filter(account=user).count() >= MAX_CONVERSATIONS:
+        raise TooManyConversations
+    conversation = Conversation(account=user, model=model or "", system=system)
+    conversation.space = _space(user, space_id)
+    if title:
+        conversation.title, conversation.title_source = title, _USERS
+    conversation.save(force_insert=True)
+    return conversation
+
+
+@transaction.atomic
+def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationChanges]) -> None:
+    """Change what is named. A title of the user's own is never replaced by a model's.
+
+    Raises NotFound, SpaceNotFound, MessageNotFound.
+    """
+    space = _space(user, changes.get("space_id"))
+    conversation = lock_conversation(user, conversation_id)
+    if "title" in changes:
+        conversation.title, conversation.title_source = changes["title"], _USERS
+    if "model" in changes:
+        conversation.model = changes["model"] or ""
+    if "space_id" in changes:
+        conversation.space = space
+    if "system" in changes:
+        conversation.system = changes["system"]
+    if "active_leaf_id" in changes:
+        conversation.leaf = _message(conversation, changes["active_leaf_id"])
+    if changes:
+        conversation.updated_at = Now()
+        conversation.save()
+
+
+@transaction.atomic
+def delete(*, user: User, conversation_id: UUID) -> None:
+    """Delete a conversation with all its branches. A reply that runs is stopped, and billed for
+    what it has produced; files that no other message has are purged. Raises NotFound."""
+    conversation = lock_conversation(user, conversation_id)
+    running = conversation.messages.filter(status=Message.Status.RUNNING)
+    jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
+    attached = Attachment.objects.filter(message__conversation=conversation)
+    uploads = set(attached.values_list("upload", flat=True))
+    conversation.delete()
+    elsewhere = Attachment.objects.filter(upload=OuterRef("pk"))
+    release(upload_ids=uploads, unless=Exists(elsewhere))
+
+
+def _space(user: User, space_id: UUID | None) -> Space | None:
+    """The space that the body names, which cannot be deleted before the transaction ends."""
+    if space_id is None:
+        return None
+    try:
+        return lock_space(user, space_id)
+    except NotFound:
+        raise SpaceNotFound from None
+
+
+def _message(conversation: Conversation, message_id: UUID) -> Message:
+    message = conversation.messages.filter(pk=message_id).first()
+    if message is None:
+        raise MessageNotFound("This conversation has no message of that `active_leaf_id`.")
+    return message

@@ -1,0 +1,48 @@
+"""Spaces: made, changed, deleted."""
+
+from typing import TypedDict, Unpack
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from accounts.services.users import lock_user
+from conversations.errors import TooManySpaces
+from conversations.models import Space
+from conversations.services.locks import lock_space
+from conversations.types import MAX_SPACES
+
+
+class SpaceChanges(TypedDict, total=False):
+    """What may change about a space."""
+
+    name: str
+    instructions: str
+
+
+@transaction.atomic
+def create(*, user: User, name: str, instructions: str = "") -> Space:
+    """Make a space. Raises TooManySpaces."""
+    # Creations of one account queue up here, so that none can pass the limit beside another.
+    lock_user(user)
+    if Space.objects.filter(account=user).count() >= MAX_SPACES:
+        raise TooManySpaces
+    return Space.objects.create(account=user, name=name, instructions=instructions)
+
+
+@transaction.atomic
+def update(*, user: User, space_id: UUID, **changes: Unpack[SpaceChanges]) -> None:
+    """Change what is named. Raises NotFound."""
+    space = lock_space(user, space_id)
+    for field, value in changes.items():
+        setattr(space, field, value)
+    if changes:
+        space.updated_at = Now()
+        space.save(update_fields=[*changes, "updated_at"])
+
+
+@transaction.atomic
+def delete(*, user: User, space_id: UUID) -> None:
+    """Delete a space; its conversations stay, outside of any. Raises NotFound."""
+    lock_space(user, space_id).delete()

@@ -1,0 +1,87 @@
+"""`/api/conversations`: conversations as a whole."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from common.inputs import read
+from common.openapi import refusals
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from conversations.errors import TooManyConversations
+from conversations.inputs import (
+    ConversationChangesInputSerializer,
+    ConversationInputSerializer,
+    ConversationsQuerySerializer,
+)
+from conversations.selectors.conversations import (
+    get_conversation,
+    get_detail,
+    list_conversations,
+)
+from conversations.serializers import (
+    ConversationDetailSerializer,
+    ConversationRowSerializer,
+    ConversationSerializer,
+)
+from conversations.services import conversations
+
+
+class ConversationViewSet(ViewSet):
+    """Your conversations."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, ConversationsQuerySerializer],
+        responses=ConversationRowSerializer(many=True),
+    )
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your conversations, the one in which something was said last first."""
+        asked = read(ConversationsQuerySerializer, request.query_params.dict())
+        pages = NewestFirst("activity")
+        page = pages.paginate_queryset(list_conversations(request.user, **asked), request)
+        return pages.get_paginated_response(ConversationRowSerializer(page, many=True).data)
+
+    @extend_schema(
+        request=ConversationInputSerializer,
+        responses={201: ConversationSerializer, **refusals(TooManyConversations)},
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Begin a conversation, in which nothing is said yet."""
+        body = read(ConversationInputSerializer, request.data)
+        conversation = conversations.create(user=request.user, **body)
+        return Response(_shown(request, conversation.pk), status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses=ConversationDetailSerializer)
+    def retrieve(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
+        """A conversation with all its messages.
+
+        Of a reply that is being written, `running_message_id`, the text is what has come so far.
+        """
+        detail = get_detail(request.user, conversation_id)
+        return Response(ConversationDetailSerializer(detail).data)
+
+    @extend_schema(request=ConversationChangesInputSerializer, responses=ConversationSerializer)
+    def partial_update(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
+        """Rename a conversation, move it, show another branch, change its model or instructions.
+
+        A title that you have given it is never replaced by another.
+        """
+        body = read(ConversationChangesInputSerializer, request.data)
+        conversations.update(user=request.user, conversation_id=conversation_id, **body)
+        return Response(_shown(request, conversation_id))
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
+        """Delete a conversation for good, with its files and its link.
+
+        A reply that is being written is stopped, and billed for the prompt and what has come.
+        """
+        conversations.delete(user=request.user, conversation_id=conversation_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _shown(request: AuthenticatedRequest, conversation_id: UUID) -> object:
+    return ConversationSerializer(get_conversation(request.user, conversation_id)).data

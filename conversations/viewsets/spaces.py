@@ -1,0 +1,64 @@
+"""`/api/spaces`: folders of conversations."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from common.inputs import read
+from common.openapi import refusals
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from conversations.errors import TooManySpaces
+from conversations.inputs import SpaceChangesInputSerializer, SpaceInputSerializer
+from conversations.selectors.spaces import get_space, list_spaces
+from conversations.serializers import SpaceSerializer
+from conversations.services import spaces
+
+
+class SpaceViewSet(ViewSet):
+    """Your spaces. A conversation is in one of them, or in none."""
+
+    @extend_schema(parameters=PAGE_PARAMETERS, responses=SpaceSerializer(many=True))
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your spaces, newest first."""
+        pages = NewestFirst()
+        page = pages.paginate_queryset(list_spaces(request.user), request)
+        return pages.get_paginated_response(SpaceSerializer(page, many=True).data)
+
+    @extend_schema(
+        request=SpaceInputSerializer,
+        responses={201: SpaceSerializer, **refusals(TooManySpaces)},
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Make a space."""
+        body = read(SpaceInputSerializer, request.data)
+        space = spaces.create(user=request.user, **body)
+        return Response(_shown(request, space.pk), status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses=SpaceSerializer)
+    def retrieve(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
+        """One of your spaces."""
+        return Response(_shown(request, space_id))
+
+    @extend_schema(request=SpaceChangesInputSerializer, responses=SpaceSerializer)
+    def partial_update(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
+        """Rename a space, or change what its conversations are told.
+
+        The instructions are heeded from the next message of each conversation on.
+        """
+        body = read(SpaceChangesInputSerializer, request.data)
+        spaces.update(user=request.user, space_id=space_id, **body)
+        return Response(_shown(request, space_id))
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
+        """Delete a space. Its conversations stay, and are in none."""
+        spaces.delete(user=request.user, space_id=space_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _shown(request: AuthenticatedRequest, space_id: UUID) -> object:
+    return SpaceSerializer(get_space(request.user, space_id)).data
