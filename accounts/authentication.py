@@ -1,24 +1,55 @@
 """How `/api` knows who is calling."""
 
+from uuid import UUID
+
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.request import Request
 
+from accounts import tokens
 from accounts.errors import InvalidToken
 from accounts.models import User
-from accounts.selectors.users import get_user_for_access_token
+from accounts.selectors.users import find_refusals, get_live_user
+from accounts.tokens import AccessClaims
+from common.asgi import Headers
+from common.errors import Unauthenticated
 
 
 class AccessTokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <access token>` (RFC 6750). Raises InvalidToken, AccountSuspended."""
+    """`Authorization: Bearer <access token>` (RFC 6750): the user, and what the token claims.
+    Raises InvalidToken, AccountSuspended."""
 
-    def authenticate(self, request: Request) -> tuple[User, None] | None:
-        scheme, _, token = get_authorization_header(request).partition(b" ")
-        if scheme.lower() != b"bearer":
+    def authenticate(self, request: Request) -> tuple[User, AccessClaims] | None:
+        token = _bearer(get_authorization_header(request))
+        if token is None:
             return None
-        try:
-            return get_user_for_access_token(token.strip().decode("ascii")), None
-        except UnicodeDecodeError:
-            raise InvalidToken from None
+        claims = tokens.read_access(token)
+        return get_live_user(claims.user_id, claims.version), claims
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'
+
+
+async def authenticate(headers: Headers) -> UUID:
+    """The user whose access token these headers carry; for event loops.
+
+    Raises Unauthenticated, InvalidToken, AccountSuspended, DatabaseUnavailable.
+    """
+    token = _bearer(b",".join(value for name, value in headers if name == b"authorization"))
+    if token is None:
+        raise Unauthenticated
+    claims = tokens.read_access(token)
+    [refusal] = await find_refusals([claims])
+    if refusal:
+        raise refusal
+    return claims.user_id
+
+
+def _bearer(header: bytes) -> str | None:
+    """The token of an `Authorization` header of that scheme. Raises InvalidToken."""
+    scheme, _, token = header.partition(b" ")
+    if scheme.lower() != b"bearer":
+        return None
+    try:
+        return token.strip().decode("ascii")
+    except UnicodeDecodeError:
+        raise InvalidToken from None

@@ -6,6 +6,7 @@ from typing import TypedDict
 from rest_framework.request import Request
 
 from accounts.models import User
+from accounts.tokens import AccessClaims
 
 # On one API key.
 MAX_ALLOWED_MODELS = 64
@@ -14,9 +15,10 @@ MAX_AGENT_INSTRUCTIONS = 4_000
 
 
 class AuthenticatedRequest(Request):
-    """The request of a view that only signed-in users reach."""
+    """The request of a view that only signed-in users reach, with what their token claims."""
 
     user: User
+    auth: AccessClaims
 
 
 class AnybodysRequest(Request):
