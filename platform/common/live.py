@@ -1,0 +1,112 @@
+"""Responses that go on when Django is done with their requests.
+
+Django keeps a thread for each request until its response has ended. What a stream of minutes sends
+is therefore written when Django's handler has returned: it starts the response, and no more.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import cast
+
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, StreamingHttpResponse
+
+from common.asgi import Application, Message, Receive, Scope, Send
+
+# A client that takes nothing for so long is given up. No stream is silent for longer.
+STALL_SECONDS = 60.0
+
+_EXTENSION = "live"
+
+Stream = AsyncGenerator[bytes, None]
+
+
+class LiveResponses:
+    """In front of Django: writes the streams that its views leave behind (`live_response`)."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = _Body(send)
+        scope[_EXTENSION] = body
+        await self._application(scope, receive, body.send)
+        await body.go_on(receive)
+
+
+def live_response(
+    request: HttpRequest, stream: Stream, headers: Mapping[str, str]
+) -> StreamingHttpResponse:
+    """A response whose body `stream` writes, for as long as the client takes it. The stream is
+    closed when the client goes, or never begun where it has gone before."""
+    cast(ASGIRequest, request).scope[_EXTENSION].stream = stream
+    # A streaming one, so that nobody says how long it is.
+    return StreamingHttpResponse(_nothing(), headers=dict(headers))
+
+
+class _Body:
+    """What comes after the start of one response."""
+
+    def __init__(self, send: Send) -> None:
+        self.stream: Stream | None = None
+        self._send = send
+        self._is_started = False
+        self._written_at = 0.0
+
+    async def send(self, message: Message) -> None:
+        """For Django: the body of a live response is not its own."""
+        is_start = message["type"] == "http.response.start"
+        self._is_started |= is_start
+        if is_start or self.stream is None:
+            await self._send(message)
+
+    async def go_on(self, receive: Receive) -> None:
+        """Write the stream, if there is one, until it ends or its reader is gone."""
+        if self.stream is None:
+            return
+        async with aclosing(self.stream):
+            if not self._is_started:
+                return
+            tasks = {
+                asyncio.create_task(self._write(self.stream)),
+                asyncio.create_task(_departure(receive)),
+            }
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _write(self, stream: Stream) -> None:
+        try:
+            async with asyncio.timeout(STALL_SECONDS) as stall:
+                async for chunk in stream:
+                    await self._send(_body(chunk, more=True))
+                    self._postpone(stall)
+                await self._send(_body(b"", more=False))
+        except TimeoutError:
+            return  # the client stopped taking
+
+    def _postpone(self, stall: asyncio.Timeout) -> None:
+        """A timeout for each write would cost more than the write: one for all is moved on, at most
+        once a second."""
+        now = asyncio.get_running_loop().time()
+        if now - self._written_at > 1.0:
+            self._written_at = now
+            stall.reschedule(now + STALL_SECONDS)
+
+
+def _body(chunk: bytes, *, more: bool) -> Message:
+    return {"type": "http.response.body", "body": chunk, "more_body": more}
+
+
+async def _departure(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    return
+    yield b""
