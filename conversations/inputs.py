@@ -1,11 +1,12 @@
 """What `/api/conversations` and `/api/spaces` are asked: bodies and queries."""
 
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
 from common.fields import TextField
+from conversations.exports import FileFormat
 from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_SYSTEM, MAX_TITLE
 
 
@@ -42,3 +43,11 @@ class ConversationChangesInputSerializer(ConversationInputSerializer):
 
 class ConversationsQuerySerializer(serializers.Serializer[Any]):
     space_id = serializers.UUIDField(required=False, help_text="Of this space only.")
+
+
+class ExportQuerySerializer(serializers.Serializer[Any]):
+    format = serializers.ChoiceField(
+        get_args(FileFormat),
+        default="md",
+        help_text="Markdown has the branch that is shown, JSON has all.",
+    )

@@ -2,8 +2,11 @@
 
 from django.urls import path
 
+from common.api import AnyAccepted
 from conversations.viewsets.conversations import ConversationViewSet
+from conversations.viewsets.messages import MessageViewSet
 from conversations.viewsets.sharing import SharedConversationViewSet, ShareViewSet
+from conversations.viewsets.streams import StreamViewSet
 
 urlpatterns = [
     path("", ConversationViewSet.as_view({"get": "list", "post": "create"})),
@@ -14,8 +17,26 @@ urlpatterns = [
         ),
     ),
     path(
+        "/<uuid:conversation_id>/export",
+        ConversationViewSet.as_view({"get": "export"}, content_negotiation_class=AnyAccepted),
+    ),
+    path(
         "/<uuid:conversation_id>/share",
         ShareViewSet.as_view({"post": "create", "get": "retrieve", "delete": "destroy"}),
     ),
+    path("/<uuid:conversation_id>/messages", MessageViewSet.as_view({"post": "create"})),
+    path(
+        "/<uuid:conversation_id>/messages/<uuid:message_id>/regenerate",
+        MessageViewSet.as_view({"post": "regenerate"}),
+    ),
+    path(
+        "/<uuid:conversation_id>/messages/<uuid:message_id>/stop",
+        MessageViewSet.as_view({"post": "stop"}),
+    ),
+    path(
+        "/<uuid:conversation_id>/messages/<uuid:message_id>/stream",
+        StreamViewSet.as_view({"get": "of_message"}),
+    ),
+    path("/<uuid:conversation_id>/stream", StreamViewSet.as_view({"get": "of_conversation"})),
     path("/shared/<str:share_token>", SharedConversationViewSet.as_view({"get": "retrieve"})),
 ]

@@ -19,6 +19,17 @@ class Detail(Struct, frozen=True):
     conversation: Conversation
     messages: list[MessageState]
 
+    @property
+    def shown(self) -> list[MessageState]:
+        """Those of the branch that is shown."""
+        by_id: dict[UUID | None, MessageState] = {message.id: message for message in self.messages}
+        branch: list[MessageState] = []
+        message = by_id.get(self.conversation.leaf_id)
+        while message is not None:
+            branch.append(message)
+            message = by_id.get(message.parent_id)
+        return branch[::-1]
+
 
 def list_conversations(user: User, *, space_id: UUID | None = None) -> QuerySet[Conversation]:
     """The user's conversations, of one space where that is named; each with its

@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
@@ -12,10 +14,12 @@ from common.inputs import read
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from conversations.errors import TooManyConversations
+from conversations.exports import MEDIA_TYPES, file_name, render
 from conversations.inputs import (
     ConversationChangesInputSerializer,
     ConversationInputSerializer,
     ConversationsQuerySerializer,
+    ExportQuerySerializer,
 )
 from conversations.selectors.conversations import (
     get_conversation,
@@ -81,6 +85,24 @@ class ConversationViewSet(ViewSet):
         """
         conversations.delete(user=request.user, conversation_id=conversation_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        parameters=[ExportQuerySerializer],
+        responses={
+            (200, "text/markdown"): str,
+            (200, "application/json"): ConversationDetailSerializer,
+        },
+    )
+    def export(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponse:
+        """A conversation as a file."""
+        form = read(ExportQuerySerializer, request.query_params.dict())["format"]
+        detail = get_detail(request.user, conversation_id)
+        disposition = content_disposition_header(True, file_name(detail, form))
+        return HttpResponse(
+            render(detail, form),
+            content_type=MEDIA_TYPES[form],
+            headers={"Content-Disposition": disposition or "attachment"},
+        )
 
 
 def _shown(request: AuthenticatedRequest, conversation_id: UUID) -> object:
