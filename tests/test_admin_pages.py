@@ -17,6 +17,7 @@ from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
 from common.backoffice.pages import MAX_COUNT, BoundedPaginator
 from common.ids import uuid7
+from conversations.tests.rows import talk
 from files.models import StoredFile
 from jobs.models import Job
 from tests.operators import Operator, new_operator
@@ -51,6 +52,7 @@ def add_rows(count: int) -> None:
         StoredFile.objects.create(
             account=user, media_type="image/png", size=1, expires_at="2030-01-01T00:00:00Z"
         )
+        talk(user, "How deep is the sea?", "Very.")
         Job.objects.create(kind="tests", queue=Job.Queue.DEFAULT, account=user)
         lockout.count_attempt(address=user.email, client_ip="192.0.2.1")
 

@@ -34,6 +34,7 @@ LISTS = {
     "Ledger": "billing_ledgerentry",
     "Usage by day": "billing_usagedaily",
     "Contracts": "billing_contractallowance",
+    "Conversations": "conversations_conversation",
     "Files": "files_storedfile",
     "Audit log": "admin_logentry",
 }

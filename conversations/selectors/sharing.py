@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
+from django.db.models import QuerySet
 
 from accounts.models import User
 from common.errors import NotFound
@@ -12,7 +13,6 @@ from common.times import iso_utc
 from conversations.models import Conversation, Message, Share
 from conversations.selectors.branches import get_branch
 
-_ACTIVE = User.Status.ACTIVE
 # Of UUIDs and signatures no part has one, and no browser writes it in another way.
 _SEPARATOR = "."
 
@@ -42,15 +42,21 @@ def get_shared(token: str) -> dict[str, Any]:
 
     Raises NotFound, whatever the reason: forged, revoked, deleted, or its owner's account closed.
     """
-    try:
-        share_id = UUID(_signer().unsign(token))
-    except BadSignature:
-        raise NotFound from None
-    live = Share.objects.filter(pk=share_id, conversation__account__status=_ACTIVE)
+    live = shares_of(token).filter(conversation__account__status=User.Status.ACTIVE)
     snapshot: dict[str, Any] | None = live.values_list("snapshot", flat=True).first()
     if snapshot is None:
         raise NotFound
     return snapshot
+
+
+def shares_of(token: str) -> QuerySet[Share]:
+    """What that token leads to, whoever owns it: one share, or none where it was forged or
+    revoked."""
+    try:
+        share_id = UUID(_signer().unsign(token))
+    except BadSignature:
+        return Share.objects.none()
+    return Share.objects.filter(pk=share_id)
 
 
 def snapshot_of(conversation: Conversation) -> dict[str, Any]:

@@ -32,8 +32,9 @@ def share(*, user: User, conversation_id: UUID) -> tuple[Share, bool]:
 
 
 @transaction.atomic
-def revoke(*, user: User, conversation_id: UUID) -> None:
-    """Void the link for good; shared again, the conversation has another. A second time changes
-    nothing. Raises NotFound."""
+def revoke(*, user: User, conversation_id: UUID) -> bool:
+    """Void the link for good, if there is one; shared again, the conversation has another. Raises
+    NotFound."""
     conversation = lock_conversation(user, conversation_id)
-    Share.objects.filter(conversation=conversation).delete()
+    deleted, _ = Share.objects.filter(conversation=conversation).delete()
+    return bool(deleted)

@@ -96,6 +96,7 @@ UNFOLD: dict[str, Any] = {
                 "title": "Work",
                 "separator": True,
                 "items": [
+                    _page("Conversations", "forum", "conversations.conversation"),
                     _page("Councils", "groups", "council.session"),
                     _page("Jobs", "work_history", "jobs.job"),
                 ],

@@ -1,0 +1,163 @@
+"""Conversations in the operators' admin: how they went and what they cost, not what was said."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import F, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+
+from common.backoffice.acts import Act, Acting
+from common.backoffice.filters import PeriodFilter
+from common.backoffice.pages import OfAnAccount, ReadOnly
+from common.backoffice.theme import DropdownFilter, TabularInline, action, display
+from common.money import usd_text
+from conversations.models import Conversation, Message
+from conversations.selectors.costs import conversation_cost
+from conversations.selectors.sharing import shares_of
+from conversations.services import sharing
+
+
+class RevokeLink(Act):
+    title = "Revoke the link"
+    explanation = (
+        "Nobody can read by it any more, and it never works again. Its user may share the "
+        "conversation by another one."
+    )
+    dangerous = True
+    record: Conversation
+
+    def carry_out(self) -> str:
+        account = self.record.account
+        was_shared = sharing.revoke(user=account, conversation_id=self.record.pk)
+        return f"Link revoked; it was of a conversation of {account}." if was_shared else ""
+
+
+class SharedFilter(DropdownFilter):
+    """Those that can be read by a link, or those that cannot."""
+
+    title = "shared"
+    parameter_name = "shared"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "By a link"), ("no", "Not shared")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Conversation]
+    ) -> QuerySet[Conversation]:
+        if self.value() not in ("yes", "no"):
+            return queryset
+        return queryset.filter(share__isnull=self.value() == "no")
+
+
+class ReplyInline(TabularInline[Any, Any]):
+    """The calls of a conversation, the first of them first."""
+
+    model = Message
+    verbose_name_plural = "replies"
+    fields = readonly_fields = (
+        "charge",
+        "model",
+        "status",
+        "finish_reason",
+        "reason",
+        "created_at",
+        "ended_at",
+    )
+    ordering = ("id",)
+    extra = max_num = 0
+    can_delete = False
+    per_page = 50
+
+    @display(description="Charge")
+    def charge(self, reply: Message) -> str:
+        path = reverse("admin:billing_charge_change", args=(reply.pk,))
+        return format_html('<a href="{}">{}</a>', path, reply.pk)
+
+    @display(description="Why it failed")
+    def reason(self, reply: Message) -> str:
+        return str((reply.error or {}).get("code", ""))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        """Without what was said, which is not shown and may be long."""
+        replies = super().get_queryset(request).filter(role=Message.Role.ASSISTANT)
+        return replies.defer("content", "reasoning")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
+    """Titles, instructions and messages are their user's: they are not shown."""
+
+    list_display = (
+        "created_at",
+        "id",
+        "account",
+        "messages_count",
+        "updated_at",
+        "last_status",
+        "shared_at",
+    )
+    list_filter = (PeriodFilter, SharedFilter)
+    search_help_text = "An account's address (or its beginning) or id, the id of a row, or a link"
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields: ClassVar[tuple[str, ...]] = (
+        "id",
+        "account",
+        "created_at",
+        "updated_at",
+        "last_status",
+        "messages_count",
+        "characters",
+        "shared_at",
+        "cost",
+    )
+    inlines = (ReplyInline,)
+    actions_detail = ("revoke_link",)
+
+    @display(
+        description="Last message",
+        label={
+            "completed": "success",
+            "running": "info",
+            "failed": "danger",
+            "cancelled": "warning",
+        },
+    )
+    def last_status(self, conversation: Conversation) -> str | None:
+        return conversation.last_status  # type: ignore[attr-defined, no-any-return]
+
+    @display(description="Shared")
+    def shared_at(self, conversation: Conversation) -> datetime | None:
+        """When the link was last brought up to date."""
+        return conversation.shared_at  # type: ignore[attr-defined, no-any-return]
+
+    @display(description="Paid so far")
+    def cost(self, conversation: Conversation) -> str:
+        return usd_text(conversation_cost(conversation.account, conversation.pk))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
+        rows: QuerySet[Conversation] = super().get_queryset(request)
+        rows = rows.annotate(last_status=F("leaf__status"), shared_at=F("share__updated_at"))
+        return rows.defer("title", "system")
+
+    def search(self, queryset: QuerySet[Conversation], term: str) -> QuerySet[Conversation]:
+        """Somebody may have sent us the link of what they found."""
+        token = term.rpartition("/")[2]
+        return queryset.filter(share__in=shares_of(token))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """None where nothing is shared."""
+        conversation = self.get_object(request, str(object_id))
+        if conversation is None or conversation.shared_at is None:
+            return []
+        return super().get_actions_detail(request, object_id)
+
+    @action(description="Revoke the link", icon="link_off", permissions=["act"])
+    def revoke_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, RevokeLink)
