@@ -15,3 +15,4 @@ MAX_CONVERSATIONS = 100_000  # of an account
 # Of one conversation, all branches together: the detail brings them all.
 MAX_MESSAGES = 5_000
 MAX_CHARACTERS = 5_000_000
+MAX_DELTA = 16_000  # of the text of an event

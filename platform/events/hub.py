@@ -83,13 +83,20 @@ class Hub:
             raise NotFound
         return head
 
+    def check_room(self, user_id: UUID) -> None:
+        """Raises TooManySockets, ServiceUnavailable where the process is full, and Restarting."""
+        if self.draining:
+            raise Restarting
+        if len(self._followers) >= settings.MAX_SOCKETS:
+            raise ServiceUnavailable
+        if self._sockets_of[user_id] >= settings.MAX_SOCKETS_PER_USER:
+            raise TooManySockets
+
     def follow(self, place: Place, head: int, claims: AccessClaims, socket: Socket) -> Follower:
         """Deliver what comes after `place`, once the follower is opened. `head` is the last seq of
-        the stream, read just before.
-
-        Raises TooManySockets, ServiceUnavailable where the process is full, and Restarting.
+        the stream, read just before. Raises what `check_room` does.
         """
-        self._check_room(claims.user_id)
+        self.check_room(claims.user_id)
         if not self._tasks:
             self._tasks = [self._keep(self._listen), self._keep(self._look), self._keep(self._tick)]
         feed = self._feeds.get(place.stream_id)
@@ -129,14 +136,6 @@ class Hub:
         if self._tasks:
             # Not for ever: a layer that is being flushed swallows its cancellation.
             await asyncio.wait(self._tasks, timeout=1.0)
-
-    def _check_room(self, user_id: UUID) -> None:
-        if self.draining:
-            raise Restarting
-        if len(self._followers) >= settings.MAX_SOCKETS:
-            raise ServiceUnavailable
-        if self._sockets_of[user_id] >= settings.MAX_SOCKETS_PER_USER:
-            raise TooManySockets
 
     async def _drain(self) -> None:
         with suppress(DatabaseUnavailable, TimeoutError):

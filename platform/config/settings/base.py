@@ -117,6 +117,7 @@ CORS_ALLOW_HEADERS = [
 ]
 CORS_EXPOSE_HEADERS = [
     "content-disposition",
+    "idempotency-replayed",
     "link",
     "retry-after",
     "x-next-seq",
@@ -263,6 +264,8 @@ HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
 # Seconds that running calls are given to end after SIGTERM.
 DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
 
+# The model of a chat whose user has chosen none.
+DEFAULT_CHAT_MODEL: str = env.str("DEFAULT_CHAT_MODEL", "gpt-6-luna")
 # What names the conversations of the web app, at the platform's cost; empty: nothing does.
 TITLE_MODEL: str = env.str("TITLE_MODEL", "claude-haiku-5-5")
 # What the free plan's chat may cost the platform in one UTC day.

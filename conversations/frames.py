@@ -1,0 +1,117 @@
+"""Replies as server-sent events: the UI message stream, version 1, of Vercel's AI SDK.
+
+See https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol. Beyond it, every frame has an `id`: how many
+code points the reply has streamed up to the end of the frame, reasoning included. Whoever sends it
+as `Last-Event-ID` goes on from there.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import json
+
+from conversations.events import Kind
+from conversations.models import Message
+
+HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+    "x-vercel-ai-ui-message-stream": "v1",
+}
+# A comment, so that nothing on the way closes a connection that is silent.
+PING = b": ping\n\n"
+
+_NOTHING_USED: dict[str, int | float] = {
+    **dict.fromkeys(
+        ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "total_tokens"), 0
+    ),
+    **dict.fromkeys(("cost_usd", "plan_usd", "balance_usd"), 0.0),
+}
+_FINISH_REASONS = {"stop": "stop", "length": "length", "content_filter": "content-filter"}
+
+
+class Frames:
+    """Encodes one reply for one reader, who has `seen` so many code points of it."""
+
+    def __init__(self, seen: int = 0) -> None:
+        self._seen = seen
+        self._offset = 0
+        self._kind: Kind | None = None
+        self._parts = 0
+        self._is_open = False
+
+    def start(self, reply: Message) -> bytes:
+        """The first frame."""
+        metadata = {
+            "conversation_id": str(reply.conversation_id),
+            "user_message_id": str(reply.parent_id),
+            "model": reply.model,
+            "context": reply.context,
+        }
+        started = {"type": "start", "messageId": str(reply.pk), "messageMetadata": metadata}
+        return self._frame(started)
+
+    def pieces(self, pieces: Iterable[tuple[Kind, str]]) -> bytes:
+        """What has come, in order. A part that the reader has seen the beginning of is opened
+        again, because no other reader takes a delta without."""
+        return b"".join([frame for kind, text in pieces for frame in self._piece(kind, text)])
+
+    def title(self, title: str) -> bytes:
+        """The conversation's title, which comes at most once."""
+        return self._frame({"type": "data-title", "id": "title", "data": {"title": title}})
+
+    def end(self, message: dict[str, Any] | None) -> bytes:
+        """The last frames: why there is no answer, if there is none, and what it cost.
+
+        `message` is what `reply.ended` tells.
+        """
+        frames = self._close()
+        reason, metadata = "other", {"status": "cancelled", "usage": _NOTHING_USED}
+        if message is not None:
+            metadata = {"status": message["status"], "usage": message["usage"] or _NOTHING_USED}
+            reason = _FINISH_REASONS.get(message["finish_reason"] or "", "other")
+            if message["status"] == "failed":
+                reason = "error"
+                frames.append(self._error(message["error"]))
+        finish = {"type": "finish", "finishReason": reason, "usage": metadata["usage"]}
+        frames.append(self._frame({**finish, "messageMetadata": metadata}))
+        return b"".join([*frames, self._encoded(b"[DONE]")])
+
+    def _piece(self, kind: Kind, text: str) -> list[bytes]:
+        frames: list[bytes] = []
+        if kind != self._kind:
+            frames += self._close()
+            self._kind = kind
+            self._parts += 1
+        fresh = text[max(0, self._seen - self._offset) :]
+        self._offset += len(text) - len(fresh)
+        if not fresh:
+            return frames
+        if not self._is_open:
+            self._is_open = True
+            frames.append(self._frame({"type": f"{kind}-start", "id": self._part}))
+        self._offset += len(fresh)
+        frames.append(self._frame({"type": f"{kind}-delta", "id": self._part, "delta": fresh}))
+        return frames
+
+    def _close(self) -> list[bytes]:
+        """The end of the part that is open, if one is."""
+        if not self._is_open:
+            return []
+        self._is_open = False
+        return [self._frame({"type": f"{self._kind}-end", "id": self._part})]
+
+    def _error(self, error: dict[str, Any]) -> bytes:
+        told = {"type": "error", "errorText": error["message"], "code": error["code"]}
+        return self._frame(told)
+
+    @property
+    def _part(self) -> str:
+        return str(self._parts)
+
+    def _frame(self, part: dict[str, Any]) -> bytes:
+        return self._encoded(json.encode(part))
+
+    def _encoded(self, data: bytes) -> bytes:
+        return b"id: %d\ndata: %b\n\n" % (self._offset, data)

@@ -1,0 +1,68 @@
+"""What is asked of those who answer: bodies, and the place in a stream."""
+
+import re
+from typing import Any, get_args
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from catalog.fields import ChatModelField
+from common.errors import ValidationFailed
+from common.fields import BoundedListField, FlagField, TextField
+from conversations.types import MAX_ATTACHMENTS, MAX_CONTENT
+from providers.types import ReasoningEffort
+
+LAST_EVENT_ID = OpenApiParameter(
+    "Last-Event-ID",
+    {"type": "integer", "minimum": 0},
+    OpenApiParameter.HEADER,
+    description="The `id` of the last frame that came: what follows it is sent.",
+)
+
+_OFFSET = re.compile(r"[0-9]{1,18}")
+
+
+class ReplyInputSerializer(serializers.Serializer[Any]):
+    """Who shall write a reply, and how it is sent: as a stream, or in one JSON at its end."""
+
+    model = ChatModelField(
+        required=False,
+        help_text="Without one, the conversation's answers, or else the first of your favourites.",
+    )
+    reasoning_effort = serializers.ChoiceField(
+        get_args(ReasoningEffort),
+        required=False,
+        help_text="How hard the model shall think, if it can: else as your preferences say.",
+    )
+    stream = FlagField(default=True)
+
+
+class SendInputSerializer(ReplyInputSerializer):
+    """A message. `parent_id` is the message that it follows, null for a new beginning; without it,
+    the message goes to the end of the branch that is shown."""
+
+    content = TextField(max_length=MAX_CONTENT, trim_whitespace=False)
+    upload_ids = BoundedListField(
+        child=serializers.UUIDField(), max_length=MAX_ATTACHMENTS, required=False
+    )
+    parent_id = serializers.UUIDField(required=False, allow_null=True)
+
+    def validate_content(self, content: str) -> str:
+        if not content.strip():
+            raise serializers.ValidationError("This field may not be blank.")
+        return content
+
+    def validate_upload_ids(self, upload_ids: list[Any]) -> list[Any]:
+        return list(dict.fromkeys(upload_ids))
+
+
+def read_last_event_id(request: Request) -> int | None:
+    """How many code points the client has; None where it has not even the start. Raises
+    ValidationFailed."""
+    sent = request.headers.get("Last-Event-ID", "")
+    if not sent:
+        return None
+    if not _OFFSET.fullmatch(sent):
+        raise ValidationFailed("`Last-Event-ID` must be the id of a frame: a whole number.")
+    return int(sent)

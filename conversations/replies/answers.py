@@ -1,0 +1,106 @@
+"""What the client of a reply is sent while it is written: a stream of frames, or one JSON."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import Any
+
+from msgspec import json
+
+from billing.selectors.charges import ChargeUsage
+from conversations.frames import PING, Frames
+from conversations.replies.running import Reply, pieces_of
+from conversations.selectors.messages import MessageState
+from conversations.serializers import message_in_event
+from inference.bounds import chat_cost
+from inference.chat import ChatPump
+
+# A reader gets a sign of life at silence, after so long and at most twice that.
+SILENCE = 15.0
+# How long the last words wait for the title, and the settlement after it.
+END_PATIENCE = 4.0
+
+
+async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
+    """The reply as it comes, from its start to its end."""
+    frames = Frames()
+    yield frames.start(reply.begun.reply)
+    is_titled = False
+    await reply.opened.wait()
+    if reply.pump is not None:
+        async for batch in reply.pump.batches(SILENCE):
+            yield frames.pieces(pieces_of(batch)) if batch else PING
+            if reply.title and not is_titled:
+                is_titled = True
+                yield frames.title(reply.title)
+    message = await _ended(reply)
+    if reply.title and not is_titled:
+        yield frames.title(reply.title)
+    yield frames.end(message)
+
+
+async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[bytes, None]:
+    """The reply when it has ended, beside the message that it answers. Until then spaces, which
+    may stand before any JSON."""
+    texts: dict[str, str | None] = {"content": "", "reasoning": None}
+    await reply.opened.wait()
+    if (pump := reply.pump) is not None:
+        async for batch in pump.batches(SILENCE):
+            if not batch:
+                yield b" "
+        texts = {"content": pump.text, "reasoning": pump.reasoning or None}
+    message = await _ended(reply)
+    yield json.encode(
+        {"user_message": question, "message": message | texts, "usage": message["usage"]}
+    )
+
+
+async def _ended(reply: Reply) -> dict[str, Any]:
+    """What `reply.ended` tells; what is known without it where the database does not answer, or
+    the conversation was deleted."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(reply.over.wait(), END_PATIENCE)
+    return reply.message or _unsettled(reply)
+
+
+def _unsettled(reply: Reply) -> dict[str, Any]:
+    """A reply of which it is not known what was paid for it."""
+    row, pump = reply.begun.reply, reply.pump
+    said = reply.said(reply.failure if pump is None else pump.error)
+    state = MessageState(
+        id=row.pk,
+        role=row.role,
+        content="",
+        reasoning="",
+        model=row.model,
+        reasoning_effort=row.reasoning_effort,
+        status=said.status,
+        parent_id=row.parent_id,
+        finish_reason=said.reason,
+        error=said.error,
+        context=row.context,
+        usage=None if pump is None else _usage(pump),
+        attachments=[],
+        created_at=row.created_at,
+        ended_at=None,
+    )
+    told = message_in_event(state)
+    if told["usage"] is not None:
+        told["usage"] |= {"plan_usd": None, "balance_usd": None}
+    return told
+
+
+def _usage(pump: ChatPump) -> ChargeUsage | None:
+    """What a call has used that ended well; what was paid is yet to be known."""
+    if pump.answer is None:
+        return None
+    used = pump.answer.usage
+    return ChargeUsage(
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        reasoning_tokens=used.reasoning_tokens,
+        cached_tokens=used.cached_tokens,
+        cost=chat_cost(pump.call.model, used.input_tokens, used.output_tokens),
+        plan=0,
+        balance=0,
+    )

@@ -1,0 +1,80 @@
+"""What those are sent who come to a reply later, on any web process: its log, as frames."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+import structlog
+from msgspec import Struct, json
+
+from accounts.tokens import AccessClaims
+from common.errors import DomainError
+from conversations.frames import PING, Frames
+from conversations.models import Message
+from conversations.selectors.messages import MessageState
+from conversations.serializers import message_in_event
+from conversations.types import STREAM
+from events.hub import get_hub
+from events.tail import tail
+from events.types import Place
+
+log = structlog.get_logger(__name__)
+
+
+class _Event(Struct, frozen=True):
+    """What is read of an event of a reply, or of a ping."""
+
+    type: str
+    data: dict[str, Any] = {}
+
+
+_decode = json.Decoder(_Event).decode
+
+
+async def find_head(claims: AccessClaims, reply: Message) -> int:
+    """How far the reply's log has come.
+
+    Raises NotFound where it is gone, and why the process takes no more followers of the user's.
+    """
+    hub = get_hub()
+    hub.check_room(claims.user_id)
+    return await hub.find_head(claims, STREAM, reply.pk)
+
+
+async def frames_from_log(
+    claims: AccessClaims, reply: Message, head: int, seen: int | None
+) -> AsyncGenerator[bytes, None]:
+    """A running reply to its end: from its start, or the text from code point `seen` on."""
+    frames = Frames(seen or 0)
+    yield frames.start(reply) if seen is None else PING
+    try:
+        async with aclosing(tail(claims, Place(reply.pk, 0), head)) as events:
+            async for text in events:
+                event = _decode(text)
+                if chunk := _framed(frames, event):
+                    yield chunk
+                if event.type == "reply.ended":
+                    return
+    except DomainError as refusal:
+        # The client comes again, and is told then.
+        log.info("reply.not_followed", reply_id=str(reply.pk), error=refusal.code)
+
+
+def stored_frames(reply: Message, state: MessageState) -> bytes:
+    """A reply that has ended, as a stream."""
+    frames = Frames()
+    texts = frames.pieces([("reasoning", state.reasoning), ("text", state.content)])
+    return frames.start(reply) + texts + frames.end(message_in_event(state))
+
+
+def _framed(frames: Frames, event: _Event) -> bytes:
+    """Nothing where the reader has it."""
+    match event.type:
+        case "reply.delta":
+            return frames.pieces([(event.data["kind"], event.data["text"])])
+        case "reply.title":
+            return frames.title(event.data["title"])
+        case "reply.ended":
+            return frames.end(event.data["message"])
+        case _:
+            return PING

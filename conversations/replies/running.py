@@ -1,0 +1,183 @@
+"""A reply while it is written, on the event loop of the web process that took the request."""
+
+import asyncio
+import itertools
+from contextlib import suppress
+from typing import Any
+
+from msgspec.structs import replace
+
+from billing.types import Ending, Resolution
+from common.errors import DomainError
+from common.threads import in_thread
+from conversations import events
+from conversations.events import Piece
+from conversations.services import outcomes
+from conversations.services.outcomes import Said
+from conversations.services.sending import Begun
+from conversations.titles import make_title
+from events.types import NewEvent
+from inference.chat import ChatPump
+from inference.errors import CallCancelled, CallInterrupted, NoText
+from inference.services import open_chat
+from jobs.models import Job
+from jobs.running import JobLost, RunningJob
+from providers.types import Delta, TextDelta
+
+# How often what has come is told.
+DELTA_SECONDS = 0.2
+# How long a reply that is to stop may take until its first output: the provider bills what it has
+# read, and without any output nobody would pay for that.
+FIRST_OUTPUT_SECONDS = 10.0
+# How long the end waits for the title.
+TITLE_PATIENCE = 2.0
+
+
+def pieces_of(deltas: list[Delta]) -> list[Piece]:
+    """Deltas in order, neighbours of a kind joined."""
+    return [
+        Piece("text" if kind is TextDelta else "reasoning", "".join(each.text for each in same))
+        for kind, same in itertools.groupby(deltas, key=type)
+    ]
+
+
+class Reply:
+    """Makes the call, tells what comes of it, and ends with the charge, the text and the events.
+
+    `opened` is set when there is a pump, or never will be; `over` when `message`, which is what
+    `reply.ended` tells, is there, or nothing more will happen here.
+    """
+
+    def __init__(self, begun: Begun) -> None:
+        self.begun = begun
+        self.title: str | None = None
+        self.message: dict[str, Any] | None = None
+        self.pump: ChatPump | None = None
+        self.failure: DomainError | None = None
+        self.opened = asyncio.Event()
+        self.over = asyncio.Event()
+        self._job = begun.job
+        self._concluding = False
+        # All text stands in the deltas of the pump, and nowhere else.
+        self._taken = 0  # of the deltas
+        self._told = 0  # code points in the log
+        self._telling = asyncio.Lock()
+        self._titling: asyncio.Task[None] | None = None
+        self._unwanted_since: float | None = None
+
+    async def run(self, job: RunningJob) -> None:
+        """Do the reply's job."""
+        try:
+            await self._run()
+        except DomainError as failure:
+            self.failure = failure
+            self.opened.set()
+            await in_thread(outcomes.give_up, reply_id=job.id, attempt=job.attempt, failure=failure)
+        finally:
+            self.over.set()
+            if self._titling is not None:
+                # Its call goes on, and so does what it writes.
+                self._titling.cancel()
+
+    async def _run(self) -> None:
+        """Raises the DomainError of a call that could not be concluded: it was not begun, or a
+        fault of ours ended it."""
+        pump = await open_chat(replace(self.begun.call, conclude=self._conclude))
+        self.pump = pump
+        self.opened.set()
+        if self.begun.is_first:
+            self._titling = asyncio.create_task(self._entitle())
+        self._job.on_wish(lambda: self._heed(pump))
+        while not pump.finished.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(pump.finished.wait(), DELTA_SECONDS)
+            self._heed(pump)
+            await self._tell(pump)
+        if pump.error is not None and not self._concluding:
+            raise pump.error
+
+    def _heed(self, pump: ChatPump) -> None:
+        """Stop, where the job is somebody else's, or the user wishes it and something has come."""
+        if self._job.lost:
+            pump.stop(CallInterrupted())
+        elif self._job.wish == Job.Wish.CANCEL:
+            now = asyncio.get_running_loop().time()
+            self._unwanted_since = self._unwanted_since or now
+            if pump.has_output or now - self._unwanted_since > FIRST_OUTPUT_SECONDS:
+                pump.stop(CallCancelled())
+
+    # --- Telling ----------------------------------------------------------------------------------
+
+    async def _tell(self, pump: ChatPump) -> None:
+        """Append what has come since the last time; while the database is away, this waits."""
+        async with self._telling:
+            taken = len(pump.events)
+            told = self._untold(pump)
+            if told and not self._concluding:
+                await self._append(pump, told)
+                self._told += sum(len(event.data["text"]) for event in told)
+                self._taken = taken
+
+    def _untold(self, pump: ChatPump) -> list[NewEvent]:
+        """What is not in the log yet."""
+        fresh = pieces_of(pump.events[self._taken :])
+        return events.deltas(self.begun.call.model.id, fresh, self._told)
+
+    async def _append(self, pump: ChatPump, told: list[NewEvent]) -> None:
+        if self._job.lost:
+            return
+        try:
+            await self._job.append(self._job.id, told)
+        except JobLost:
+            pump.stop(CallInterrupted())
+
+    async def _entitle(self) -> None:
+        """Have a title made, and tell it."""
+        begun = self.begun
+        title = await make_title(
+            account_id=begun.call.account_id,
+            conversation_id=begun.reply.conversation_id,
+            message=begun.question.content,
+            request_id=begun.call.request_id,
+        )
+        if title is None or self.pump is None:
+            return
+        self.title = title
+        async with self._telling:
+            if not self._concluding:
+                await self._append(self.pump, [events.title(title)])
+
+    # --- Ending -----------------------------------------------------------------------------------
+
+    async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
+        """What is on its way to the log comes before the end, and so does the title."""
+        if self._titling is not None and failure is None:
+            await asyncio.wait([self._titling], timeout=TITLE_PATIENCE)
+        async with self._telling:
+            self._concluding = True
+            ended = await in_thread(
+                outcomes.conclude,
+                reply_id=self._job.id,
+                attempt=self._job.attempt,
+                ending=ending,
+                said=self.said(failure),
+            )
+        self.message = ended.message
+        self.over.set()
+        return ended.resolution
+
+    def said(self, failure: DomainError | None) -> Said:
+        """What the reply has brought. One that ended well and has no text has failed."""
+        pump = self.pump
+        if pump is None:
+            return Said(failure=failure)
+        content = pump.text
+        if failure is None and not content.strip():
+            failure = NoText(finish_reason=pump.finish_reason)
+        return Said(
+            content=content,
+            reasoning=pump.reasoning,
+            finish_reason=pump.finish_reason,
+            failure=failure,
+            untold=self._untold(pump),
+        )

@@ -1,0 +1,165 @@
+"""What a reply would be asked, and by whom it would be written: all that is to be known before it
+is begun."""
+
+from collections.abc import Sequence
+from typing import cast
+from uuid import UUID
+
+from django.conf import settings
+from msgspec import Struct
+
+from accounts.models import User
+from accounts.selectors.preferences import first_favourite, get_preference
+from billing.selectors.affordability import get_purse
+from billing.types import FREE_OUTPUT_TOKENS, FREE_PLAN
+from catalog.selectors import get_catalog
+from catalog.types import Model
+from common.errors import ValidationFailed
+from conversations.context import Context
+from conversations.errors import MessageNotFound
+from conversations.models import Conversation, Message
+from conversations.selectors.context import attached_to, context_for
+from conversations.selectors.conversations import get_conversation
+from conversations.selectors.messages import get_message
+from files.models import Upload
+from files.selectors.uploads import get_uploads
+from inference.bounds import DEFAULT_OUTPUT_TOKENS, output_bound
+from providers.types import ReasoningEffort
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """A reply that is to be begun.
+
+    `question` is the message that it answers; None where that is yet to be written, of `content`
+    and `uploads`, after `parent_id`. `follows_leaf`: that is the end of the branch that is shown.
+    `max_output_tokens` is how long the reply may be, if that can be paid.
+    """
+
+    user: User
+    conversation: Conversation
+    question: Message | None
+    parent_id: UUID | None
+    follows_leaf: bool
+    content: str
+    uploads: Sequence[Upload]
+    model: Model
+    effort: ReasoningEffort | None
+    max_output_tokens: int
+    is_free: bool
+    context: Context
+
+
+class _Question(Struct, frozen=True, kw_only=True):
+    """What is to be answered: a message, or what is to become one."""
+
+    message: Message | None = None
+    parent_id: UUID | None
+    follows_leaf: bool = False
+    content: str
+    uploads: Sequence[Upload]
+
+
+def draft_message(
+    user: User,
+    conversation_id: UUID,
+    *,
+    content: str,
+    model: str = "",
+    upload_ids: Sequence[UUID] = (),
+    reasoning_effort: ReasoningEffort | None = None,
+    **place: UUID | None,
+) -> Draft:
+    """The reply to something new that the user says, after the message `parent_id`: None begins
+    at the root, and without it the message goes to the end of the branch that is shown.
+
+    Raises NotFound, MessageNotFound, ValidationFailed, MessageTooLong.
+    """
+    conversation = get_conversation(user, conversation_id)
+    parent_id = place.get("parent_id", conversation.leaf_id)
+    if parent_id is not None and not conversation.messages.filter(pk=parent_id).exists():
+        raise MessageNotFound
+    question = _Question(
+        parent_id=parent_id,
+        follows_leaf="parent_id" not in place,
+        content=content,
+        uploads=get_uploads(user, upload_ids),
+    )
+    return _draft(user, conversation, question, model or conversation.model, reasoning_effort)
+
+
+def draft_regeneration(
+    user: User,
+    conversation_id: UUID,
+    message_id: UUID,
+    *,
+    model: str = "",
+    reasoning_effort: ReasoningEffort | None = None,
+) -> Draft:
+    """Another reply beside one that there is, by the same model if none is named; or a reply to
+    one of the user's messages. Raises NotFound, ValidationFailed, MessageTooLong."""
+    conversation = get_conversation(user, conversation_id)
+    message = get_message(user, conversation_id, message_id)
+    model = model or message.model or conversation.model
+    if message.role == Message.Role.ASSISTANT:
+        message = get_message(user, conversation_id, cast(UUID, message.parent_id))
+    question = _Question(
+        message=message,
+        parent_id=message.parent_id,
+        content=message.content,
+        uploads=attached_to(message),
+    )
+    return _draft(user, conversation, question, model, reasoning_effort)
+
+
+def _draft(
+    user: User,
+    conversation: Conversation,
+    question: _Question,
+    wanted: str,
+    effort: ReasoningEffort | None,
+) -> Draft:
+    model = _model(user, wanted)
+    is_free = get_purse(user).plan == FREE_PLAN
+    bound = output_bound(model, FREE_OUTPUT_TOKENS if is_free else DEFAULT_OUTPUT_TOKENS)
+    return Draft(
+        user=user,
+        conversation=conversation,
+        question=question.message,
+        parent_id=question.parent_id,
+        follows_leaf=question.follows_leaf,
+        content=question.content,
+        uploads=question.uploads,
+        model=model,
+        effort=_effort(user, model, effort),
+        max_output_tokens=bound,
+        is_free=is_free,
+        context=context_for(
+            user=user,
+            conversation=conversation,
+            model=model,
+            parent_id=question.parent_id,
+            content=question.content,
+            uploads=question.uploads,
+            output_bound=bound,
+            is_free=is_free,
+        ),
+    )
+
+
+def _model(user: User, name: str) -> Model:
+    """The model of that name, else the user's favourite, else the platform's choice. Raises
+    ValidationFailed."""
+    name = name or first_favourite(user) or settings.DEFAULT_CHAT_MODEL
+    model = get_catalog().find(name)
+    if model is None or model.modality != "chat":
+        raise ValidationFailed.of("model", f"There is no chat model {name}, or no more.")
+    return model
+
+
+def _effort(user: User, model: Model, asked: ReasoningEffort | None) -> ReasoningEffort | None:
+    """How hard the model shall think, as asked or as the user generally wants it; None for models
+    that do not, to which it would be an unknown parameter."""
+    if not model.reasoning:
+        return None
+    preferred = get_preference(user, model.id).reasoning_effort
+    return asked or cast(ReasoningEffort | None, preferred or None)

@@ -1,0 +1,129 @@
+"""How replies end: with their money, their text and their events in one transaction."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from msgspec import Struct
+from msgspec.structs import replace
+
+from billing.services import endings
+from billing.types import Ending, Resolution
+from common.errors import DomainError
+from common.ids import uuid7
+from conversations import events
+from conversations.models import Conversation, Message
+from conversations.selectors.messages import spoken, state_of
+from conversations.serializers import message_in_event
+from events.services import append
+from events.types import SYSTEM, NewEvent, model_actor
+from inference.errors import CallCancelled, CallInterrupted, error_of
+from jobs import services as jobs
+from jobs.models import Job
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """What a reply has brought. With a `failure` the text is no finished answer; `untold` are the
+    events of what has not come to the log yet."""
+
+    content: str = ""
+    reasoning: str = ""
+    finish_reason: str = ""
+    failure: DomainError | None = None
+    untold: Sequence[NewEvent] = ()
+
+    @property
+    def status(self) -> Message.Status:
+        if self.failure is None:
+            return Message.Status.COMPLETED
+        is_wish = isinstance(self.failure, CallCancelled)
+        return Message.Status.CANCELLED if is_wish else Message.Status.FAILED
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """What is wrong with it; nothing is with a reply that was not wanted any more."""
+        if self.failure is None or self.status == Message.Status.CANCELLED:
+            return None
+        return error_of(self.failure)
+
+    @property
+    def reason(self) -> str:
+        """Why a finished answer ends where it does."""
+        return self.finish_reason if self.failure is None else ""
+
+
+class Ended(Struct, frozen=True):
+    """A reply that has ended. `message` is what `reply.ended` tells; None where the conversation
+    was deleted meanwhile."""
+
+    resolution: Resolution
+    message: dict[str, Any] | None
+
+
+def conclude(*, reply_id: UUID, attempt: int, ending: Ending, said: Said) -> Ended:
+    """End a reply with its charge. May be repeated."""
+    with transaction.atomic():
+        resolution = endings.resolve(ending)
+        if resolution.taken_over:
+            said = replace(said, failure=CallInterrupted())
+        message = _lock(reply_id)
+        _end(reply_id, message, attempt, said)
+        return Ended(resolution, None if message is None else _told(message))
+
+
+@transaction.atomic
+def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> None:
+    """End a reply that nobody can conclude, because its call was not begun or its process has
+    died: at what it had said, and at what was saved of its charge."""
+    endings.expire(reply_id)
+    message = _lock(reply_id)
+    said = Said(failure=failure)
+    if message is not None and message.status == Message.Status.RUNNING:
+        content, reasoning = spoken(message)
+        said = replace(said, content=content, reasoning=reasoning)
+    _end(reply_id, message, attempt, said)
+
+
+def _lock(reply_id: UUID) -> Message | None:
+    """The reply, its conversation held; None where that was deleted."""
+    held = Conversation.objects.select_for_update(of=("self",)).filter(messages=reply_id)
+    if held.first() is None:
+        return None
+    return Message.objects.select_related("conversation__account").get(pk=reply_id)
+
+
+def _end(reply_id: UUID, message: Message | None, attempt: int, said: Said) -> None:
+    """Nothing, where the job is no longer this attempt's."""
+    if not jobs.end(job_id=reply_id, attempt=attempt, status=Job.Status(said.status.value)):
+        return
+    if message is None:
+        append(stream_id=reply_id, events=[events.ended(None, SYSTEM)])
+        return
+    _write(message, said)
+    ended = events.ended(_told(message), model_actor(message.model))
+    append(stream_id=reply_id, events=[*said.untold, ended])
+
+
+def _write(message: Message, said: Said) -> None:
+    message.status = said.status
+    message.content = said.content
+    message.reasoning = said.reasoning
+    message.finish_reason = said.reason
+    message.error = said.error
+    message.ended_at = Now()
+    message.save(
+        update_fields=["status", "content", "reasoning", "finish_reason", "error", "ended_at"]
+    )
+    message.refresh_from_db(fields=["ended_at"])
+    Conversation.objects.filter(pk=message.conversation_id).update(
+        characters=F("characters") + len(said.content) + len(said.reasoning),
+        activity=uuid7(),
+        updated_at=Now(),
+    )
+
+
+def _told(message: Message) -> dict[str, Any]:
+    return message_in_event(state_of(message.conversation.account, message))

@@ -1,0 +1,188 @@
+"""Beginning replies: rows, hold, job and stream in one transaction."""
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from msgspec import Struct
+
+from accounts.models import User
+from billing.errors import IdempotencyInProgress
+from billing.selectors import free_budget
+from billing.selectors.affordability import get_purse
+from billing.selectors.charges import get_usage
+from billing.services import named
+from billing.services.holds import hold
+from billing.types import Once
+from common.ids import uuid7
+from common.titles import first_line
+from conversations.errors import ConversationFull, ReplyRunning
+from conversations.models import Attachment, Conversation, Message
+from conversations.services.drafts import Draft
+from conversations.services.locks import lock_conversation
+from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, MAX_TITLE, STREAM
+from events.services import open_stream
+from files.services.uploads import attach
+from inference.bounds import affordable_output
+from inference.errors import ProviderNotAvailable
+from inference.holds import hold_request
+from inference.types import ChatCall
+from jobs import services as jobs
+from jobs.errors import TooManyRuns
+from jobs.running import RunningJob
+from jobs.selectors import count_open
+from providers.registry import get_chat_wire
+
+TOTAL_SECONDS = 900.0
+
+
+class Begun(Struct, frozen=True, kw_only=True):
+    """A reply whose rows, hold, job and stream stand. `call` is to be made at once by the process
+    that asked for it. `is_first`: the conversation has no title of anybody's yet."""
+
+    reply: Message
+    question: Message
+    call: ChatCall
+    job: RunningJob
+    is_first: bool
+
+
+@transaction.atomic
+def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -> Begun | Message:
+    """Begin a reply, all of it or nothing, in the process of that `owner_id`. Returns the reply
+    itself where the request was sent before and its reply has been billed.
+
+    Raises IdempotencyMismatch, IdempotencyInProgress, NotFound, ReplyRunning, ConversationFull,
+    TooManyRuns, ProviderNotAvailable, FreeBudgetSpent and PaymentRequired.
+    """
+    user = draft.user
+    made = named.take(account=user, once=once)
+    if made is not None and (reply := _find_billed(user, made)):
+        return reply
+    conversation = lock_conversation(user, draft.conversation.pk)
+    _check_state(conversation, draft)
+    _check_room(conversation, draft)
+    call = _call(draft, request_id)
+    hold(hold_request(call, owner_id))
+    begun = _write(conversation, draft, call, owner_id)
+    if once is not None:
+        named.keep(account=user, once=once, result=begun.reply.pk)
+    return begun
+
+
+def _find_billed(user: User, reply_id: UUID) -> Message | None:
+    """The reply that the request has brought; None where that was not billed, so that the request
+    may be carried out anew. Raises IdempotencyInProgress."""
+    reply = Message.objects.filter(pk=reply_id, account_id=user.pk).first()
+    if reply is None:
+        return None
+    if reply.status == Message.Status.RUNNING:
+        raise IdempotencyInProgress(retry_after=1)
+    return reply if get_usage(user, [reply_id]) else None
+
+
+def _check_state(conversation: Conversation, draft: Draft) -> None:
+    """Raises ReplyRunning, also where another message came before this one."""
+    has_moved = draft.follows_leaf and conversation.leaf_id != draft.parent_id
+    if has_moved or conversation.messages.filter(status=Message.Status.RUNNING).exists():
+        raise ReplyRunning
+
+
+def _check_room(conversation: Conversation, draft: Draft) -> None:
+    """Raises ConversationFull, TooManyRuns, ProviderNotAvailable, FreeBudgetSpent."""
+    messages, characters = _counted(draft)
+    if conversation.messages_count + messages > MAX_MESSAGES:
+        raise ConversationFull
+    if conversation.characters + characters > MAX_CHARACTERS:
+        raise ConversationFull
+    if count_open(draft.user) >= settings.MAX_RUNNING_CALLS:
+        raise TooManyRuns
+    if get_chat_wire(draft.model.provider) is None:
+        raise ProviderNotAvailable
+    if draft.is_free:
+        free_budget.check()
+
+
+def _call(draft: Draft, request_id: str) -> ChatCall:
+    bound, messages = draft.max_output_tokens, draft.context.messages
+    if not draft.is_free:
+        bound = affordable_output(get_purse(draft.user), draft.model, messages, bound)
+    return ChatCall(
+        account_id=draft.user.pk,
+        api_key_id=None,
+        source="web",
+        model=draft.model,
+        messages=messages,
+        max_output_tokens=bound,
+        reasoning_effort=draft.effort,
+        stream=True,
+        request_id=request_id,
+        total_seconds=TOTAL_SECONDS,
+        charge_id=uuid7(),
+        free_window=True,
+        is_held=True,
+    )
+
+
+def _write(conversation: Conversation, draft: Draft, call: ChatCall, owner_id: UUID) -> Begun:
+    user, reply_id = draft.user, cast(UUID, call.charge_id)
+    is_first = conversation.messages_count == 0 and _is_untitled(conversation)
+    question = draft.question or _say(conversation, draft)
+    reply = Message.objects.create(
+        id=reply_id,
+        conversation=conversation,
+        account_id=user.pk,
+        parent=question,
+        role=Message.Role.ASSISTANT,
+        model=call.model.id,
+        reasoning_effort=draft.effort or "",
+        status=Message.Status.RUNNING,
+        context=draft.context.report,
+    )
+    _move_on(conversation, draft, reply)
+    job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)
+    open_stream(stream_id=reply_id, kind=STREAM, account=user)
+    return Begun(reply=reply, question=question, call=call, job=job, is_first=is_first)
+
+
+def _say(conversation: Conversation, draft: Draft) -> Message:
+    """The user's message."""
+    message = Message.objects.create(
+        conversation=conversation,
+        account_id=draft.user.pk,
+        parent_id=draft.parent_id,
+        role=Message.Role.USER,
+        content=draft.content,
+    )
+    attach(uploads=draft.uploads)
+    Attachment.objects.bulk_create(
+        [Attachment(message=message, upload=upload) for upload in draft.uploads]
+    )
+    return message
+
+
+def _move_on(conversation: Conversation, draft: Draft, reply: Message) -> None:
+    """Count what is new, and show it."""
+    messages, characters = _counted(draft)
+    changes: dict[str, Any] = {
+        "leaf": reply,
+        "messages_count": F("messages_count") + messages,
+        "characters": F("characters") + characters,
+        "activity": uuid7(),
+        "updated_at": Now(),
+    }
+    if _is_untitled(conversation) and not conversation.title:
+        changes["title"] = first_line(draft.content, MAX_TITLE)
+    Conversation.objects.filter(pk=conversation.pk).update(**changes)
+
+
+def _counted(draft: Draft) -> tuple[int, int]:
+    """The messages and characters that are new before the reply has any."""
+    return (2, len(draft.content)) if draft.question is None else (1, 0)
+
+
+def _is_untitled(conversation: Conversation) -> bool:
+    return conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE

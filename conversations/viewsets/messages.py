@@ -1,0 +1,161 @@
+"""`/api/conversations/{id}/messages`: sending, writing anew, stopping."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from billing.errors import (
+    FreeBudgetSpent,
+    FreeLimit,
+    FreeModelLocked,
+    IdempotencyInProgress,
+    IdempotencyMismatch,
+    InsufficientBalance,
+    InsufficientForRequest,
+)
+from billing.idempotency import once
+from common.api import AnyAccepted
+from common.idempotency import IDEMPOTENCY_KEY
+from common.inputs import read
+from common.live import live_response
+from common.openapi import refusals
+from conversations.errors import ConversationFull, MessageNotFound, MessageTooLong, ReplyRunning
+from conversations.frames import HEADERS
+from conversations.inputs_sending import ReplyInputSerializer, SendInputSerializer
+from conversations.models import Message
+from conversations.replies.answers import frames_of, json_of
+from conversations.replies.following import stored_frames
+from conversations.replies.launch import launch
+from conversations.replies.running import Reply
+from conversations.selectors.conversations import get_conversation
+from conversations.selectors.messages import get_message, state_of
+from conversations.serializers import MessageSerializer
+from conversations.serializers_replies import ExchangeSerializer
+from conversations.services import sending
+from conversations.services.drafts import Draft, draft_message, draft_regeneration
+from conversations.services.stopping import stop
+from inference.errors import ProviderNotAvailable
+from jobs.errors import TooManyRuns
+
+_ANSWERS: dict[Any, Any] = {
+    (200, "text/event-stream"): str,
+    (200, "application/json"): ExchangeSerializer,
+    **refusals(
+        InsufficientBalance,
+        InsufficientForRequest,
+        FreeLimit,
+        FreeModelLocked,
+        ReplyRunning,
+        ConversationFull,
+        IdempotencyInProgress,
+        IdempotencyMismatch,
+        MessageTooLong,
+        TooManyRuns,
+        ProviderNotAvailable,
+        FreeBudgetSpent,
+    ),
+}
+_JSON = {"Content-Type": "application/json", "Cache-Control": "no-cache"}
+_REPLAYED = {"Idempotency-Replayed": "true"}
+
+
+class MessageViewSet(ViewSet):
+    """Messages and replies. What a client accepts is not looked at: `stream` says it."""
+
+    content_negotiation_class = AnyAccepted
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=SendInputSerializer,
+        responses=_ANSWERS | refusals(MessageNotFound),
+    )
+    def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponseBase:
+        """Say something, and have it answered.
+
+        The reply is a stream of server-sent events, in the form of the AI SDK's UI message stream
+        (version 1), that ends with what it cost; with `"stream": false`, one JSON when it has
+        ended. Refusals come instead of it, before anything is asked or billed. A reply is written
+        to its end and billed, whether anybody reads it or not, unless it is stopped.
+
+        A message with the `parent_id` of another one stands beside that, on a branch of its own.
+        """
+        get_conversation(request.user, conversation_id)
+        body = read(SendInputSerializer, request.data)
+        return _answer(request, body, partial(draft_message, request.user, conversation_id))
+
+    @extend_schema(parameters=[IDEMPOTENCY_KEY], request=ReplyInputSerializer, responses=_ANSWERS)
+    def regenerate(
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+    ) -> HttpResponseBase:
+        """Have a message answered once more.
+
+        The new reply stands beside the old one, which stays. Of a reply, its own model writes the
+        new one, if none is named. The answer is that of a message that is sent.
+        """
+        get_message(request.user, conversation_id, message_id)
+        body = read(ReplyInputSerializer, request.data)
+        draft = partial(draft_regeneration, request.user, conversation_id, message_id)
+        return _answer(request, body, draft)
+
+    @extend_schema(request=None, responses={200: MessageSerializer, 202: MessageSerializer})
+    def stop(
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+    ) -> Response:
+        """Stop a reply.
+
+        202: it ends in a moment, `cancelled`, with the text that has come, which is billed. Before
+        there is any it may take up to ten seconds. 200: it had ended before.
+        """
+        reply = stop(user=request.user, conversation_id=conversation_id, message_id=message_id)
+        ends = reply.status == Message.Status.RUNNING
+        return Response(
+            MessageSerializer(state_of(request.user, reply)).data,
+            status=status.HTTP_202_ACCEPTED if ends else status.HTTP_200_OK,
+        )
+
+
+def _answer(
+    request: AuthenticatedRequest, body: dict[str, Any], draft: Callable[..., Draft]
+) -> HttpResponseBase:
+    """Begin what the body asks for, and send what comes of it."""
+    named = once(request, body)
+    is_streamed = body.pop("stream")
+    begin = partial(
+        sending.begin,
+        draft=draft(**body),
+        once=named,
+        request_id=request._request.request_id,  # type: ignore[attr-defined]
+    )
+    begun = launch(lambda owner_id: begin(owner_id=owner_id))
+    if isinstance(begun, Reply):
+        return _live(request, begun, is_streamed)
+    return _replay(request, begun, is_streamed)
+
+
+def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> HttpResponseBase:
+    if is_streamed:
+        return live_response(request._request, frames_of(reply), HEADERS)
+    question = MessageSerializer(state_of(request.user, reply.begun.question)).data
+    return live_response(request._request, json_of(reply, question), _JSON)
+
+
+def _replay(request: AuthenticatedRequest, reply: Message, is_streamed: bool) -> HttpResponseBase:
+    state = state_of(request.user, reply)
+    if is_streamed:
+        return HttpResponse(stored_frames(reply, state), headers=HEADERS | _REPLAYED)
+    question = get_message(request.user, reply.conversation_id, cast(UUID, reply.parent_id))
+    exchange = {
+        "user_message": state_of(request.user, question),
+        "message": state,
+        "usage": state.usage,
+    }
+    return Response(ExchangeSerializer(exchange).data, headers=_REPLAYED)

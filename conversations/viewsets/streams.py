@@ -1,0 +1,66 @@
+"""`/api/conversations/{id}/stream`: coming back to a reply that is being written."""
+
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from common.api import AnyAccepted
+from common.live import live_response
+from common.openapi import refusals
+from conversations.frames import HEADERS
+from conversations.inputs_sending import LAST_EVENT_ID, read_last_event_id
+from conversations.models import Message
+from conversations.replies.following import find_head, frames_from_log
+from conversations.selectors.conversations import get_conversation
+from conversations.selectors.messages import get_message
+from events.errors import TooManySockets
+
+_stream = extend_schema(
+    parameters=[LAST_EVENT_ID],
+    responses={(200, "text/event-stream"): str, 204: None, **refusals(TooManySockets)},
+)
+
+
+class StreamViewSet(ViewSet):
+    """Streams of running replies, on any web process, as often as wanted."""
+
+    content_negotiation_class = AnyAccepted
+
+    @_stream
+    def of_conversation(
+        self, request: AuthenticatedRequest, conversation_id: UUID
+    ) -> HttpResponseBase:
+        """The reply that is being written in a conversation.
+
+        It is sent from its start, or from after `Last-Event-ID`, to its end. 204: none is; what
+        has ended is in the conversation.
+        """
+        conversation = get_conversation(request.user, conversation_id)
+        running = conversation.messages.filter(status=Message.Status.RUNNING)
+        return _follow(request, running.first())
+
+    @_stream
+    def of_message(
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+    ) -> HttpResponseBase:
+        """A reply that is being written.
+
+        As for the conversation. 204: it has ended.
+        """
+        return _follow(request, get_message(request.user, conversation_id, message_id))
+
+
+def _follow(request: AuthenticatedRequest, reply: Message | None) -> HttpResponseBase:
+    seen = read_last_event_id(request)
+    if reply is None or reply.status != Message.Status.RUNNING:
+        return Response(status=status.HTTP_204_NO_CONTENT)
+    head = async_to_sync(find_head)(request.auth, reply)
+    return live_response(
+        request._request, frames_from_log(request.auth, reply, head, seen), HEADERS
+    )

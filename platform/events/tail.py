@@ -1,0 +1,34 @@
+"""Following a stream over HTTP: all of its events, from the first on, as they come."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from accounts.tokens import AccessClaims
+from events.follower import Socket
+from events.hub import get_hub
+from events.types import Place
+
+# What is read ahead of a slow client: a page of the hub's is kept by the follower as well.
+READ_AHEAD = 8
+
+
+async def tail(claims: AccessClaims, place: Place, head: int) -> AsyncGenerator[str, None]:
+    """The JSON of each event after `place`, and of the hub's pings. `head` is the stream's last
+    seq, read just before (`Hub.find_head`).
+
+    Ends where a socket would be closed: the token holds no more, or the process ends. Raises
+    TooManySockets, ServiceUnavailable and Restarting.
+    """
+    hub = get_hub()
+    texts: asyncio.Queue[str | None] = asyncio.Queue(READ_AHEAD)
+
+    async def close(code: int) -> None:
+        await texts.put(None)
+
+    follower = hub.follow(place, head, claims, Socket(texts.put, close))
+    try:
+        follower.open()
+        while (text := await texts.get()) is not None:
+            yield text
+    finally:
+        hub.leave(follower)
