@@ -19,6 +19,7 @@ from common.asgi import Scope, domain_of
 from common.bodylimit import BodyLimit
 from common.clientlimit import ClientLimit
 from common.database import get_database
+from common.live import LiveResponses
 from common.ratelimit import get_rate_limiter
 from config.checks import refuse_unsafe_production
 from config.sockets import application as sockets
@@ -32,7 +33,9 @@ from publicapi.v1.app import is_public
 refuse_unsafe_production()
 
 # Who asks too often is refused before anything of the request is read.
-limited_django_application = ClientLimit(BodyLimit(django_application))  # type: ignore[arg-type]
+limited_django_application = ClientLimit(
+    BodyLimit(LiveResponses(django_application))  # type: ignore[arg-type]
+)
 
 
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
