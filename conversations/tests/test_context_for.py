@@ -3,12 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
-from pytest_django import DjangoAssertNumQueries, Settings
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ModelPreference, User
 from catalog.selectors import get_catalog
@@ -24,17 +23,6 @@ from inference.bounds import DEFAULT_OUTPUT_TOKENS
 from tests.personas import new_user
 
 Given = Callable[..., Context]
-
-
-@pytest.fixture(autouse=True)
-def storage(settings: Settings, tmp_path: Path) -> Path:
-    """Where uploads lie during a test."""
-    options = {"location": str(tmp_path)}
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "uploads": {**settings.STORAGES["uploads"], "OPTIONS": options},
-    }
-    return tmp_path
 
 
 @pytest.fixture
@@ -88,19 +76,17 @@ def _upload(
     return upload
 
 
-def _lose(folder: Path) -> None:
-    """All files that lie there."""
-    for path in [path for path in folder.rglob("*") if path.is_file()]:
-        path.unlink()
+def _lose(upload: Upload) -> None:
+    storages["uploads"].delete(storage_path(str(upload.pk)))
 
 
 def test_the_branch_that_is_answered_is_given_and_no_other(alice: User, given: Given) -> None:
     conversation = talk(alice, "One?", "One.", "Two?", "Two.")
-    branch = conversation.leaf
+    leaf_id = conversation.leaf_id
     question = conversation.messages.get(content="Two?")
     add(conversation, "Two again.", role=ASSISTANT, parent=question)
 
-    context = given(conversation, parent_id=branch.pk)
+    context = given(conversation, parent_id=leaf_id)
 
     assert _said(context) == ["One?", "One.", "Two?", "Two.", "And now?"]
     assert [m.role for m in context.messages] == ["user", "assistant"] * 2 + ["user"]
@@ -168,11 +154,9 @@ def test_files_that_are_no_text_are_named(alice: User, given: Given) -> None:
     assert context.report["attachments"][0]["characters"] is None
 
 
-def test_a_file_that_has_gone_does_not_end_the_conversation(
-    alice: User, given: Given, storage: Path
-) -> None:
+def test_a_file_that_has_gone_does_not_end_the_conversation(alice: User, given: Given) -> None:
     file = _upload(alice, b"Gone.")
-    _lose(storage)
+    _lose(file)
     context = given(talk(alice), uploads=[file])
     assert "not readable here" in _said(context)[0]
 
@@ -191,14 +175,12 @@ def test_the_oldest_are_left_out_where_the_window_is_full(
     assert context.report["input_tokens"] <= DEFAULT_OUTPUT_TOKENS - model.prompt_overhead_tokens
 
 
-def test_files_of_messages_that_are_left_out_are_not_read(
-    alice: User, given: Given, storage: Path
-) -> None:
+def test_files_of_messages_that_are_left_out_are_not_read(alice: User, given: Given) -> None:
     conversation = talk(alice, "Read this.", "Done.", "One?", "One.")
     large = _upload(alice, b"x" * 4 * (MAX_CHARACTERS + 1))
     first = conversation.messages.order_by("id")[0]
     Attachment.objects.create(message=first, upload=large)
-    _lose(storage)  # Whoever opened it would find nothing, and go on with that.
+    _lose(large)  # Whoever opened it would find nothing, and go on with that.
 
     context = given(conversation)
 
@@ -247,9 +229,9 @@ def test_a_message_that_does_not_fit_alone_is_refused(alice: User, given: Given)
     assert given(conversation, "x" * 30_000).report["messages"] == 1
 
 
-def test_a_file_that_cannot_fit_is_refused_unread(alice: User, given: Given, storage: Path) -> None:
+def test_a_file_that_cannot_fit_is_refused_unread(alice: User, given: Given) -> None:
     large = _upload(alice, b"x" * 4 * (MAX_CHARACTERS + 4), "large.txt")
-    _lose(storage)
+    _lose(large)
     with pytest.raises(MessageTooLong) as refused:
         given(talk(alice), uploads=[_upload(alice, b"Small."), large])
     assert refused.value.extra["largest_file"] == "large.txt"
