@@ -4,45 +4,54 @@ Django's ASGI handler reads the whole body before any middleware or view can ref
 what does not fit into memory to disk.
 """
 
-from contextlib import suppress
-
 from common.asgi import Application, Headers, Message, Receive, Scope, Send, discard_body
-from common.errors import PayloadTooLarge
+from common.errors import DomainError, PayloadTooLarge
 from common.refuse import refuse
 
 # Less than FILE_UPLOAD_MAX_MEMORY_SIZE, so that nothing is ever written to disk.
 MAX_REQUEST_BYTES = 2_000_000
 
 
-class _TooLong(Exception):
-    """Raised into the application while it reads the body, that is before it answers."""
-
-
 class BodyLimit:
-    """Answers 413 for `application` where an HTTP body is announced, or comes, over the limit."""
+    """Answers 413 for `application` where an HTTP body is announced, or comes, over `limit` bytes.
 
-    def __init__(self, application: Application) -> None:
+    What else refuses a body while it is read raises DomainError, and is answered for as well.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        limit: int = MAX_REQUEST_BYTES,
+        too_large: str = "The body is larger than 2 MB.",
+    ) -> None:
         self._application = application
+        self._limit = limit
+        self._too_large = too_large
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         message: Message = {"more_body": True}
         size = 0
 
+        def check(size: int) -> None:
+            if size > self._limit:
+                raise PayloadTooLarge(self._too_large)
+
         async def limited() -> Message:
             nonlocal message, size
             message = await receive()
             size += len(message.get("body", b""))
-            if size > MAX_REQUEST_BYTES:
-                raise _TooLong
+            check(size)
             return message
 
-        if _announced(scope["headers"]) <= MAX_REQUEST_BYTES:
-            with suppress(_TooLong):
-                await self._application(scope, limited, send)
-                return
-        await discard_body(receive, message, size)
-        # The rest of the body, if any, is not read.
-        await refuse(scope, send, PayloadTooLarge("The body is larger than 2 MB."), close=True)
+        # Raised while the application reads the body, that is before it answers.
+        try:
+            check(_announced(scope["headers"]))
+            await self._application(scope, limited, send)
+        except DomainError as error:
+            await discard_body(receive, message, size)
+            # The rest of the body, if any, is not read.
+            await refuse(scope, send, error, close=True)
 
 
 def _announced(headers: Headers) -> int:

@@ -15,11 +15,14 @@ from django.core.asgi import get_asgi_application
 
 django_application = get_asgi_application()
 
-from common.asgi import Scope, domain_of
+from accounts.authentication import authenticate
+from common.asgi import Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
 from common.clientlimit import ClientLimit
 from common.database import get_database
 from common.live import LiveResponses
+from common.filebodies import FileBodies
+from common.multipart import MAX_FORM_BYTES, TOO_LARGE
 from common.ratelimit import get_rate_limiter
 from config.checks import refuse_unsafe_production
 from config.sockets import application as sockets
@@ -32,10 +35,24 @@ from publicapi.v1.app import is_public
 
 refuse_unsafe_production()
 
-# Who asks too often is refused before anything of the request is read.
-limited_django_application = ClientLimit(
-    BodyLimit(LiveResponses(django_application))  # type: ignore[arg-type]
+# Where bodies bring a file (POST).
+FILE_PATHS = frozenset({"/api/uploads", "/api/transcribe"})
+
+_short_bodies = BodyLimit(LiveResponses(django_application))  # type: ignore[arg-type]
+_file_bodies = BodyLimit(
+    FileBodies(django_application, authenticate),  # type: ignore[arg-type]
+    limit=MAX_FORM_BYTES,
+    too_large=TOO_LARGE,
 )
+
+
+async def _by_body(scope: Scope, receive: Receive, send: Send) -> None:
+    brings_file = scope["path"] in FILE_PATHS and scope["method"].upper() == "POST"
+    await (_file_bodies if brings_file else _short_bodies)(scope, receive, send)
+
+
+# Who asks too often is refused before anything of the request is read.
+limited_django_application = ClientLimit(_by_body)
 
 
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:

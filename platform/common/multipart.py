@@ -1,0 +1,85 @@
+"""Bodies that bring a file: forms (RFC 7578) with one part that is called `file`."""
+
+import tempfile
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+from django.http import HttpRequest
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
+from rest_framework.parsers import BaseParser, DataAndFiles
+
+from common.errors import MalformedRequest, PayloadTooLarge, ValidationFailed
+
+FIELD = "file"
+MAX_FILE_BYTES = 25 * 1024 * 1024
+# The file, and what stands around it.
+MAX_FORM_BYTES = MAX_FILE_BYTES + 64 * 1024
+# What does not fit is written to disk.
+_MEMORY_BYTES = 256 * 1024
+_NAMELESS = "file"
+
+TOO_LARGE = "A file may have 25 MB."
+
+
+class FormWithFileParser(BaseParser):
+    """A form with one file of at most 25 MB, and texts.
+
+    Raises MalformedRequest, PayloadTooLarge, or ValidationFailed for a file in another part.
+    """
+
+    media_type = "multipart/form-data"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> "DataAndFiles[Any, Any]":
+        request = (parser_context or {})["request"]
+        handler = _OneFile(request)
+        try:
+            form = _Form(request.META, stream, [handler], "utf-8").parse()
+        except MultiPartParserError as error:
+            raise MalformedRequest(f"The form cannot be read: {error}") from None
+        except (TooManyFieldsSent, TooManyFilesSent):
+            raise MalformedRequest("The form has too many parts.") from None
+        return DataAndFiles(*form)
+
+
+class _Form(MultiPartParser):
+    def sanitize_file_name(self, file_name: str) -> str:
+        """A file is one although nothing of its name can be kept."""
+        return super().sanitize_file_name(file_name) or _NAMELESS
+
+
+class _OneFile(FileUploadHandler):
+    """Keeps the file while the request lasts; on disk it has no name, so that nothing is left of it
+    when the process is killed."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request)
+        self._kept = tempfile.SpooledTemporaryFile[bytes](_MEMORY_BYTES)
+        self._has_begun = False
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        if self.field_name != FIELD:
+            raise ValidationFailed.of(str(self.field_name), f"Send the file as `{FIELD}`.")
+        if self._has_begun:
+            raise ValidationFailed.of(FIELD, "Send one file at a time.")
+        self._has_begun = True
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        if start + len(raw_data) > MAX_FILE_BYTES:
+            raise PayloadTooLarge(TOO_LARGE)
+        self._kept.write(raw_data)
+
+    def file_complete(self, file_size: int) -> UploadedFile:
+        self._kept.seek(0)
+        return UploadedFile(self._kept, self.file_name, self.content_type, file_size)
+
+    def upload_interrupted(self) -> None:
+        raise MalformedRequest("The form breaks off within the file.")
