@@ -65,9 +65,10 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
     conversation = lock_conversation(user, draft.conversation.pk)
     _check_state(conversation, draft)
     _check_room(conversation, draft)
+    question = draft.question or _say(conversation, draft)
     call = _call(draft, request_id)
     hold(hold_request(call, owner_id))
-    begun = _write(conversation, draft, call, owner_id)
+    begun = _write(conversation, draft, question, call, owner_id)
     if once is not None:
         named.keep(account=user, once=once, result=begun.reply.pk)
     return begun
@@ -127,10 +128,11 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
     )
 
 
-def _write(conversation: Conversation, draft: Draft, call: ChatCall, owner_id: UUID) -> Begun:
+def _write(
+    conversation: Conversation, draft: Draft, question: Message, call: ChatCall, owner_id: UUID
+) -> Begun:
     user, reply_id = draft.user, cast(UUID, call.charge_id)
     is_first = conversation.messages_count == 0 and _is_untitled(conversation)
-    question = draft.question or _say(conversation, draft)
     reply = Message.objects.create(
         id=reply_id,
         conversation=conversation,

@@ -1,4 +1,4 @@
-"""Streams of events: what happened to one session, in order, for ever."""
+"""Streams of events: what happened to one session, in order."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -18,6 +18,9 @@ class Stream(models.Model):
     kind = models.CharField(max_length=16)
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     last_seq = models.BigIntegerField(db_default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["kind", "id"], name="stream_by_kind")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"

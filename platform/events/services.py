@@ -4,6 +4,7 @@ from uuid import UUID
 
 import msgspec
 from django.db import connection, transaction
+from django.db.models import Exists
 
 from accounts.models import User
 from events.doorbell import ring
@@ -12,8 +13,17 @@ from events.types import NewEvent
 
 
 def open_stream(*, stream_id: UUID, kind: str, account: User) -> None:
-    """Begin the log of something new. It and its owner go together for ever."""
+    """Begin the log of something new, which is its owner's for good."""
     Stream.objects.create(id=stream_id, kind=kind, account=account)
+
+
+def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
+    """Delete the oldest streams of a kind, at most `limit`; `unless` says which are still needed,
+    with OuterRef("pk") for the stream. Returns how many."""
+    streams = Stream.objects.filter(kind=kind).exclude(unless).order_by("id")
+    stream_ids = list(streams.values_list("id", flat=True)[:limit])
+    Stream.objects.filter(pk__in=stream_ids).delete()
+    return len(stream_ids)
 
 
 def append(*, stream_id: UUID, events: list[NewEvent]) -> int:

@@ -350,6 +350,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
+    "purge-ended-streams": {
+        "task": "conversations.tasks.purge_ended_streams",
+        "schedule": 60.0,
+        "options": {"expires": 60.0},
+    },
     "reconcile": {
         "task": "billing.tasks.reconcile",
         "schedule": 300.0,
