@@ -167,7 +167,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         case exceptions.NotAcceptable():
             return _domain_response(NotAcceptable())
         case exceptions.UnsupportedMediaType():
-            return _domain_response(UnsupportedMediaType())
+            expected = context["view"].parser_classes[0].media_type
+            return _domain_response(UnsupportedMediaType(f"Send the body as `{expected}`."))
         case exceptions.APIException():
             body = {"detail": str(error.detail), "code": error.default_code}
             return Response(body, status=error.status_code)

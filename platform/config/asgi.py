@@ -20,8 +20,8 @@ from common.asgi import Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
 from common.clientlimit import ClientLimit
 from common.database import get_database
-from common.live import LiveResponses
 from common.filebodies import FileBodies
+from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
 from common.ratelimit import get_rate_limiter
 from config.checks import refuse_unsafe_production

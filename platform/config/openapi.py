@@ -26,7 +26,8 @@ _TAGS = {
     "spaces": ("Spaces", "Folders of conversations, with instructions of their own."),
     "council": ("Council", "Several models answer one question side by side."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
-    "files": ("Files", "What models made, by links that are good for some hours."),
+    "uploads": ("Uploads", "Files that go with messages."),
+    "files": ("Files", "What models made and users sent, by links that are good for a day."),
 }
 
 

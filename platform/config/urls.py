@@ -17,6 +17,7 @@ urlpatterns = [
     path("api/agents", include("accounts.agent_urls")),
     path("api/conversations", include("conversations.urls")),
     path("api/spaces", include("conversations.space_urls")),
+    path("api/uploads", include("files.upload_urls")),
     path("api/council/", include("council.urls")),
     re_path(r"^api(?:/.*)?$", unknown_path),
     path("files/", include("files.urls")),

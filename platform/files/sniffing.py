@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import filetype
 
-TEXT = "text/plain"
-UNKNOWN = "application/octet-stream"
+from files.types import TEXT, UNKNOWN
 
 # A format of its own, although its bytes can all be text.
 _PDF = b"%PDF-"

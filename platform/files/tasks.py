@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from common.locks import alone
-from files.services import outputs
+from files.services import outputs, uploads
 
 
 @shared_task
@@ -12,3 +12,4 @@ def purge_expired() -> None:
     with alone("purge-expired-files") as is_alone:
         if is_alone:
             outputs.purge_expired()
+            uploads.purge_expired()

@@ -9,6 +9,12 @@ EXTENSIONS = {
     "image/webp": "webp",
 }
 
+# What uploads are that are text, and what those are of which nothing is known.
+TEXT = "text/plain"
+UNKNOWN = "application/octet-stream"
+# Other types of uploads are served as mere bytes: a browser might find something to run in them.
+_SHOWN = ("image/", "audio/", "video/", "application/pdf")
+
 MAX_UPLOADS = 10_000  # of an account
 MAX_UPLOAD_NAME = 255  # characters
 # What is attached to nothing by then is deleted.
@@ -27,3 +33,10 @@ def storage_path(name: str) -> str:
     """Where a file lies in the storage: in one of 256 folders, so that none gets too full."""
     stem, _, _ = name.partition(".")
     return f"{stem[-2:]}/{name}"
+
+
+def inert_type(media_type: str) -> str:
+    """The Content-Type with which an upload of that media type is served."""
+    if media_type == TEXT:
+        return f"{TEXT}; charset=utf-8"
+    return media_type if media_type.startswith(_SHOWN) else UNKNOWN

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.files import File
 from django.core.files.storage import storages
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from django.db.models import Exists
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -36,8 +36,6 @@ def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
     # The row comes first: what is left of a write that broke off is purged like any other file.
     name = harmless(name, limit=MAX_UPLOAD_NAME, otherwise="file")
     upload = _register(user, name, file.size, sniff(file.chunks()))
-    # Back to the pool, while the bytes go to wherever they go.
-    close_old_connections()
     try:
         storages["uploads"].save(storage_path(str(upload.pk)), file)
     except OSError as error:

@@ -1,101 +1,33 @@
-"""Files over HTTP: whoever has a signed link gets its file."""
+"""`/files/{name}`: what models made."""
 
-import asyncio
-import time
-from collections.abc import AsyncIterator
-from typing import Any
-
-from django.core.files import File
 from django.core.files.storage import storages
-from django.db import close_old_connections
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import status
-from rest_framework.renderers import BaseRenderer
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
-from files.errors import FileGone
 from files.selectors import outputs
 from files.types import storage_path
+from files.viewsets.links import LINK_PARAMETERS, LinkViewSet, link_of, serve
 
-CHUNK_BYTES = 256 * 1024
 
-
-class OutputViewSet(ViewSet):
-    """Any page may show or fetch a file; a browser that opens it runs nothing that is in it."""
-
-    authentication_classes = ()
-    permission_classes = ()
+class OutputViewSet(LinkViewSet):
+    """What models made, by the links that were given for it."""
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter("expires", int, required=True, description="Unix seconds."),
-            OpenApiParameter("signature", str, required=True),
-        ],
+        parameters=LINK_PARAMETERS,
         responses={(200, "image/*"): OpenApiTypes.BINARY},
         auth=[],
     )
     def retrieve(self, request: Request, name: str) -> HttpResponseBase:
         """A file, by the link that was given for it."""
-        expires = request.query_params.get("expires", "")
-        signature = request.query_params.get("signature", "")
-        file = outputs.find_by_link(name=name, expires=expires, signature=signature)
-        try:
-            opened = storages["outputs"].open(storage_path(name))
-        except FileNotFoundError:
-            raise FileGone from None
-        # Back to the pool: whoever reads slowly would keep it from everybody else.
-        close_old_connections()
-        return StreamingHttpResponse(
-            Chunks(opened),
-            headers={
-                "Content-Type": file.media_type,
-                "Content-Length": str(file.size),
-                "Content-Disposition": f'inline; filename="{name}"',
-                "Content-Security-Policy": "sandbox; default-src 'none'",
-                "Cache-Control": f"private, max-age={int(expires) - int(time.time())}",
-                "Cross-Origin-Resource-Policy": "cross-origin",
-            },
+        link = link_of(request)
+        file = outputs.find_by_link(name=name, **link)
+        return serve(
+            storages["outputs"],
+            storage_path(name),
+            size=file.size,
+            media_type=file.media_type,
+            disposition=f'inline; filename="{name}"',
+            expires=link["expires"],
         )
-
-    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
-        """The preflight of a page: any origin may send any headers, without credentials."""
-        headers = {
-            "Access-Control-Allow-Methods": ", ".join(self.allowed_methods),
-            "Access-Control-Max-Age": "600",
-            "Vary": "Access-Control-Request-Headers",
-        }
-        wanted = request.headers.get("Access-Control-Request-Headers")
-        if wanted is not None:
-            headers["Access-Control-Allow-Headers"] = wanted
-        return Response(status=status.HTTP_204_NO_CONTENT, headers=headers)
-
-    def perform_content_negotiation(
-        self, request: Request, force: bool = False
-    ) -> tuple[BaseRenderer, str]:
-        """Whatever the client accepts: a file is what it is, and an error is JSON."""
-        return super().perform_content_negotiation(request, force=True)
-
-    def finalize_response(
-        self, request: Request, response: Response, *args: Any, **kwargs: Any
-    ) -> Response:
-        response["Access-Control-Allow-Origin"] = "*"
-        response["Access-Control-Expose-Headers"] = "x-request-id"
-        return super().finalize_response(request, response, *args, **kwargs)
-
-
-class Chunks:
-    """An open file, read in threads. The response that it is given to closes it."""
-
-    def __init__(self, file: File[bytes]) -> None:
-        self._file = file
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while chunk := await asyncio.to_thread(self._file.read, CHUNK_BYTES):
-            yield chunk
-
-    def close(self) -> None:
-        self._file.close()

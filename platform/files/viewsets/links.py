@@ -1,0 +1,100 @@
+"""Files by signed links: whoever has one gets the file, from any page and without an account."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from django.core.files import File
+from django.core.files.storage import Storage
+from django.db import close_old_connections
+from django.http import HttpRequest, StreamingHttpResponse
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import status
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from files.errors import FileGone
+
+CHUNK_BYTES = 256 * 1024
+
+LINK_PARAMETERS = [
+    OpenApiParameter("expires", int, required=True, description="Unix seconds."),
+    OpenApiParameter("signature", str, required=True),
+]
+
+
+class LinkViewSet(ViewSet):
+    """Any page may show or fetch a file; a browser that opens it runs nothing that is in it."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        """The preflight of a page: any origin may send any headers, without credentials."""
+        headers = {
+            "Access-Control-Allow-Methods": ", ".join(self.allowed_methods),
+            "Access-Control-Max-Age": "600",
+            "Vary": "Access-Control-Request-Headers",
+        }
+        wanted = request.headers.get("Access-Control-Request-Headers")
+        if wanted is not None:
+            headers["Access-Control-Allow-Headers"] = wanted
+        return Response(status=status.HTTP_204_NO_CONTENT, headers=headers)
+
+    def perform_content_negotiation(
+        self, request: Request, force: bool = False
+    ) -> tuple[BaseRenderer, str]:
+        """Whatever the client accepts: a file is what it is, and an error is JSON."""
+        return super().perform_content_negotiation(request, force=True)
+
+    def finalize_response(
+        self, request: Request, response: Response, *args: Any, **kwargs: Any
+    ) -> Response:
+        response["Access-Control-Allow-Origin"] = "*"
+        response["Access-Control-Expose-Headers"] = "x-request-id"
+        return super().finalize_response(request, response, *args, **kwargs)
+
+
+def link_of(request: Request) -> dict[str, str]:
+    """What a link says beside the file's name: `{expires, signature}`."""
+    return {name: request.query_params.get(name, "") for name in ("expires", "signature")}
+
+
+def serve(
+    storage: Storage, path: str, *, size: int, media_type: str, disposition: str, expires: str
+) -> StreamingHttpResponse:
+    """A stored file, until the link to it `expires`. Raises FileGone."""
+    try:
+        opened = storage.open(path)
+    except FileNotFoundError:
+        raise FileGone from None
+    # Back to the pool: whoever reads slowly would keep it from everybody else.
+    close_old_connections()
+    return StreamingHttpResponse(
+        Chunks(opened),
+        headers={
+            "Content-Type": media_type,
+            "Content-Length": str(size),
+            "Content-Disposition": disposition,
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "Cache-Control": f"private, max-age={int(expires) - int(time.time())}",
+            "Cross-Origin-Resource-Policy": "cross-origin",
+        },
+    )
+
+
+class Chunks:
+    """An open file, read in threads. The response that it is given to closes it."""
+
+    def __init__(self, file: File[bytes]) -> None:
+        self._file = file
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while chunk := await asyncio.to_thread(self._file.read, CHUNK_BYTES):
+            yield chunk
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,68 @@
+"""`/api/uploads`: files of the user's, to go with messages."""
+
+from uuid import UUID
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from common.filebodies import TooManyFiles
+from common.inputs import read
+from common.multipart import FormWithFileParser
+from common.openapi import refusals
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from files.errors import StorageUnavailable, UploadInUse, UploadQuotaExceeded
+from files.selectors.uploads import get_upload, list_uploads
+from files.serializers import UploadInputSerializer, UploadSerializer
+from files.services import uploads
+
+
+class OwnersRequest(Request):
+    """The request of a view that only signed-in users reach; accounts are a layer above."""
+
+    user: AbstractBaseUser  # type: ignore[assignment]
+
+
+class UploadViewSet(ViewSet):
+    """Files of the user's."""
+
+    parser_classes = (FormWithFileParser,)
+
+    @extend_schema(parameters=PAGE_PARAMETERS, responses=UploadSerializer(many=True))
+    def list(self, request: OwnersRequest) -> Response:
+        """Your uploads, newest first."""
+        pages = NewestFirst()
+        page = pages.paginate_queryset(list_uploads(request.user), request)
+        return pages.get_paginated_response(UploadSerializer(page, many=True).data)
+
+    @extend_schema(
+        request={"multipart/form-data": UploadInputSerializer},
+        responses={
+            201: UploadSerializer,
+            **refusals(UploadQuotaExceeded, TooManyFiles, StorageUnavailable),
+        },
+    )
+    def create(self, request: OwnersRequest) -> Response:
+        """Upload a file, to send it with a message.
+
+        What it is is told by its bytes, not by its name or by the form. Models are given files of
+        UTF-8 text and the names of others. One that goes with no message within 24 hours is
+        deleted.
+        """
+        file = read(UploadInputSerializer, request.data)["file"]
+        upload = uploads.store(user=request.user, name=file.name, file=file)
+        return Response(UploadSerializer(upload).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses=UploadSerializer)
+    def retrieve(self, request: OwnersRequest, upload_id: UUID) -> Response:
+        """An upload."""
+        return Response(UploadSerializer(get_upload(request.user, upload_id)).data)
+
+    @extend_schema(responses={204: None, **refusals(UploadInUse)})
+    def destroy(self, request: OwnersRequest, upload_id: UUID) -> Response:
+        """Delete an upload that goes with no message."""
+        uploads.delete(user=request.user, upload_id=upload_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
