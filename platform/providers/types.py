@@ -8,6 +8,8 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from common.audio import AudioFormat
+
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "content_filter"]
 ReasoningEffort = Literal["low", "medium", "high"]
@@ -94,9 +96,6 @@ class Image(Struct, frozen=True):
 
     data: bytes
     media_type: str
-
-
-AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
 
 
 class SpeechRequest(Struct, frozen=True):

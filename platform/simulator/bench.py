@@ -1,9 +1,12 @@
 """The upstream of the benchmarks: answers made beforehand, no journal, next to no parsing.
 
-A body with `slow` in it streams one word every half second; everything else answers at once.
+A body with `slow` in it streams one word every half second; everything else answers at once. Where
+`timed` is in it, each word is the moment at which it was sent: nanoseconds of the system's clock
+that no process sets (`time.monotonic_ns`).
 """
 
 import asyncio
+import time
 
 import msgspec
 
@@ -86,13 +89,18 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if b'"stream":true' not in body and b'"stream": true' not in body:
         await _send_whole(send, _WHOLE)
         return
-    slow = b"slow" in body
+    slow, timed = b"slow" in body, b"timed" in body
     await send(_START_STREAM)
     for word in _BODY_WORDS:
-        await send(word)
+        await send(_moment() if timed else word)
         # Even a pause of nothing lets each word leave by itself, as a real provider's do.
         await asyncio.sleep(SLOW_SECONDS if slow else 0)
     await send(_BODY_END)
+
+
+def _moment() -> dict[str, object]:
+    word = _event({"content": f" {time.monotonic_ns()}"})
+    return {"type": "http.response.body", "body": word, "more_body": True}
 
 
 async def _send_whole(send: Send, body: bytes) -> None:

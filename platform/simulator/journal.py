@@ -10,7 +10,7 @@ DEFAULT_LIMIT = 10_000
 SHOWN_TEXT = 200
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "x-api-key", "x-goog-api-key", "x-key"})
 
-Kind = Literal["chat", "embeddings", "images"]
+Kind = Literal["chat", "embeddings", "images", "speech"]
 
 
 @dataclass(slots=True)
@@ -21,8 +21,9 @@ class Call:
     request's bound; `tokens_emitted` and `reasoning_emitted` are the deltas handed to the socket so
     far; so with `vectors` and `images`. A picture that is told by its address is emitted each time
     it is fetched from there. `prompt_tokens` include `cached_tokens`. `size` is in pixels,
-    `quality` in the provider's words. `outcome` is `running`, `completed`, `refused`,
-    `client_gone`, the name of the steered fault or how moderation ended it. Times are Unix seconds.
+    `quality` in the provider's words; `audio_seconds` are what the headers of the audio say.
+    `outcome` is `running`, `completed`, `refused`, `client_gone`, the name of the steered fault or
+    how moderation ended it. Times are Unix seconds.
     """
 
     provider: str
@@ -47,6 +48,9 @@ class Call:
     images_emitted: int = 0
     size: str | None = None
     quality: str | None = None
+    audio_bytes: int = 0
+    audio_seconds: float | None = None
+    language: str | None = None
     outcome: str = "running"
     client_gone: bool = False
     finished: bool = False

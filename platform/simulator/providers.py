@@ -3,6 +3,7 @@
 from simulator import vendors
 from simulator.anthropic_provider import Anthropic
 from simulator.bfl_provider import BlackForestLabs
+from simulator.deepgram_provider import Deepgram
 from simulator.google_provider import Google
 from simulator.identity_provider import IdentityProvider
 from simulator.provider import Provider
@@ -11,6 +12,7 @@ from simulator.provider import Provider
 _OTHERS: dict[str, Provider] = {
     "anthropic": Anthropic(),
     "bfl": BlackForestLabs(),
+    "deepgram": Deepgram(),
     "google": Google(),
     "identity": IdentityProvider(),
 }

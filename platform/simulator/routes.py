@@ -7,6 +7,7 @@ from functools import cache
 
 from simulator import (
     anthropic_chat,
+    deepgram,
     embeddings,
     flux,
     gemini_chat,
@@ -14,6 +15,7 @@ from simulator import (
     images,
     openai_chat,
     openai_images,
+    openai_speech,
     own,
     providers,
     xai_images,
@@ -56,6 +58,8 @@ ROUTES = (
     Route("GET", "/{vendor}/v1/models", own.models),
     Route("POST", "/{vendor}/v1/chat/completions", openai_chat.respond, "chat"),
     Route("POST", "/{vendor}/v1/embeddings", embeddings.respond, "embeddings"),
+    Route("POST", "/{vendor}/v1/audio/transcriptions", openai_speech.respond, "speech"),
+    Route("POST", "/deepgram/v1/listen", deepgram.respond, "speech"),
     Route("POST", "/anthropic/v1/messages", anthropic_chat.respond, "chat"),
     Route("POST", f"{_GEMINI}:generateContent", gemini_chat.whole, "chat"),
     Route("POST", f"{_GEMINI}:streamGenerateContent", gemini_chat.stream, "chat"),

@@ -50,6 +50,8 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     address is `missing` there. `no_picture` are other bytes, `padding` bytes are added, `bad_b64`
     cannot be decoded.
 
+    Audio: a steering line stands in a tag of the file, such as its title; `text` is what is heard.
+
     `marker` makes the call findable in the journal. A line that names a `model` is for the calls of
     that model alone. One with `title` is for the call that asks for the title of the conversation,
     which shows the message too; all other lines are not.

@@ -51,7 +51,7 @@ _PLAIN = Vendor()
 _VENDORS = {
     # The reasoning of OpenAI's models is billed and never shown; they know only the newer bound.
     "openai": Vendor(
-        models=("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna"),
+        models=("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna", "gpt-transcribe"),
         refuses=frozenset({"max_tokens"}),
         habits=Habits(shows_thoughts=False),
     ),
@@ -91,7 +91,7 @@ _VENDORS = {
         filtered="sensitive",
     ),
     "groq": Vendor(
-        models=("openai/gpt-oss-120b",),
+        models=("openai/gpt-oss-120b", "whisper-large-v3-turbo"),
         usage_chunk="finish",
         usage=vendor_usage.groq,
         problem=vendor_errors.without_param,

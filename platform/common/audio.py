@@ -1,0 +1,102 @@
+"""How long audio is, and its samples: decoded in a process of its own, within bounds.
+
+FFmpeg reads many formats, and files are made to break it. So no stranger's file is opened in a
+process that holds anything; `common/audio_decoder.py` says what its own is left with.
+"""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal, cast
+
+from common.errors import ServiceUnavailable, ValidationFailed
+
+AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
+
+MAX_BYTES = 25 * 1024 * 1024
+MAX_SECONDS = 2 * 3600
+
+_DECODER = Path(__file__).with_name("audio_decoder.py")
+_NOT_AUDIO = 65
+# For two hours of audio it takes some seconds.
+_DECODING_SECONDS = 120.0
+_LONGEST_LINE = 100  # bytes
+# So many files are measured at the same time; others wait for so many seconds.
+_PLACES = threading.BoundedSemaphore(2)
+_PATIENCE = 60.0
+
+
+class InvalidAudio(ValidationFailed):
+    """The file holds no audio that can be heard, or more than is taken."""
+
+    code = "invalid_audio"
+    message = "The file is not audio in a format that is taken, or longer than two hours."
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What audio is: how many seconds of it there are, and in which format."""
+
+    seconds: float
+    format: AudioFormat
+
+
+def measure(audio: bytes) -> Measured:
+    """Decode all of it and count. Blocks for seconds where it is long.
+
+    Raises InvalidAudio, and ServiceUnavailable where others are measured all the time.
+    """
+    if not _PLACES.acquire(timeout=_PATIENCE):
+        raise ServiceUnavailable
+    try:
+        with _decoder(audio, "measure", MAX_SECONDS) as process:
+            line = cast(IO[bytes], process.stdout).read(_LONGEST_LINE)
+    finally:
+        _PLACES.release()
+    if process.returncode == _NOT_AUDIO or process.returncode < 0:
+        raise InvalidAudio.of("file", "This is not audio in a format that is taken.")
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    name, seconds = line.decode().split()
+    if float(seconds) > MAX_SECONDS:
+        raise InvalidAudio.of("file", f"Audio is at most {MAX_SECONDS:,} seconds long.")
+    return Measured(float(seconds), cast(AudioFormat, name))
+
+
+@contextmanager
+def samples(audio: bytes, *, seconds: int) -> Iterator[IO[bytes]]:
+    """The samples of at most so many seconds, to be read: 16 kHz, mono, signed 16 bits. What is
+    not audio has none."""
+    with _decoder(audio, "pcm", seconds) as process:
+        yield cast(IO[bytes], process.stdout)
+
+
+@contextmanager
+def _decoder(audio: bytes, mode: str, seconds: int) -> Iterator["subprocess.Popen[bytes]"]:
+    """A decoder that has read `audio`. It has ended after the block, or is killed in time."""
+    command = [sys.executable, "-I", str(_DECODER), mode, str(seconds)]
+    with subprocess.Popen(  # noqa: S603 - our own program
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={},  # nothing of what our own environment holds
+        cwd="/",
+    ) as process:
+        deadline = threading.Timer(_DECODING_SECONDS, process.kill)
+        deadline.start()
+        try:
+            stdin = cast(IO[bytes], process.stdin)
+            with suppress(BrokenPipeError):
+                stdin.write(audio)
+            with suppress(BrokenPipeError):
+                stdin.close()
+            yield process
+            process.wait()
+        finally:
+            process.kill()
+            deadline.cancel()

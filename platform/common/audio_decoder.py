@@ -1,0 +1,141 @@
+"""Decodes audio from standard input, in a process that can do nothing else: see `common.audio`.
+
+`measure SECONDS` prints its format and its length; `pcm SECONDS` its samples, 16 kHz, mono, signed
+16 bits, little-endian. Either stops after so many seconds of audio. It exits with 65 where that is
+no audio.
+"""
+
+import importlib
+import io
+import os
+import pkgutil
+import resource
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import av
+from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.audio.stream import AudioStream
+from av.codec.context import Flags2
+from av.container import InputContainer
+
+NOT_AUDIO = 65  # EX_DATAERR of sysexits.h
+
+CPU_SECONDS = 60
+MEMORY = 768 * 1024 * 1024  # bytes of address space, a sixth of which Python and FFmpeg take
+
+# FFmpeg's names. Lists of other files, such as HLS, are none of them.
+FORMATS = {
+    "flac": "flac",
+    "mp3": "mp3",
+    "mov,mp4,m4a,3gp,3g2,mj2": "mp4",
+    "mpeg": "mpeg",
+    "ogg": "ogg",
+    "wav": "wav",
+    "matroska,webm": "webm",
+}
+CODECS = (
+    *("aac", "alac", "flac", "opus", "vorbis", "mp1float", "mp2float", "mp3float"),
+    *("pcm_u8", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le"),
+    *("pcm_alaw", "pcm_mulaw", "adpcm_ms", "adpcm_ima_wav"),
+)
+OPTIONS = {
+    "format_whitelist": ",".join(FORMATS),
+    "codec_whitelist": ",".join(CODECS),
+    # What an edit list leaves out is there all the same, for whoever does not heed it.
+    "ignore_editlist": "1",
+}
+
+
+def main() -> None:
+    mode, most = sys.argv[1], int(sys.argv[2])
+    data = io.BytesIO(sys.stdin.buffer.read())
+    load_all()
+    confine()
+    try:
+        with av.open(data, "r", options=OPTIONS) as container:
+            if mode == "measure":
+                print(FORMATS[container.format.name], length(container, most))  # noqa: T201
+            else:
+                write_samples(container, most)
+    except (av.FFmpegError, MemoryError, ValueError):
+        sys.exit(NOT_AUDIO)
+
+
+def load_all() -> None:
+    """Load what PyAV would load when it comes to it: then no file can be opened any more."""
+    for module in pkgutil.walk_packages(av.__path__, "av."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def confine() -> None:
+    """From here on: no files, no sockets, no other process, little memory and time."""
+    os.nice(10)
+    for limit, value in (
+        (resource.RLIMIT_CPU, CPU_SECONDS),
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_NOFILE, 0),
+        (resource.RLIMIT_NPROC, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(limit, (value, value))
+
+
+def length(container: InputContainer, most: int) -> float:
+    """Seconds of audio, counted in decoded samples: no header is believed."""
+    samples: Counter[int] = Counter()
+    for frame in frames(container):
+        samples[frame.sample_rate] += frame.samples
+        if seconds(samples) > most:
+            break
+    return seconds(samples)
+
+
+def seconds(samples: Counter[int]) -> float:
+    """The length of so many samples of each rate."""
+    return sum(count / rate for rate, count in samples.items())
+
+
+def write_samples(container: InputContainer, most: int) -> None:
+    """Write at most `most` seconds of samples."""
+    resampler = AudioResampler(format="s16", layout="mono", rate=16_000)
+    left = most * 16_000
+    for frame in frames(container):
+        for piece in resampler.resample(frame):
+            left -= piece.samples
+            sys.stdout.buffer.write(bytes(piece.planes[0])[: 2 * piece.samples])
+        if left <= 0:
+            return
+
+
+def frames(container: InputContainer) -> Iterator[AudioFrame]:
+    """The frames of the only audio track. Raises ValueError where there is none to be heard."""
+    stream = only_track(container)
+    stream.codec_context.thread_count = 1
+    # Samples that the file wants skipped are counted too.
+    stream.codec_context.flags2 |= Flags2.skip_manual
+    good = bad = 0
+    for packet in container.demux(stream):
+        try:
+            for frame in packet.decode():
+                good += 1
+                yield frame
+        except av.InvalidDataError:
+            bad += 1
+    if good <= bad:
+        raise ValueError("Most of it cannot be decoded.")
+
+
+def only_track(container: InputContainer) -> AudioStream:
+    """A second track would be heard by some and not by others."""
+    if len(container.streams.audio) != 1:
+        raise ValueError("There must be one audio track.")
+    return container.streams.audio[0]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Audio is measured by decoding it, whatever its headers say, in a process without any power."""
+
+import io
+import struct
+import subprocess
+import sys
+from contextlib import suppress
+from hashlib import shake_256
+from pathlib import Path
+
+import av
+import pytest
+
+from common import audio_decoder
+from common.audio import MAX_SECONDS, InvalidAudio, measure, samples
+from tests.audio import FORMATS, speech, tone
+
+# What an encoder puts before and after the sound, in seconds.
+PADDING = 0.15
+NAMES = {"m4a": "mp4", "mpga": "mp3"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_format_is_known_and_measured(form: str) -> None:
+    measured = measure(tone(2.5, form))
+    assert measured.format == NAMES.get(form, form)
+    assert 2.5 <= measured.seconds < 2.5 + PADDING
+
+
+def test_without_an_encoder_s_padding_it_is_exact() -> None:
+    assert measure(speech()).seconds == 3.29
+
+
+def test_the_samples_are_those_of_the_audio() -> None:
+    with samples(tone(2.5, "flac"), seconds=10) as pcm:
+        heard = pcm.read()
+    assert heard == tone(2.5, "wav")[-len(heard) :]
+    assert len(heard) == 2.5 * 16_000 * 2
+
+
+def test_no_more_samples_come_than_were_asked_for() -> None:
+    with samples(tone(5, "flac"), seconds=1) as pcm:
+        assert 32_000 <= len(pcm.read()) < 48_000
+
+
+def test_what_is_not_audio_has_no_samples() -> None:
+    with samples(b"no audio", seconds=1) as pcm:
+        assert pcm.read() == b""
+
+
+# --- Who lies about the length --------------------------------------------------------------------
+
+
+def test_an_mp4_whose_samples_claim_to_be_short_is_as_long_as_it_is() -> None:
+    data = bytearray(tone(4, "m4a"))
+    at = data.index(b"stts") + 8
+    [entries] = struct.unpack_from(">I", data, at)
+    for entry in range(entries):
+        struct.pack_into(">I", data, at + 8 + 8 * entry, 1)
+    assert 4 <= measure(bytes(data)).seconds < 4 + PADDING
+
+
+def test_an_mp4_whose_edit_list_leaves_most_of_it_out_is_as_long_as_it_is() -> None:
+    data = bytearray(tone(4, "m4a"))
+    at = data.index(b"elst") + 8
+    [entries] = struct.unpack_from(">I", data, at)
+    struct.pack_into(">I", data, at + 4 + 12 * (entries - 1), 1)
+    assert 4 <= measure(bytes(data)).seconds < 4 + PADDING
+
+
+def test_files_in_a_row_are_as_long_as_all_of_them() -> None:
+    for form in ("ogg", "mp3"):
+        assert 6 <= measure(3 * tone(2, form)).seconds < 6 + 3 * PADDING
+
+
+def test_a_header_that_claims_hours_is_not_believed() -> None:
+    data = bytearray(tone(2, "flac"))
+    data[21:26] = bytes([data[21] | 0x0F, 0xFF, 0xFF, 0xFF, 0xFF])  # STREAMINFO's total samples
+    assert measure(bytes(data)).seconds == 2
+
+
+def test_audio_that_is_cut_off_is_as_long_as_what_is_there() -> None:
+    data = tone(4, "mp3")
+    assert 1.8 <= measure(data[: len(data) // 2]).seconds <= 2.2
+
+
+# --- What is not taken ----------------------------------------------------------------------------
+
+
+def film(*, tracks: int) -> bytes:
+    """A picture with that many audio tracks of two seconds."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="matroska") as container:
+        pictures = container.add_stream("mpeg4", rate=10)
+        pictures.width = pictures.height = 32
+        sounds = [av.open(io.BytesIO(tone(2, "m4a")), "r") for _ in range(tracks)]
+        copies = [container.add_stream_from_template(sound.streams.audio[0]) for sound in sounds]
+        for frame in (av.VideoFrame(32, 32, "yuv420p"), None):
+            container.mux(pictures.encode(frame))
+        for sound, copy in zip(sounds, copies, strict=True):
+            for packet in sound.demux(audio=0):
+                if packet.dts is not None:
+                    packet.stream = copy
+                    container.mux(packet)
+    return file.getvalue()
+
+
+def test_the_sound_of_a_film_is_measured() -> None:
+    assert 2 <= measure(film(tracks=1)).seconds < 2 + PADDING
+
+
+NOT_AUDIO = {
+    "nothing": b"",
+    "the beginning of a header": b"RIFF",
+    "words": b"These are words.",
+    "zeros": bytes(100_000),
+    "noise": shake_256(b"noise").digest(100_000),
+    "a picture": b"\x89PNG\r\n\x1a\n" + bytes(1_000),
+    "a playlist": b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n",
+    "a list of files": b"ffconcat version 1.0\nfile '/etc/passwd'\n",
+    "a session on the network": b"v=0\no=- 0 0 IN IP4 127.0.0.1\nm=audio 1 RTP/AVP 0\n",
+}
+
+
+@pytest.mark.parametrize("name", NOT_AUDIO)
+def test_what_is_no_audio_is_refused(name: str) -> None:
+    refuses(NOT_AUDIO[name])
+
+
+def test_a_header_alone_is_refused() -> None:
+    refuses(tone(1, "wav")[:44])
+
+
+@pytest.mark.parametrize("tracks", [0, 2])
+def test_a_film_needs_one_audio_track(tracks: int) -> None:
+    refuses(film(tracks=tracks))
+
+
+def refuses(data: bytes) -> None:
+    with pytest.raises(InvalidAudio, match="not audio in a format") as refusal:
+        measure(data)
+    assert (refusal.value.code, refusal.value.status) == ("invalid_audio", 422)
+    assert refusal.value.extra["errors"][0]["loc"] == ["file"]
+
+
+def test_more_than_two_hours_are_refused() -> None:
+    ten_minutes = 60 * tone(10, "mp3")
+    with pytest.raises(InvalidAudio, match="at most 7,200 seconds"):
+        measure((MAX_SECONDS // 600 + 1) * ten_minutes)
+
+
+def test_broken_audio_is_refused_or_measured_and_breaks_nothing() -> None:
+    for form in FORMATS:
+        sound = bytearray(speech(form))
+        for place in range(100, len(sound), 997):
+            sound[place] ^= 0x5A
+        with suppress(InvalidAudio):
+            assert 0 < measure(bytes(sound)).seconds < 10
+
+
+# --- The decoder's own process --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "open('/etc/passwd')",
+        "socket.socket()",
+        "os.listdir('/')",
+        "os.system('true') == 0 or sys.exit(7)",
+        "bytearray(1 << 30)",
+    ],
+)
+def test_whoever_takes_the_decoder_over_can_do_nothing_with_it(attempt: str) -> None:
+    program = f"import os, socket, sys, audio_decoder\naudio_decoder.confine()\n{attempt}"
+    ended = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(Path(audio_decoder.__file__).parent)},
+        capture_output=True,
+        check=False,
+    )
+    assert ended.returncode != 0
