@@ -1,0 +1,87 @@
+"""How much a call may produce: what is asked for, or as much of it as can be paid."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from billing.selectors.affordability import Purse
+from catalog.selectors import get_catalog
+from catalog.types import Model, TokenPrice
+from inference.bounds import (
+    DEFAULT_OUTPUT_TOKENS,
+    LEAST_OUTPUT_TOKENS,
+    affordable_output,
+    chat_cost,
+    input_bound,
+)
+from providers.types import Message
+
+pytestmark = pytest.mark.django_db
+
+rates = st.integers(0, 80_000_000)
+prices = st.builds(TokenPrice, st.just(1), rates, rates, rates)
+# As much as a few thousand tokens cost.
+amounts = st.integers(0, 500_000_000)
+texts = st.text(max_size=500)
+
+
+def model_at(price: TokenPrice, max_output_tokens: int = 100_000) -> Model:
+    return replace(
+        get_catalog().models["kimi-k3"], price=price, max_output_tokens=max_output_tokens
+    )
+
+
+@given(
+    price=prices,
+    allowance=amounts,
+    available=amounts,
+    text=texts,
+    asked=st.none() | st.integers(1, 20_000),
+    most=st.integers(1, 20_000),
+)
+@example(TokenPrice(1, 0, 0, 0), 0, 0, "Free of charge.", None, 100_000)
+@settings(deadline=None)
+def test_it_is_the_most_that_a_hold_admits(
+    price: TokenPrice, allowance: int, available: int, text: str, asked: int | None, most: int
+) -> None:
+    model, messages = model_at(price, most), (Message("user", text),)
+    purse = Purse("pro", available, {model.id: allowance})
+    wanted = min(asked or DEFAULT_OUTPUT_TOKENS, most)
+
+    bound = affordable_output(purse, model, messages, asked)
+
+    def is_admitted(tokens_out: int) -> bool:
+        worst = chat_cost(model, input_bound(model, messages), tokens_out)
+        return purse.refusal_of(model.id, worst) is None
+
+    least = min(LEAST_OUTPUT_TOKENS, wanted)
+    assert least <= bound <= wanted
+    assert is_admitted(bound) or bound == least
+    assert bound == wanted or not is_admitted(bound + 1)
+
+
+def test_it_shrinks_to_what_is_left() -> None:
+    # A token costs a nano-USD, and of the balance two.
+    model = model_at(TokenPrice(1, 1_000, 1_000, 0))
+    messages = (Message("user", "Hello."),)
+    tokens_in = input_bound(model, messages)
+
+    def bound(*, allowance: int = 0, available: int = 0) -> int:
+        return affordable_output(Purse("pro", available, {model.id: allowance}), model, messages)
+
+    assert bound(allowance=tokens_in + 8_192) == 8_192
+    assert bound(allowance=tokens_in + 8_191) == 8_191
+    assert bound(allowance=tokens_in + 1_000, available=401) == 1_200
+    assert bound(available=2 * (tokens_in + 512)) == 512
+    assert bound(available=2 * (tokens_in + 512) - 1) == 512
+    assert bound() == 512
+
+
+def test_a_model_or_a_caller_may_want_less_than_the_least() -> None:
+    price, messages = TokenPrice(1, 1_000, 1_000, 0), (Message("user", "Hello."),)
+    nothing = Purse("pro", 0, {})
+
+    assert affordable_output(nothing, model_at(price, 100), messages) == 100
+    assert affordable_output(nothing, model_at(price), messages, 64) == 64
