@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import IO, Any
 
 from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
@@ -39,14 +40,24 @@ class FormWithFileParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> "DataAndFiles[Any, Any]":
         request = (parser_context or {})["request"]
-        handler = _OneFile(request)
-        try:
-            form = _Form(request.META, stream, [handler], "utf-8").parse()
-        except MultiPartParserError as error:
-            raise MalformedRequest(f"The form cannot be read: {error}") from None
-        except (TooManyFieldsSent, TooManyFilesSent):
-            raise MalformedRequest("The form has too many parts.") from None
-        return DataAndFiles(*form)
+        with ExitStack() as unused:
+            kept = unused.enter_context(tempfile.SpooledTemporaryFile(_MEMORY_BYTES))
+            form = _parse(request.META, stream, _OneFile(request, kept))
+            if form.files:
+                # Closed together with the request.
+                unused.pop_all()
+            return form
+
+
+def _parse(
+    meta: Mapping[str, Any], stream: IO[Any], handler: "_OneFile"
+) -> "DataAndFiles[Any, Any]":
+    try:
+        return DataAndFiles(*_Form(meta, stream, [handler], "utf-8").parse())
+    except MultiPartParserError as error:
+        raise MalformedRequest(f"The form cannot be read: {error}") from None
+    except (TooManyFieldsSent, TooManyFilesSent):
+        raise MalformedRequest("The form has too many parts.") from None
 
 
 class _Form(MultiPartParser):
@@ -56,12 +67,12 @@ class _Form(MultiPartParser):
 
 
 class _OneFile(FileUploadHandler):
-    """Keeps the file while the request lasts; on disk it has no name, so that nothing is left of it
-    when the process is killed."""
+    """Keeps the file in `kept`. That has no name, so that nothing is left of it when the process is
+    killed."""
 
-    def __init__(self, request: HttpRequest) -> None:
+    def __init__(self, request: HttpRequest, kept: IO[bytes]) -> None:
         super().__init__(request)
-        self._kept = tempfile.SpooledTemporaryFile[bytes](_MEMORY_BYTES)
+        self._kept = kept
         self._has_begun = False
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -82,4 +93,4 @@ class _OneFile(FileUploadHandler):
         return UploadedFile(self._kept, self.file_name, self.content_type, file_size)
 
     def upload_interrupted(self) -> None:
-        raise MalformedRequest("The form breaks off within the file.")
+        raise MalformedRequest("The form breaks off: there is no boundary after the file.")
