@@ -19,6 +19,8 @@ from tests.personas import new_user
 FREE_MODEL = "gpt-6-luna"
 # No plan has an allowance for it: every call is paid from the balance, at twice the cost.
 BALANCE_ONLY = "kimi-k3"
+# It shows what it thinks.
+THINKER = "deepseek-v4-pro"
 
 Shape = dict[str, Any]
 
@@ -125,7 +127,8 @@ class Speaker:
 
     def words(self, words: str = "How deep is the sea?", **steering: Any) -> str:
         """Words that steer the simulator; without a wish it answers in three words."""
-        steering = {"tokens": 3, "marker": self.marker, **steering}
+        usual = {} if "text" in steering else {"tokens": 3}
+        steering = {"marker": self.marker, **usual, **steering}
         return f"{words}\n@sim {json.dumps(steering)}"
 
     @property
