@@ -19,7 +19,6 @@ from inference.chat import ChatPump
 from inference.errors import ProviderNotAvailable
 from inference.services import open_chat
 from inference.types import ChatCall
-from providers.types import Message
 
 log = structlog.get_logger(__name__)
 
@@ -69,7 +68,7 @@ class _Title:
             source="web",
             funding="platform",
             model=model,
-            messages=(Message("user", title_prompt(message)),),
+            messages=title_prompt(message),
             max_output_tokens=MAX_OUTPUT_TOKENS,
             request_id=request_id,
             total_seconds=TOTAL_SECONDS,

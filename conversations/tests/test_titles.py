@@ -146,7 +146,9 @@ def test_what_is_wrapped_around_a_title_is_left_out(conversation: Conversation) 
     )
 
 
-@pytest.mark.parametrize("model", ["", "mistral-medium-3.5", "no-such-model", "gpt-image-2"])
+@pytest.mark.parametrize(
+    "model", ["", "mistral-medium-3.5", "no-such-model", "gpt-image-2.5-flare"]
+)
 def test_without_a_model_nothing_is_called(
     conversation: Conversation, settings: Settings, model: str
 ) -> None:
