@@ -1,0 +1,24 @@
+"""`/api/files/{message_id}`: the files of a message."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from conversations.selectors.files import files_of
+from conversations.serializers_file import FileSerializer
+
+
+class FileViewSet(ViewSet):
+    """Files that go with messages."""
+
+    @extend_schema(responses=FileSerializer(many=True))
+    def list(self, request: AuthenticatedRequest, message_id: UUID) -> Response:
+        """The files of a message of yours, with links to download them.
+
+        A link stops working with the message, and while the account is closed.
+        """
+        files = files_of(request.user, message_id)
+        return Response([FileSerializer(file).data for file in files])
