@@ -17,6 +17,7 @@ from common.local.service import Service
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 
+APPLICATION = "config.asgi:application"
 # Without Mistral, which shows what a provider without a key looks like.
 SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl,deepgram"
 # A web app on an origin of its own, which may call /api.
@@ -41,12 +42,16 @@ class Web:
 
 
 @contextmanager
-def running_web(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
+def running_web(
+    simulator: RunningSimulator, *, application: str = APPLICATION, **environment: str
+) -> Iterator[Web]:
     """A web process until the block ends."""
     port = free_port()
+    command = web_command(port)
+    assert APPLICATION in command
     service = Service(
         name="web",
-        command=web_command(port),
+        command=tuple(application if part == APPLICATION else part for part in command),
         is_ready=lambda: answers(port, "/v1/models"),
         env={
             **environment_of_a_process(simulator),

@@ -7,13 +7,14 @@ from uuid import UUID
 from django.db import transaction
 
 from catalog.selectors import aget_catalog
+from catalog.types import Catalog
 from common.threads import in_thread
 from events import services as events
 from events.types import NewEvent
 from inference.services import open_chat
 from inference.types import ChatCall
 from jobs import services
-from jobs.handlers import register
+from jobs.handlers import register, register_begun
 from jobs.models import Job
 from jobs.running import RunningJob
 from providers.types import Message
@@ -24,6 +25,12 @@ ENDLESS = "tests.endless"
 RAISING = "tests.raising"
 FORGETFUL = "tests.forgetful"
 CALLING = "tests.calling"
+# The same, begun in the process that is asked for them.
+BEGUN_BRIEF = "tests.begun.brief"
+BEGUN_ENDLESS = "tests.begun.endless"
+BEGUN_RAISING = "tests.begun.raising"
+BEGUN_FORGETFUL = "tests.begun.forgetful"
+BEGUN_CALLING = "tests.begun.calling"
 
 BRIEF_SECONDS = 2.0
 # Its provider takes 40 seconds to answer.
@@ -95,23 +102,34 @@ class Calling(_Handler):
     """Makes a long call to a provider, under a charge that has the job's id."""
 
     async def _do(self, job: RunningJob) -> None:
-        model = (await aget_catalog()).find("kimi-k3")
-        assert model is not None
-        pump = await open_chat(
-            ChatCall(
-                account_id=job.account_id,
-                api_key_id=None,
-                source="job",
-                model=model,
-                request_id="req_test",
-                charge_id=job.id,
-                messages=(Message("user", LONG_CALL),),
-                stream=True,
-            )
-        )
+        pump = await open_chat(long_call(await aget_catalog(), job))
         await pump.finished.wait()
         status = Job.Status.FAILED if pump.error else Job.Status.COMPLETED
         await in_thread(_end, job.id, job.attempt, status, status.value)
+
+
+def long_call(catalog: Catalog, job: RunningJob) -> ChatCall:
+    """The call; one of a job that is begun is held for with it."""
+    return ChatCall(
+        account_id=job.account_id,
+        api_key_id=None,
+        source="job",
+        model=catalog.models["kimi-k3"],
+        request_id="req_test",
+        charge_id=job.id,
+        messages=(Message("user", LONG_CALL),),
+        stream=True,
+        is_held=job.kind == BEGUN_CALLING,
+    )
+
+
+BEGUN: dict[str, _Handler] = {
+    BEGUN_BRIEF: Brief(),
+    BEGUN_ENDLESS: Endless(),
+    BEGUN_RAISING: Raising(),
+    BEGUN_FORGETFUL: Forgetful(),
+    BEGUN_CALLING: Calling(),
+}
 
 
 def register_all() -> None:
@@ -121,6 +139,8 @@ def register_all() -> None:
     register(RAISING, Raising())
     register(FORGETFUL, Forgetful())
     register(CALLING, Calling())
+    for kind, handler in BEGUN.items():
+        register_begun(kind, handler)
 
 
 def _end(job_id: UUID, attempt: int, status: Job.Status, what: str) -> None:
