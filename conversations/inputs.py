@@ -7,7 +7,7 @@ from rest_framework import serializers
 from catalog.fields import ChatModelField
 from common.fields import TextField
 from conversations.exports import FileFormat
-from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_SYSTEM, MAX_TITLE
+from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_QUERY, MAX_SYSTEM, MAX_TITLE
 
 
 class SpaceInputSerializer(serializers.Serializer[Any]):
@@ -43,6 +43,13 @@ class ConversationChangesInputSerializer(ConversationInputSerializer):
 
 class ConversationsQuerySerializer(serializers.Serializer[Any]):
     space_id = serializers.UUIDField(required=False, help_text="Of this space only.")
+    q = serializers.CharField(
+        max_length=MAX_QUERY,
+        required=False,
+        allow_blank=True,
+        help_text="Only those that have all of these words in their title or in one message; the "
+        "last one may be the beginning of a word.",
+    )
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):

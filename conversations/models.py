@@ -1,11 +1,13 @@
 """Conversations: a tree of messages, of which a model writes every other one."""
 
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts.models import User
 from common.ids import uuid7
+from conversations.words import Words
 from files.models import Upload
 
 
@@ -44,7 +46,11 @@ class Conversation(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
     space = models.ForeignKey(
-        Space, null=True, on_delete=models.SET_NULL, related_name="conversations"
+        Space,
+        null=True,
+        on_delete=models.SET_NULL,
+        db_index=False,
+        related_name="conversations",
     )
     title = models.CharField(max_length=200, blank=True)
     title_source = models.CharField(
@@ -62,6 +68,9 @@ class Conversation(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["account", "-activity"], name="conversation_by_activity"),
+            models.Index(fields=["space", "-activity"], name="conversation_of_space"),
+            # Written at once: whoever searches would have to read through what was put off.
+            GinIndex(Words("account_id", "title"), name="conversation_words", fastupdate=False),
         ]
 
     def __str__(self) -> str:
@@ -109,6 +118,7 @@ class Message(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["conversation", "id"], name="message_of_conversation"),
+            GinIndex(Words("account_id", "content"), name="message_words", fastupdate=False),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -8,9 +8,10 @@ from rest_framework import serializers
 from billing.serializers_call import UsageSerializer
 from common.fields import WordsField
 from common.times import iso_utc
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from conversations.selectors.conversations import Detail
 from conversations.selectors.messages import MessageState
+from conversations.selectors.search import Match
 from files.models import Upload
 from inference.fields import ErrorField, FinishReasonField
 from providers.types import ReasoningEffort
@@ -103,11 +104,14 @@ class MessageSerializer(MessageInEventSerializer):
         return super().to_representation(instance) | texts
 
 
-@extend_schema_serializer(component_name="ConversationRow")
-class ConversationRowSerializer(serializers.Serializer[Any]):
-    """A conversation in a list. `active_leaf_id` is the end of the branch that is shown,
-    `running_message_id` the reply that is being written."""
+class MatchSerializer(serializers.Serializer[Match]):
+    """The newest message that has all the words, and the part of it around one of them."""
 
+    message_id = serializers.UUIDField(read_only=True)
+    snippet = serializers.CharField(read_only=True)
+
+
+class _ConversationSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField(read_only=True)
     title = serializers.CharField(read_only=True)
     model = WordsField()
@@ -118,9 +122,23 @@ class ConversationRowSerializer(serializers.Serializer[Any]):
     updated_at = serializers.DateTimeField(read_only=True)
 
 
+@extend_schema_serializer(component_name="ConversationRow")
+class ConversationRowSerializer(_ConversationSerializer):
+    """A conversation in a list. `match` tells where a search has found it; null where it is the
+    title, or nothing was searched for. Context: `matches`, by conversation id."""
+
+    match = serializers.SerializerMethodField()
+
+    @extend_schema_field(MatchSerializer(allow_null=True))
+    def get_match(self, conversation: Conversation) -> dict[str, Any] | None:
+        match = self.context["matches"].get(conversation.pk)
+        return None if match is None else MatchSerializer().to_representation(match)
+
+
 @extend_schema_serializer(component_name="Conversation")
-class ConversationSerializer(ConversationRowSerializer):
-    """A conversation. `system` is what models are told in it."""
+class ConversationSerializer(_ConversationSerializer):
+    """A conversation. `active_leaf_id` is the end of the branch that is shown,
+    `running_message_id` the reply that is being written; `system` is what models are told."""
 
     system = serializers.CharField(read_only=True)
 

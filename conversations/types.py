@@ -10,6 +10,7 @@ MAX_INSTRUCTIONS = 20_000  # of a space
 MAX_TITLE = 200
 MAX_NAME = 100  # of a space
 MAX_ATTACHMENTS = 10  # of a message
+MAX_QUERY = 200  # what is searched for
 MAX_SPACES = 200
 MAX_CONVERSATIONS = 100_000  # of an account
 # Of one conversation, all branches together: the detail brings them all.

@@ -7,8 +7,10 @@ from msgspec import Struct
 
 from accounts.models import User
 from common.errors import NotFound
-from conversations.models import Conversation, Message
+from conversations.errors import SpaceNotFound
+from conversations.models import Conversation, Message, Space
 from conversations.selectors.messages import MessageState, list_messages, states_of
+from conversations.selectors.search import Search
 
 _RUNNING = Message.objects.filter(conversation=OuterRef("pk"), status=Message.Status.RUNNING)
 
@@ -31,18 +33,25 @@ class Detail(Struct, frozen=True):
         return branch[::-1]
 
 
-def list_conversations(user: User, *, space_id: UUID | None = None) -> QuerySet[Conversation]:
-    """The user's conversations, of one space where that is named; each with its
-    `running_message_id`, the reply that is being written."""
-    own = Conversation.objects.filter(account=user)
+def list_conversations(
+    user: User, *, space_id: UUID | None = None, search: Search | None = None
+) -> QuerySet[Conversation]:
+    """The user's conversations: those of a space, and those that a search finds, where one is
+    named. Each has its `running_message_id`, the reply that is being written. Raises
+    SpaceNotFound."""
+    own = _own(user).defer("system")
     if space_id is not None:
+        if not Space.objects.filter(account=user, pk=space_id).exists():
+            raise SpaceNotFound
         own = own.filter(space=space_id)
-    return own.annotate(running_message_id=Subquery(_RUNNING.values("id")))
+    if search is not None:
+        own = own.filter(pk__in=search.found)
+    return own
 
 
 def get_conversation(user: User, conversation_id: UUID) -> Conversation:
     """One of the user's conversations, as `list_conversations` has it. Raises NotFound."""
-    conversation = list_conversations(user).filter(pk=conversation_id).first()
+    conversation = _own(user).filter(pk=conversation_id).first()
     if conversation is None:
         raise NotFound
     return conversation
@@ -52,3 +61,8 @@ def get_detail(user: User, conversation_id: UUID) -> Detail:
     """One of the user's conversations with its messages. Raises NotFound."""
     conversation = get_conversation(user, conversation_id)
     return Detail(conversation, states_of(user, list_messages(user, conversation_id)))
+
+
+def _own(user: User) -> QuerySet[Conversation]:
+    running = Subquery(_RUNNING.values("id"))
+    return Conversation.objects.filter(account=user).annotate(running_message_id=running)

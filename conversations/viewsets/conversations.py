@@ -13,7 +13,7 @@ from accounts.types import AuthenticatedRequest
 from common.inputs import read
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
-from conversations.errors import TooManyConversations
+from conversations.errors import SpaceNotFound, TooManyConversations
 from conversations.exports import MEDIA_TYPES, file_name, render
 from conversations.inputs import (
     ConversationChangesInputSerializer,
@@ -26,6 +26,7 @@ from conversations.selectors.conversations import (
     get_detail,
     list_conversations,
 )
+from conversations.selectors.search import search_for
 from conversations.serializers import (
     ConversationDetailSerializer,
     ConversationRowSerializer,
@@ -39,14 +40,18 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, ConversationsQuerySerializer],
-        responses=ConversationRowSerializer(many=True),
+        responses={200: ConversationRowSerializer(many=True), **refusals(SpaceNotFound)},
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your conversations, the one in which something was said last first."""
         asked = read(ConversationsQuerySerializer, request.query_params.dict())
+        search = search_for(request.user, asked["q"]) if asked.get("q") else None
+        found = list_conversations(request.user, space_id=asked.get("space_id"), search=search)
         pages = NewestFirst("activity")
-        page = pages.paginate_queryset(list_conversations(request.user, **asked), request)
-        return pages.get_paginated_response(ConversationRowSerializer(page, many=True).data)
+        page = pages.paginate_queryset(found, request)
+        matches = search.matches(row.pk for row in page) if search else {}
+        rows = ConversationRowSerializer(page, many=True, context={"matches": matches})
+        return pages.get_paginated_response(rows.data)
 
     @extend_schema(
         request=ConversationInputSerializer,

@@ -1,0 +1,93 @@
+"""Finding conversations by words that were said in them."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.db.models.expressions import RawSQL
+from msgspec import Struct
+
+from accounts.models import User
+from conversations.snippets import snippet
+
+_LEXEMES = """
+SELECT tsvector_to_array(conversations_words(%s, %s)),
+       tsvector_to_array(conversations_words(%s, %s))
+"""
+# The account's id in each of them is for PostgreSQL; what the index finds is asked for it again,
+# because anybody may write that id.
+_FOUND = """
+SELECT conversation_id FROM conversations_message
+ WHERE account_id = %s AND conversations_words(account_id, content) @@ %s::tsquery
+UNION
+SELECT id FROM conversations_conversation
+ WHERE account_id = %s AND conversations_words(account_id, title) @@ %s::tsquery
+"""
+# All that was found is found first: no plan then reads message after message of a conversation.
+_NEWEST = """
+WITH found AS MATERIALIZED (
+    SELECT id, conversation_id FROM conversations_message
+     WHERE account_id = %s AND conversations_words(account_id, content) @@ %s::tsquery
+), newest AS (
+    SELECT DISTINCT ON (conversation_id) id FROM found
+     WHERE conversation_id = ANY (%s) ORDER BY conversation_id, id DESC
+)
+SELECT message.conversation_id, message.id, left(message.content, 100000)
+  FROM newest JOIN conversations_message message USING (id)
+"""
+
+
+class Match(NamedTuple):
+    """The newest message of a conversation that has all the words; `snippet` is a part of it."""
+
+    message_id: UUID
+    snippet: str
+
+
+class Search(Struct, frozen=True):
+    """Words that are looked for in what one user and the models have said. `query` is a tsquery;
+    none without words."""
+
+    user: User
+    words: list[str]
+    query: str
+
+    @property
+    def found(self) -> RawSQL | list[UUID]:
+        """The conversations that have all the words in their title, or in one message."""
+        if not self.words:
+            return []
+        of_account = (self.user.pk, self.query)
+        return RawSQL(_FOUND, (*of_account, *of_account))  # noqa: S611 - with parameters
+
+    def matches(self, conversation_ids: Iterable[UUID]) -> dict[UUID, Match]:
+        """Where the words are in each of these conversations; those that have them only in their
+        title are left out."""
+        with connection.cursor() as cursor:
+            cursor.execute(_NEWEST, (self.user.pk, self.query, list(conversation_ids)))
+            return {
+                conversation_id: Match(message_id, snippet(content, self.words))
+                for conversation_id, message_id, content in cursor.fetchall()
+            }
+
+
+def search_for(user: User, text: str) -> Search:
+    """A search for all the words of a text; the last one may be the beginning of a word."""
+    *whole, last = text.split() or [""]
+    with connection.cursor() as cursor:
+        cursor.execute(_LEXEMES, (user.pk, " ".join(whole), user.pk, last))
+        known, begun = cursor.fetchone()
+    account = str(user.pk)
+    bucket = f"x{account[-2:]}"
+    nothing = {account, bucket}
+    terms = [_quoted(lexeme) for lexeme in known if lexeme not in nothing]
+    terms += [f"{_quoted(lexeme)}:*" for lexeme in begun if lexeme not in nothing]
+    words = {lexeme.removeprefix(bucket) for lexeme in {*known, *begun} - nothing}
+    return Search(user, sorted(words), " & ".join([_quoted(account), *terms]))
+
+
+def _quoted(lexeme: str) -> str:
+    """As a tsquery has it."""
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"

@@ -1,0 +1,285 @@
+"""GET /api/conversations?q=: finding conversations by what was said in them."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conftest import Persona
+from conversations.models import Conversation, Message
+from conversations.tests.rows import ASSISTANT, add, talk
+from conversations.types import MAX_QUERY
+
+CONVERSATIONS = "/api/conversations"
+
+
+def search(persona: Persona, q: str, **query: Any) -> list[dict[str, Any]]:
+    answer = persona.client.get(CONVERSATIONS, {"q": q, **query})
+    assert answer.status_code == 200, answer.content
+    rows: list[dict[str, Any]] = answer.json()
+    return rows
+
+
+def found(persona: Persona, q: str, **query: Any) -> list[str]:
+    return [row["id"] for row in search(persona, q, **query)]
+
+
+def ids(*conversations: Conversation) -> list[str]:
+    return [str(conversation.pk) for conversation in conversations]
+
+
+def test_words_are_found_in_what_users_and_models_said(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep is the sea?", "Eleven kilometres.")
+    talk(alice.user, "How high is the Eiffel tower?", "330 metres.")
+
+    assert found(alice, "sea") == found(alice, "kilometres") == ids(sea)
+    assert found(alice, "ocean") == []
+
+
+def test_words_are_found_in_titles(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep?", title="The sea")
+
+    [row] = search(alice, "sea")
+
+    assert (row["id"], row["match"]) == (str(sea.pk), None)
+
+
+def test_a_hit_tells_where_its_words_are(alice: Persona) -> None:
+    sea = talk(alice.user, "Tell me of the sea.", f"{'Well. ' * 60}The sea is deep.{' Yes.' * 60}")
+
+    [row] = search(alice, "deep")
+
+    match = row["match"]
+    assert match["message_id"] == str(sea.leaf_id)
+    assert "The sea is deep." in match["snippet"]
+    assert match["snippet"].startswith("…Well.")
+    assert match["snippet"].endswith("Yes.…")
+    assert len(match["snippet"]) <= 210
+
+
+def test_of_several_messages_the_newest_is_told(alice: Persona) -> None:
+    sea = talk(alice.user, "A deep sea.", "Deep, yes.", "How nice.")
+
+    [row] = search(alice, "deep")
+
+    assert row["match"]["snippet"] == "Deep, yes."
+    assert row["id"] == str(sea.pk)
+
+
+def test_without_a_search_there_is_no_match(alice: Persona) -> None:
+    talk(alice.user, "How deep is the sea?")
+
+    [row] = alice.client.get(CONVERSATIONS).json()
+
+    assert row["match"] is None
+
+
+def test_the_newest_activity_comes_first_and_pages_go_on(alice: Persona) -> None:
+    talks = [talk(alice.user, "The sea.", "The sea!") for _ in range(3)]
+    talk(alice.user, "The tower.")
+
+    page = alice.client.get(CONVERSATIONS, {"q": "sea", "limit": 2})
+    rest = alice.client.get(page.headers["Link"].partition(">")[0].strip("<"))
+
+    assert [row["id"] for row in page.json()] == ids(*talks[:0:-1])
+    assert [row["id"] for row in rest.json()] == ids(talks[0])
+    assert "Link" not in rest.headers
+
+
+def test_all_words_must_be_in_one_message(alice: Persona) -> None:
+    both = talk(alice.user, "The sea is deep.")
+    talk(alice.user, "The sea.", "How deep?")
+
+    assert found(alice, "deep sea") == ids(both)
+
+
+def test_the_last_word_may_be_a_beginning_and_the_others_may_not(alice: Persona) -> None:
+    sea = talk(alice.user, "Thousands of kilometres of water.")
+
+    assert found(alice, "kilometres wat") == ids(sea)
+    assert found(alice, "kilom") == ids(sea)
+    assert found(alice, "kilom water") == []
+
+
+def test_all_branches_are_searched(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep is the sea?")
+    question = sea.leaf
+    add(sea, "Eleven kilometres.", role=ASSISTANT)
+    add(sea, "Very.", role=ASSISTANT, parent=question)
+
+    assert found(alice, "eleven") == ids(sea)
+
+
+def test_instructions_and_reasoning_are_not_searched(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep?", system="Speak like a pirate.")
+    add(sea, "Deep.", role=ASSISTANT, reasoning="The user wants a number.")
+
+    assert found(alice, "pirate") == found(alice, "number") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "q"),
+    [
+        ("Die ÄRGERLICHE Überfahrt", "ärgerliche über"),
+        ("os.path.join('a', b)", "path"),
+        ("os.path.join('a', b)", "os.path"),
+        ("List<String> names", "string"),
+        ("read https://example.com/sea.html?x=1", "sea"),
+        ("input/output", "output"),
+        ("snake_case", "case"),
+        ("well-known", "known"),
+        ("well-known", "well-kno"),
+        ("It costs 3.14 USD", "3.14"),
+        ("It\u2019s \u201cdeep\u201d\u2014very", "deep very"),
+        ("gpt-5 is out", "gpt-5"),
+        ("Я люблю море", "мор"),
+        ("東京タワー", "東京"),
+        ("🌊sea🌊", "sea"),
+    ],
+)
+def test_words_are_what_people_take_for_words(alice: Persona, said: str, q: str) -> None:
+    sea = talk(alice.user, said)
+
+    assert found(alice, q) == ids(sea)
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        "'",
+        "sea' | 'tower",
+        "sea:B",
+        "(((",
+        "\\",
+        "\\'",
+        "%",
+        "*",
+        "$$",
+        "; DROP TABLE conversations_message",
+        "\x01\x7f",
+        "\u202e",
+        "💥" * MAX_QUERY,
+        "a" * MAX_QUERY,
+        "b " * (MAX_QUERY // 2),
+        "-" * MAX_QUERY,
+    ],
+)
+def test_operators_and_noise_find_nothing(alice: Persona, q: str) -> None:
+    talk(alice.user, "The tower.")
+    talk(alice.user, "The sea:A is deep.")
+
+    assert found(alice, q) == []
+
+
+@pytest.mark.parametrize(
+    "q",
+    ["!sea", "sea:*", "sea:A", "sea & !deep", "deep <-> sea", "sea%", "%s", "<b>a</b> sea", "'sea"],
+)
+def test_operators_are_taken_for_spaces(alice: Persona, q: str) -> None:
+    talk(alice.user, "The tower.")
+    sea = talk(alice.user, "The sea:A is deep, b.")
+
+    assert found(alice, q) == ids(sea)
+
+
+def test_what_has_no_word_finds_nothing(alice: Persona) -> None:
+    talk(alice.user, "What?!", title="?")
+
+    assert found(alice, "?") == found(alice, "?!") == []
+
+
+@pytest.mark.parametrize("q", ["", "   "])
+def test_nothing_asked_for_is_no_search(alice: Persona, q: str) -> None:
+    sea = talk(alice.user, "The sea.")
+
+    assert found(alice, q) == ids(sea)
+
+
+@pytest.mark.parametrize("q", ["a" * (MAX_QUERY + 1), "a" * 10_000, "sea\0"])
+def test_what_cannot_be_searched_for_is_422(alice: Persona, q: str) -> None:
+    answer = alice.client.get(CONVERSATIONS, {"q": q})
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == ["q"]
+
+
+def test_bob_does_not_find_what_alice_said(alice: Persona, bob: Persona) -> None:
+    talk(alice.user, "The sea.", title="Sea")
+    mine = talk(bob.user, "My sea.")
+
+    assert found(bob, "sea") == ids(mine)
+    assert found(bob, "the") == []
+
+
+def test_writing_the_id_of_an_account_does_not_lead_there(alice: Persona, bob: Persona) -> None:
+    account = str(alice.user.pk)
+    talk(bob.user, f"sea {account} x{account[-2:]}sea", title=account)
+    Message.objects.update(content=f"sea {account} x{account[-2:]}sea '{account}'")
+
+    assert found(alice, "sea") == found(alice, account) == []
+
+
+def test_a_space_is_searched_alone(alice: Persona) -> None:
+    space = alice.client.post("/api/spaces", {"name": "Sea"}, format="json").json()["id"]
+    inside = talk(alice.user, "The sea.", space_id=space)
+    outside = talk(alice.user, "The sea.")
+
+    assert found(alice, "sea", space_id=space) == ids(inside)
+    assert found(alice, "sea") == ids(outside, inside)
+
+
+def test_what_changes_is_found_by_what_it_is_now(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep?", title="Sea")
+    alice.client.patch(f"{CONVERSATIONS}/{sea.pk}", {"title": "Ocean"}, format="json")
+
+    assert found(alice, "sea") == []
+    assert found(alice, "ocean") == ids(sea)
+    alice.client.delete(f"{CONVERSATIONS}/{sea.pk}")
+    assert found(alice, "ocean") == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x" * 300_000,
+        "sea " * 75_000,
+        " ".join(chr(0x20000 + number % 40_000) for number in range(150_000)),
+        " ".join(f"w{number}" for number in range(60_000)),
+        "-" * 300_000,
+    ],
+)
+def test_any_long_message_can_be_kept_and_its_beginning_found(alice: Persona, content: str) -> None:
+    sea = talk(alice.user, f"Lighthouse {content}")
+
+    assert found(alice, "lighthouse") == ids(sea)
+
+
+def test_more_hits_take_no_more_queries(alice: Persona) -> None:
+    talk(alice.user, "The sea.")
+    with CaptureQueriesContext(connection) as few:
+        search(alice, "sea")
+    for _ in range(5):
+        talk(alice.user, "The sea.", "The sea!")
+    with CaptureQueriesContext(connection) as many:
+        search(alice, "sea")
+
+    assert len(many) == len(few) == 4
+
+
+def test_the_index_is_used(alice: Persona) -> None:
+    """Without it, every word of everybody would be read."""
+    talk(alice.user, "The sea.")
+    with CaptureQueriesContext(connection) as queries:
+        search(alice, "sea")
+    plans = []
+    with connection.cursor() as cursor:
+        # Of tables as small as these it would read all.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        for query in queries.captured_queries[-2:]:
+            cursor.execute(f"EXPLAIN {query['sql']}")
+            plans.append("\n".join(line for (line,) in cursor.fetchall()))
+
+    for plan in plans:
+        assert "Bitmap Index Scan on message_words" in plan
+        assert "Seq Scan on conversations_message" not in plan
