@@ -114,4 +114,5 @@ class Frames:
         return self._encoded(json.encode(part))
 
     def _encoded(self, data: bytes) -> bytes:
-        return b"id: %d\ndata: %b\n\n" % (self._offset, data)
+        # Never less than what the reader has: it would come again from there.
+        return b"id: %d\ndata: %b\n\n" % (max(self._seen, self._offset), data)

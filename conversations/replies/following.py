@@ -63,8 +63,9 @@ async def frames_from_log(
 def stored_frames(reply: Message, state: MessageState) -> bytes:
     """A reply that has ended, as a stream."""
     frames = Frames()
+    start = frames.start(reply)
     texts = frames.pieces([("reasoning", state.reasoning), ("text", state.content)])
-    return frames.start(reply) + texts + frames.end(message_in_event(state))
+    return start + texts + frames.end(message_in_event(state))
 
 
 def _framed(frames: Frames, event: _Event) -> bytes:
