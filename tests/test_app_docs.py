@@ -12,13 +12,16 @@ from django.conf import settings
 
 from accounts import tokens
 from accounts.services.sessions import REFRESH_GRACE
+from accounts.types import MAX_AGENT_INSTRUCTIONS
 from billing import errors
 from billing.errors import PaymentRequired
 from billing.models import LedgerEntry
 from billing.serializers import MAX_TOPUP_USD, MIN_TOPUP_USD
 from common.local.paths import ROOT
+from common.multipart import MAX_FILE_BYTES
 from common.pagination import MAX_LIMIT
 from config.openapi import document
+from conversations.types import MAX_CHARACTERS, MAX_MESSAGES, MAX_SPACES
 from council.diffs import MAX_PIECES
 from council.services.estimates import BYTES_PER_TOKEN, EXPECTED_OUTPUT_TOKENS
 from council.types import (
@@ -28,6 +31,7 @@ from council.types import (
     MAX_SESSIONS_PER_DAY,
     MAX_VERSIONS,
 )
+from files.types import MAX_UPLOADS, UPLOAD_SECONDS
 from simulator.process import RunningSimulator
 from tests.documents import examples, rows, section
 from tests.personas import PASSWORD, new_user
@@ -64,6 +68,23 @@ def test_a_council_is_held_and_merged(
     assert "## Sources" in done.stdout
 
 
+def test_a_question_is_answered_and_shared_and_a_file_goes_with_another(
+    committed: None, simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    alice = new_user("alice", plan="max", balance_usd=1)
+    _, quick_start = examples(section(PAGE, "Quick start"), "sh")
+    [conversation] = examples(section(PAGE, "Conversations"), "sh")
+    [upload] = examples(section(PAGE, "Uploads"), "sh")
+    sign_in, _, _ = quick_start.partition("\n\n")
+    with running_web(simulator, UPLOADS_DIR=str(tmp_path / "uploads")) as web:
+        done = _run(f"{sign_in}\n{conversation}\n{upload}", web, alice.email, tmp_path)
+
+    assert '"status":"completed"' in done.stdout
+    assert '"role":"user","model":null,"content":"Why is the sea blue?"' in done.stdout
+    assert "## gpt-6-luna" in done.stdout
+    assert '"name":"sea.txt","mime":"text/plain","size":62' in done.stdout
+
+
 def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None:
     [example] = examples(section(PAGE, "A web app on this machine"), "sh")
     environment = {"PATH": os.environ["PATH"], "SIMULATOR_URL": simulator.url}
@@ -85,10 +106,16 @@ def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None
         ("You", "/api/users/"),
         ("API keys", "/api/keys"),
         ("Money", "/api/billing/"),
+        ("Conversations", "/api/conversations"),
+        ("Spaces", "/api/spaces"),
+        ("Uploads", ("/api/uploads", "/api/files")),
+        ("Agents", "/api/agents"),
         ("Councils", "/api/council/"),
     ],
 )
-def test_every_endpoint_is_listed_once_and_exists(title: str, prefix: str) -> None:
+def test_every_endpoint_is_listed_once_and_exists(
+    title: str, prefix: str | tuple[str, ...]
+) -> None:
     listed = [(row[0].lower(), row[1]) for row in rows(section(PAGE, title))]
 
     existing = [
@@ -123,6 +150,12 @@ def test_every_code_of_a_402_is_explained() -> None:
         ("Signing in", f"within {REFRESH_GRACE.total_seconds():.0f} seconds"),
         ("Money", f"{MIN_TOPUP_USD:,} to {MAX_TOPUP_USD:,}"),
         ("Lists", f"at most {MAX_LIMIT} rows"),
+        ("Conversations", f"at most {MAX_MESSAGES:,} messages and {MAX_CHARACTERS:,} characters"),
+        ("Spaces", f"have {MAX_SPACES} spaces"),
+        ("Uploads", f"up to {MAX_FILE_BYTES // 2**20} MB"),
+        ("Uploads", f"within {UPLOAD_SECONDS // 3600} hours"),
+        ("Uploads", f"have {MAX_UPLOADS:,} files"),
+        ("Agents", f"up to {MAX_AGENT_INSTRUCTIONS:,} characters"),
         ("Councils", f"1 to {MAX_CARDS} models"),
         ("Councils", f"at most {MAX_CARDS} cards that answer and {MAX_CARDS} that merge"),
         ("Councils", f"in its whole life {MAX_CARDS_EVER}"),
