@@ -79,6 +79,10 @@ class Heard:
         return usage
 
 
+class EndOfStream(Exception):
+    """It ended, and what was waited for has not come."""
+
+
 @dataclass
 class Stream:
     """A stream that is being read."""
@@ -99,7 +103,7 @@ class Stream:
                 frame = Frame(number, None if value == "[DONE]" else json.loads(value))
                 self.heard.frames.append(frame)
                 return frame
-        raise StopIteration
+        raise EndOfStream
 
     def until(self, kind: str) -> Frame:
         """Read up to a frame of that type."""
