@@ -161,6 +161,7 @@ class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
             "input_tokens",
             "output_tokens",
             "images",
+            "seconds",
             "cost_usd",
             "plan_usd",
             "balance_usd",

@@ -44,7 +44,8 @@ class HoldRequest(Struct, frozen=True):
 class Ending(Struct, frozen=True):
     """How a call ended: `settled` at what it used, `released`, or `expired` at its checkpoint.
 
-    `cost` is at cost; it and the tokens or images behind it count for a settled call only.
+    `cost` is at cost; it and the tokens, images or seconds behind it count for a settled
+    call only.
     """
 
     charge_id: UUID
@@ -56,6 +57,7 @@ class Ending(Struct, frozen=True):
     cached_tokens: int = 0
     reasoning_tokens: int = 0
     images: int = 0
+    seconds: int = 0
 
 
 class Once(Struct, frozen=True):

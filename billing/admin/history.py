@@ -27,7 +27,7 @@ class KindFilter(DropdownFilter):
     title = parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(kind, kind) for kind in ("chat", "images", "embeddings")]
+        return [(kind, kind) for kind in ("chat", "images", "embeddings", "speech")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(kind=self.value()) if self.value() else queryset
@@ -92,6 +92,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount):
                     "cached_tokens",
                     "reasoning_tokens",
                     "images",
+                    "seconds",
                     "admitted_at",
                     "first_output_at",
                     "resolved_at",

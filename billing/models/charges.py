@@ -83,6 +83,7 @@ class Charge(models.Model):
     cached_tokens = models.IntegerField(db_default=0)
     reasoning_tokens = models.IntegerField(db_default=0)
     images = models.SmallIntegerField(db_default=0)
+    seconds = models.IntegerField(db_default=0)
     cost = models.BigIntegerField(db_default=0)
     charge_plan = models.BigIntegerField(db_default=0)
     charge_balance = models.BigIntegerField(db_default=0)

@@ -13,13 +13,14 @@ _BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
 
 
 class ChargeUsage(Struct, frozen=True, kw_only=True):
-    """A call that was billed. `cost` is at the listed rate, `plan` and `balance` are what was paid;
-    all in nano-USD."""
+    """A call that was billed, `seconds` of audio too. `cost` is at the listed rate, `plan` and
+    `balance` are what was paid; all in nano-USD."""
 
     input_tokens: int
     output_tokens: int
     reasoning_tokens: int
     cached_tokens: int
+    seconds: int = 0
     cost: int
     plan: int
     balance: int
@@ -43,6 +44,7 @@ def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsag
             output_tokens=charge.tokens_out,
             reasoning_tokens=charge.reasoning_tokens,
             cached_tokens=charge.cached_tokens,
+            seconds=charge.seconds,
             cost=charge.cost,
             plan=charge.charge_plan,
             balance=charge.charge_balance,

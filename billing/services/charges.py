@@ -21,8 +21,8 @@ from common.database import Lane, Row, get_database
 from common.perloop import PerLoop
 
 _HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-_RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)"
-_RESOLVE_ONCE = "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s)"
+_RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+_RESOLVE_ONCE = "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s)"
 
 
 async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer | None:
@@ -67,7 +67,7 @@ async def resolve(
 
 async def expire(charge_id: UUID) -> None:
     """End a call that nobody runs any more: bill its last checkpoint, or release it."""
-    await get_database().row(_RESOLVE, (charge_id, "expired", 0, 0, 0, 0, 0, 0))
+    await get_database().row(_RESOLVE, (charge_id, "expired", 0, 0, 0, 0, 0, 0, 0))
 
 
 async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID]:
@@ -143,6 +143,7 @@ def _parameters_of_end(ending: Ending) -> tuple[Any, ...]:
         ending.cached_tokens,
         ending.reasoning_tokens,
         ending.images,
+        ending.seconds,
     )
 
 

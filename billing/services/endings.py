@@ -20,6 +20,7 @@ def resolve(ending: Ending) -> Resolution:
         ending.cached_tokens,
         ending.reasoning_tokens,
         ending.images,
+        ending.seconds,
     )
     return Resolution(outcome == "resolved", *values)
 
@@ -27,12 +28,12 @@ def resolve(ending: Ending) -> Resolution:
 def expire(charge_id: UUID) -> Resolution | None:
     """End a call that nobody runs any more: bill its last checkpoint, or release it. None where
     there is no such charge. The first statement of the transaction, as above."""
-    outcome, *values = _resolve(charge_id, "expired", 0, 0, 0, 0, 0, 0)
+    outcome, *values = _resolve(charge_id, "expired", 0, 0, 0, 0, 0, 0, 0)
     return None if outcome == "unknown" else Resolution(outcome == "resolved", *values)
 
 
 def _resolve(*values: Any) -> tuple[Any, ...]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s)", values)
+        cursor.execute("SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s,%s)", values)
         row: tuple[Any, ...] = cursor.fetchone()
     return row

@@ -12,10 +12,12 @@
 -- while a table was still empty would read all of it for ever after.
 --
 -- outcome: 'resolved', 'already' (moved nothing), or 'unknown'. The other values are the charge's.
+DROP FUNCTION IF EXISTS money_resolve(uuid, text, bigint, int, int, int, int, int);
 CREATE OR REPLACE FUNCTION money_resolve(
     p_charge uuid, p_status text, p_cost bigint DEFAULT 0,
     p_tokens_in int DEFAULT 0, p_tokens_out int DEFAULT 0,
     p_cached int DEFAULT 0, p_reasoning int DEFAULT 0, p_images int DEFAULT 0,
+    p_seconds int DEFAULT 0,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
@@ -77,6 +79,7 @@ BEGIN
     UPDATE billing_charge ch
     SET status = p_status, cost = p_cost, tokens_in = p_tokens_in, tokens_out = p_tokens_out,
         cached_tokens = p_cached, reasoning_tokens = p_reasoning, images = p_images,
+        seconds = p_seconds,
         charge_plan = money_resolve.charge_plan, charge_balance = money_resolve.charge_balance,
         shortfall = money_resolve.shortfall, resolved_at = t,
         first_output_at = CASE p_status WHEN 'released' THEN NULL

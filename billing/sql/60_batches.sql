@@ -43,12 +43,13 @@ BEGIN
     FOR item IN
         SELECT * FROM json_to_recordset(p_items) AS i(
             account_id uuid, charge_id uuid, status text, cost bigint, tokens_in int,
-            tokens_out int, cached_tokens int, reasoning_tokens int, images int)
+            tokens_out int, cached_tokens int, reasoning_tokens int, images int,
+            seconds int)
     LOOP
         IF item.account_id = ANY (locked) THEN
             RETURN QUERY SELECT * FROM money_resolve(
                 item.charge_id, item.status, item.cost, item.tokens_in, item.tokens_out,
-                item.cached_tokens, item.reasoning_tokens, item.images);
+                item.cached_tokens, item.reasoning_tokens, item.images, coalesce(item.seconds, 0));
         ELSE
             outcome := 'busy';
             RETURN NEXT;

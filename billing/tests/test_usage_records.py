@@ -71,6 +71,7 @@ def test_a_record_says_what_was_used_and_who_paid_how_much() -> None:
         "input_tokens": 5,
         "output_tokens": 700,
         "images": 0,
+        "seconds": 0,
         "cost_usd": 1.55,
         "plan_usd": 1.5,
         "balance_usd": 0.1,
@@ -85,6 +86,16 @@ def test_a_picture_is_counted_by_the_piece() -> None:
     [record] = usage(alice)
 
     assert (record["images"], record["cost_usd"], record["plan_usd"]) == (2, 0.046, 0.046)
+
+
+def test_audio_is_counted_by_the_second() -> None:
+    alice = new_account(plan="max", balance=10**9)
+    _, charge = hold(alice, 1_192_000, owner=live_owner(), model="nova-3")
+    run("SELECT * FROM money_resolve(%s, 'settled', 1192000, 0, 0, 0, 0, 0, 13)", charge)
+
+    [record] = usage(alice)
+
+    assert (record["seconds"], record["plan_usd"], record["balance_usd"]) == (13, 0, 0.002384)
 
 
 def test_every_status_is_shown_and_what_runs_as_far_as_it_has_come() -> None:

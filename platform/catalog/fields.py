@@ -1,22 +1,34 @@
 """Serializer fields that name models."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from catalog.selectors import get_catalog
+from catalog.types import Modality
 from common.fields import TextField
 
 
-@extend_schema_field({"type": "string", "description": "A chat model of `GET /v1/models`."})
-class ChatModelField(TextField):
-    """The name of a chat model, or a legacy alias; the id of the model inside."""
+class _ModelField(TextField):
+    """The name of a model of one kind, or a legacy alias; the id of the model inside."""
+
+    modality: ClassVar[Modality]
 
     def to_internal_value(self, data: Any) -> str:
         model = get_catalog().find(super().to_internal_value(data))
         if model is None:
             raise serializers.ValidationError("There is no such model.")
-        if model.modality != "chat":
-            raise serializers.ValidationError(f"{model.id} is not a chat model.")
+        if model.modality != self.modality:
+            raise serializers.ValidationError(f"{model.id} is not a {self.modality} model.")
         return model.id
+
+
+@extend_schema_field({"type": "string", "description": "A chat model of `GET /v1/models`."})
+class ChatModelField(_ModelField):
+    modality = "chat"
+
+
+@extend_schema_field({"type": "string", "description": "A speech model of your entitlements."})
+class SpeechModelField(_ModelField):
+    modality = "speech"

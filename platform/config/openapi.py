@@ -26,6 +26,7 @@ _TAGS = {
     "spaces": ("Spaces", "Folders of conversations, with instructions of their own."),
     "council": ("Council", "Several models answer one question side by side."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
+    "transcribe": ("Transcription", "Speech to text."),
     "uploads": ("Uploads", "Files that go with messages."),
     "files": ("Files", "What models made and users sent, by links that are good for a day."),
 }

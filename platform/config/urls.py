@@ -18,6 +18,7 @@ urlpatterns = [
     path("api/conversations", include("conversations.urls")),
     path("api/spaces", include("conversations.space_urls")),
     path("api/uploads", include("files.upload_urls")),
+    path("api/transcribe", include("conversations.transcribe_urls")),
     path("api/files", include("conversations.file_urls")),
     path("api/council/", include("council.urls")),
     re_path(r"^api(?:/.*)?$", unknown_path),

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from billing.types import Ending, Funding, Once, Resolution, Source
 from catalog.types import Model
+from common.audio import AudioFormat
 from common.errors import DomainError
 from inference.bounds import output_bound
 from providers.types import (
@@ -79,6 +80,17 @@ class ImageCall(Call, frozen=True, kw_only=True):
     total_seconds: float = 170.0
 
 
+class SpeechCall(Call, frozen=True, kw_only=True):
+    """Audio to write down: `duration` is how many seconds of it were measured, `language` an ISO
+    639-1 code or None."""
+
+    audio: bytes
+    format: AudioFormat
+    duration: float
+    language: str | None = None
+    total_seconds: float = 300.0
+
+
 class ChatAnswer(Struct, frozen=True):
     """How a call ended well: why the model stopped, and the tokens that are billed."""
 
@@ -98,3 +110,11 @@ class ImageAnswer(Struct, frozen=True):
     """The pictures that were delivered, and billed: names of stored files."""
 
     files: list[str]
+
+
+class SpeechAnswer(Struct, frozen=True):
+    """What was said, in which language (an ISO 639-1 code, if known), in how many seconds."""
+
+    text: str
+    language: str | None
+    duration: float

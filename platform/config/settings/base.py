@@ -266,6 +266,8 @@ DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
 
 # The model of a chat whose user has chosen none.
 DEFAULT_CHAT_MODEL: str = env.str("DEFAULT_CHAT_MODEL", "gpt-6-luna")
+# The model that audio is written down by where none is named.
+DEFAULT_SPEECH_MODEL: str = env.str("DEFAULT_SPEECH_MODEL", "gpt-transcribe")
 # What names the conversations of the web app, at the platform's cost; empty: nothing does.
 TITLE_MODEL: str = env.str("TITLE_MODEL", "claude-haiku-5-5")
 # What the free plan's chat may cost the platform in one UTC day.

@@ -1,0 +1,25 @@
+"""What `/api/transcribe` answers."""
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from billing.serializers_call import UsageSerializer
+from conversations.services.transcription import Transcription
+
+
+@extend_schema_serializer(component_name="SpeechUsage")
+class SpeechUsageSerializer(UsageSerializer):
+    """What a call used: `seconds` of audio, and no tokens. `cost_usd` is its cost at the listed
+    rate; `plan_usd` and `balance_usd` are what was paid for it."""
+
+    seconds = serializers.IntegerField(read_only=True)
+
+
+class TranscriptSerializer(serializers.Serializer[Transcription]):
+    """What was said. `language` is an ISO 639-1 code, null where the model does not tell it;
+    `usage` is null while it is not known."""
+
+    text = serializers.CharField(source="answer.text", read_only=True)
+    language = serializers.CharField(source="answer.language", read_only=True, allow_null=True)
+    duration_seconds = serializers.FloatField(source="answer.duration", read_only=True)
+    usage = SpeechUsageSerializer(read_only=True, allow_null=True)

@@ -1,0 +1,75 @@
+"""Having audio written down."""
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db import close_old_connections
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.charges import ChargeUsage, get_usage
+from billing.types import Once
+from catalog.selectors import get_catalog
+from catalog.types import Model
+from common.audio import measure
+from inference.errors import ProviderNotAvailable
+from inference.services import open_speech
+from inference.speech import SpeechPump
+from inference.types import SpeechAnswer, SpeechCall
+
+
+class Transcription(Struct, frozen=True):
+    """What was said, and what it cost: `usage` is None while that is not known. `is_replayed`: it
+    had been made before."""
+
+    answer: SpeechAnswer
+    usage: ChargeUsage | None
+    is_replayed: bool
+
+
+def transcribe(
+    *,
+    user: User,
+    audio: bytes,
+    language: str | None,
+    model: str | None,
+    once: Once | None,
+    request_id: str,
+) -> Transcription:
+    """Have a speech model write down what is said. The call goes on, and is billed, whatever
+    becomes of the request.
+
+    Raises InvalidAudio, ProviderNotAvailable, ServiceUnavailable, PaymentRequired,
+    IdempotencyMismatch, IdempotencyInProgress, and what a call fails with.
+    """
+    speech_model = _find_model(model)
+    # Back to the pool: this takes a while.
+    close_old_connections()
+    measured = measure(audio)
+    call = SpeechCall(
+        account_id=user.pk,
+        api_key_id=None,
+        source="web",
+        model=speech_model,
+        audio=audio,
+        format=measured.format,
+        duration=measured.seconds,
+        language=language,
+        once=once,
+        request_id=request_id,
+    )
+    pump, answer = async_to_sync(_carry_out)(call)
+    usage = None if pump.billed is None else get_usage(user, [pump.charge_id]).get(pump.charge_id)
+    return Transcription(answer, usage, pump.replayed)
+
+
+async def _carry_out(call: SpeechCall) -> tuple[SpeechPump, SpeechAnswer]:
+    pump = await open_speech(call)
+    return pump, await pump.ended()
+
+
+def _find_model(name: str | None) -> Model:
+    """The model of that id, or the one that is taken where none is named."""
+    model = get_catalog().find(name or settings.DEFAULT_SPEECH_MODEL)
+    if model is None:
+        raise ProviderNotAvailable
+    return model

@@ -1,0 +1,283 @@
+"""POST /api/transcribe: audio is measured, written down by a provider, and billed by the second."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from common.money import NUSD_PER_USD
+from conversations.tests.conftest import NewSpeaker
+from conversations.tests.dictation import MODELS, Dictation
+from tests.audio import FORMATS
+from tests.chaos.calls import wait_for
+
+NewDictation = Callable[..., Dictation]
+
+# At the listed rate and the platform's fee, in nano-USD per hour.
+RATES = {
+    "gpt-transcribe": 270_000_000 + 60_000_000,
+    "whisper-large-v3-turbo": 40_000_000 + 60_000_000,
+    "nova-3": 312_000_000 + 60_000_000,
+}
+
+
+@pytest.fixture
+def dictation(speaker: NewSpeaker) -> NewDictation:
+    """Makes people who dictate; keywords as in `new_speaker`."""
+
+    def make(**wishes: object) -> Dictation:
+        return Dictation(speaker(**wishes))
+
+    return make
+
+
+@pytest.fixture
+def alice(dictation: NewDictation) -> Dictation:
+    return dictation()
+
+
+def cost_of(model: str, seconds: int) -> int:
+    return -(-RATES[model] * seconds // 3_600)
+
+
+@pytest.mark.parametrize(("provider", "model"), MODELS.items())
+def test_audio_is_written_down_and_billed_by_the_second(
+    alice: Dictation, provider: str, model: str
+) -> None:
+    answer = alice.transcript(alice.audio(12.2, text="Ten of clubs."), model=model)
+
+    cost = cost_of(model, 13)
+    assert answer == {
+        "text": "Ten of clubs.",
+        "language": None if provider == "openai" else "en",
+        "duration_seconds": 12.2,
+        "usage": {
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "reasoning_tokens": 0,
+            "cached_tokens": 0,
+            "total_tokens": 0,
+            "seconds": 13,
+            "cost_usd": cost / NUSD_PER_USD,
+            "plan_usd": 0,
+            "balance_usd": 2 * cost / NUSD_PER_USD,
+        },
+    }
+    [call] = alice.calls()
+    assert (call["provider"], call["model"], call["kind"]) == (provider, model, "speech")
+    assert call["audio_seconds"] == 12.2
+
+
+def test_without_wishes_a_model_is_chosen_and_the_audio_told_of(alice: Dictation) -> None:
+    assert "2.5 seconds of audio in the format wav" in alice.transcript()["text"]
+    [charge] = alice.charges()
+    assert (charge.model_id, charge.source, charge.kind) == ("gpt-transcribe", "web", "speech")
+    assert (charge.seconds, charge.status, charge.api_key_id) == (3, "settled", None)
+    assert charge.worst_cost == charge.cost == cost_of("gpt-transcribe", 3)
+
+
+def test_less_than_a_second_is_one_and_a_model_may_have_a_least_length(alice: Dictation) -> None:
+    def seconds(model: str) -> int:
+        billed: int = alice.transcript(alice.audio(0.3), model=model)["usage"]["seconds"]
+        return billed
+
+    assert seconds("nova-3") == 1
+    assert seconds("whisper-large-v3-turbo") == 10
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_reaches_the_provider_as_what_it_is(alice: Dictation, form: str) -> None:
+    answer = alice.transcript(alice.audio(1.5, form, text="Hello."), name="renamed.exe")
+    assert 1.5 <= answer["duration_seconds"] < 1.7
+    if form not in ("mpga", "mpeg"):  # which have no tags to be known by
+        assert answer["text"] == "Hello."
+
+
+def test_the_language_is_passed_on_and_answered(alice: Dictation) -> None:
+    for model in MODELS.values():
+        assert alice.transcript(model=model, language="de")["language"] == "de"
+    assert [call["language"] for call in alice.calls()] == ["de"] * len(MODELS)
+
+
+def test_silence_has_no_words_and_is_billed(alice: Dictation) -> None:
+    answer = alice.transcript(alice.audio(text=""))
+    assert (answer["text"], answer["usage"]["seconds"]) == ("", 3)
+
+
+def test_it_shows_in_the_usage_of_the_web_app(alice: Dictation) -> None:
+    alice.transcript()
+    headers = alice.speaker.headers
+    [record] = alice.speaker.http.get("/api/users/me/usage", headers=headers).json()
+    assert (record["model"], record["source"], record["seconds"]) == ("gpt-transcribe", "web", 3)
+
+
+# --- What is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("audio", [b"", b"no audio", b"RIFF" + bytes(2_000)])
+def test_what_is_no_audio_is_refused_before_anything_is_asked(
+    alice: Dictation, audio: bytes
+) -> None:
+    body = alice.refusal(alice.post(audio), 422, "invalid_audio")
+    assert body["errors"][0]["loc"] == ["file"]
+    assert not alice.charges().exists()
+
+
+def test_more_than_25_mb_is_refused(alice: Dictation) -> None:
+    response = alice.post(alice.audio() + bytes(25 * 1024 * 1024))
+    alice.refusal(response, 413, "payload_too_large")
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"model": "nova-9"}, "There is no such model."),
+        ({"model": "gpt-6-luna"}, "gpt-6-luna is not a speech model."),
+        ({"language": "english"}, "pattern"),
+        ({"language": "EN"}, "pattern"),
+        ({"language": "d\n"}, "pattern"),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_named(
+    alice: Dictation, fields: dict[str, str], problem: str
+) -> None:
+    body = alice.refusal(alice.post(None, headers=None, **fields), 422, "validation_failed")
+    assert body["errors"][0]["loc"] == list(fields)
+    assert problem in body["errors"][0]["msg"]
+
+
+def test_a_form_without_a_file_is_refused(alice: Dictation) -> None:
+    http, headers = alice.speaker.http, alice.speaker.headers
+    empty = http.post("/api/transcribe", files={"model": (None, "nova-3")}, headers=headers)
+    assert alice.refusal(empty, 422, "validation_failed")["errors"][0]["loc"] == ["file"]
+    text = http.post("/api/transcribe", json={"file": "words"}, headers=headers)
+    alice.refusal(text, 415, "unsupported_media_type")
+
+
+def test_a_stranger_is_asked_to_sign_in(alice: Dictation) -> None:
+    response = alice.speaker.http.post("/api/transcribe", files={"file": b"audio"})
+    alice.refusal(response, 401, "not_authenticated")
+
+
+@pytest.mark.parametrize("plan", ["free", "max"])
+def test_who_cannot_pay_is_told_before_the_provider_is_asked(
+    dictation: NewDictation, plan: str
+) -> None:
+    poor = dictation(plan=plan, balance_usd=0)
+    refused = poor.post()
+    detail = refused.json()["detail"]
+    assert (refused.status_code, detail["code"]) == (402, "insufficient_balance")
+    assert detail["model_key"] == "gpt-transcribe"
+    assert not poor.charges().exists()
+    assert poor.calls() == []
+
+
+def test_a_free_account_pays_from_its_balance_and_uses_no_free_message(
+    dictation: NewDictation,
+) -> None:
+    rich = dictation(plan="free", balance_usd=1)
+    assert rich.transcript()["usage"]["balance_usd"] > 0
+    [charge] = rich.charges()
+    assert (charge.funding, charge.free_window_start) == ("customer", None)
+
+
+def test_a_provider_that_is_not_configured_is_told_before_anything_is_held(
+    alice: Dictation,
+) -> None:
+    """The recogniser of this machine does not run in tests."""
+    alice.refusal(alice.post(model="pocketsphinx-en"), 503, "provider_unavailable")
+    assert not alice.charges().exists()
+
+
+# --- How a call fails -----------------------------------------------------------------------------
+
+FAILURES = [
+    ({"fail": "before"}, 502, "upstream_error"),
+    ({"status": 500}, 502, "upstream_error"),
+    ({"error_in_200": True}, 502, "upstream_error"),
+    ({"truncate": True}, 502, "upstream_error"),
+    ({"drop": True}, 502, "upstream_error"),
+    ({"status": 401}, 503, "provider_unavailable"),
+    ({"status": 402}, 503, "provider_unavailable"),
+    ({"status": 400}, 400, "invalid_body"),
+]
+
+
+@pytest.mark.parametrize(("wishes", "status", "code"), FAILURES, ids=lambda value: str(value))
+@pytest.mark.parametrize("model", ["gpt-transcribe", "nova-3"])
+def test_a_provider_that_fails_bills_nothing(
+    alice: Dictation, model: str, wishes: dict[str, Any], status: int, code: str
+) -> None:
+    response = alice.post(alice.audio(**wishes), model=model)
+    alice.refusal(response, status, code)
+    [charge] = alice.charges()
+    assert (charge.status, charge.cost, charge.seconds) == ("released", 0, 0)
+
+
+def test_who_was_turned_away_in_passing_is_served_at_the_second_try(alice: Dictation) -> None:
+    audio = alice.audio(status=503, retry_after=0, times=1, text="Here.")
+    assert alice.transcript(audio)["text"] == "Here."
+    assert len(alice.calls()) == 2
+
+
+def test_a_client_that_hangs_up_has_its_audio_written_down_and_billed(alice: Dictation) -> None:
+    with httpx.Client(base_url=str(alice.speaker.http.base_url), timeout=0.8) as hasty:
+        alice.speaker.http = hasty
+        with pytest.raises(httpx.ReadTimeout):
+            alice.post(alice.audio(delay_ms=2_000))
+    wait_for(lambda: alice.charges().filter(status="settled").exists())
+    [charge] = alice.charges()
+    assert charge.seconds == 3
+
+
+# --- Idempotency-Key ------------------------------------------------------------------------------
+
+
+def named() -> dict[str, str]:
+    return {"Idempotency-Key": f"memo {uuid4()}"}
+
+
+def test_what_is_sent_again_is_written_down_and_billed_once(alice: Dictation) -> None:
+    name, audio = named(), alice.audio(12.2, text="Once.")
+    first, second = (alice.post(audio, headers=name, model="nova-3") for _ in range(2))
+
+    assert first.status_code == second.status_code == 200
+    assert second.json() == first.json()
+    assert "idempotency-replayed" not in first.headers
+    assert second.headers["idempotency-replayed"] == "true"
+    assert len(alice.calls()) == len(alice.charges()) == 1
+
+
+def test_other_audio_under_the_same_name_is_refused(alice: Dictation) -> None:
+    name = named()
+    alice.post(headers=name)
+    for other in (
+        alice.post(alice.audio(3), headers=name),
+        alice.post(language="de", headers=name),
+    ):
+        assert (other.status_code, other.json()["code"]) == (422, "idempotency_mismatch")
+    assert len(alice.calls()) == 1
+
+
+def test_what_still_runs_is_not_begun_again(alice: Dictation) -> None:
+    name, audio = named(), alice.audio(delay_ms=3_000)
+    answers: list[httpx.Response] = []
+    first = threading.Thread(target=lambda: answers.append(alice.post(audio, headers=name)))
+    first.start()
+    wait_for(lambda: alice.charges().filter(status="held").exists())
+    again = alice.post(audio, headers=name)
+    assert (again.status_code, again.json()["code"]) == (409, "idempotency_in_progress")
+    first.join()
+    assert answers[0].status_code == 200
+    assert len(alice.calls()) == 1
+
+
+def test_what_failed_is_begun_again(alice: Dictation) -> None:
+    name, audio = named(), alice.audio(status=500, times=1, text="Now.")
+    assert alice.post(audio, headers=name).status_code == 502
+    again = alice.post(audio, headers=name)
+    assert (again.status_code, again.json()["text"]) == (200, "Now.")
+    assert "idempotency-replayed" not in again.headers

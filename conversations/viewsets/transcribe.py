@@ -1,0 +1,72 @@
+"""`/api/transcribe`: speech to text."""
+
+from hashlib import sha256
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.types import AuthenticatedRequest
+from billing.errors import (
+    IdempotencyInProgress,
+    IdempotencyMismatch,
+    InsufficientBalance,
+    InsufficientForRequest,
+)
+from billing.idempotency import once
+from common.audio import InvalidAudio
+from common.filebodies import TooManyFiles
+from common.idempotency import IDEMPOTENCY_KEY
+from common.inputs import read
+from common.multipart import FormWithFileParser
+from common.openapi import refusals
+from conversations.inputs_transcribing import TranscribeInputSerializer
+from conversations.serializers_transcripts import TranscriptSerializer
+from conversations.services.transcription import transcribe
+from inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
+
+_REPLAYED = {"Idempotency-Replayed": "true"}
+
+
+class TranscribeViewSet(ViewSet):
+    """Audio of the user's."""
+
+    parser_classes = (FormWithFileParser,)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request={"multipart/form-data": TranscribeInputSerializer},
+        responses={
+            200: TranscriptSerializer,
+            **refusals(
+                RequestRefusedByProvider,
+                InsufficientBalance,
+                InsufficientForRequest,
+                IdempotencyMismatch,
+                IdempotencyInProgress,
+                InvalidAudio,
+                TooManyFiles,
+                UpstreamFailed,
+                ProviderNotAvailable,
+            ),
+        },
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Have audio written down.
+
+        It is billed by the second, rounded up, as it is decoded here; a model may have a least
+        length, which a shorter one is billed as. What was begun goes on when the client hangs up,
+        and is billed. The file itself is not kept.
+        """
+        form = read(TranscribeInputSerializer, request.data)
+        audio = form.pop("file").read()
+        transcription = transcribe(
+            user=request.user,
+            audio=audio,
+            model=form.get("model"),
+            language=form.get("language"),
+            once=once(request, form | {"file": sha256(audio).hexdigest()}),
+            request_id=request._request.request_id,  # type: ignore[attr-defined]
+        )
+        headers = _REPLAYED if transcription.is_replayed else None
+        return Response(TranscriptSerializer(transcription).data, headers=headers)

@@ -1,0 +1,75 @@
+"""A speech call: audio written down, and billed by its seconds as we measured them."""
+
+import math
+from typing import cast
+from uuid import UUID
+
+import msgspec
+
+from billing.types import Ending
+from catalog.pricing import speech_cost
+from catalog.types import Model, SpeechPrice
+from common.errors import DomainError, ServiceUnavailable
+from common.memorybudget import MemoryBudget
+from inference.pump import Pump
+from inference.types import SpeechAnswer, SpeechCall
+from providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
+
+# What the calls of one process keep in memory: the audio, and the body that it is sent in.
+MAX_MEMORY = 512 * 1024 * 1024
+_COPIES = 2
+
+_memory = MemoryBudget(MAX_MEMORY)
+_decode_answer = msgspec.json.Decoder(SpeechAnswer).decode
+
+
+class SpeechPump(Pump[SpeechCall, SpeechAnswer]):
+    """Runs one speech call."""
+
+    kind = "speech"
+
+    def __init__(self, call: SpeechCall, wire: SpeechWire, owner_id: UUID) -> None:
+        super().__init__(call, owner_id)
+        self._wire = wire
+        self._price = cast(SpeechPrice, call.model.price)
+        self._seconds = billed_seconds(call.model, call.duration)
+        self._transcript: Transcript | None = None
+
+    async def run(self) -> None:
+        """As every pump, where there is memory left for the audio."""
+        with _memory.share() as share:
+            try:
+                share.take(_COPIES * len(self.call.audio))
+            except ServiceUnavailable as refusal:
+                self._end(refusal)
+                return
+            await super().run()
+
+    def _worst_cost(self) -> int:
+        return speech_cost(self._price, self._seconds)
+
+    async def _call_provider(self, seconds: float) -> None:
+        call = self.call
+        request = SpeechRequest(call.model.upstream_model, call.audio, call.format, call.language)
+        self._transcript = await self._wire.transcribe(request, Deadlines(total=seconds))
+
+    def _outcome(self) -> tuple[SpeechAnswer, Ending] | None:
+        heard = self._transcript
+        if heard is None:
+            return None
+        cost = self._worst_cost()
+        ending = Ending(
+            self.charge_id, self.call.account_id, "settled", cost, seconds=self._seconds
+        )
+        return SpeechAnswer(heard.text, heard.language, self.call.duration), ending
+
+    def _record(self, answer: SpeechAnswer, _error: DomainError | None) -> bytes:
+        return msgspec.json.encode(answer)
+
+    def _restore(self, record: bytes) -> tuple[DomainError | None, SpeechAnswer]:
+        return None, _decode_answer(record)
+
+
+def billed_seconds(model: Model, duration: float) -> int:
+    """The whole seconds that audio of that length is billed as."""
+    return max(1, model.minimum_seconds, math.ceil(duration))
