@@ -175,6 +175,18 @@ def test_the_oldest_are_left_out_where_the_window_is_full(
     assert context.report["input_tokens"] <= DEFAULT_OUTPUT_TOKENS - model.prompt_overhead_tokens
 
 
+def test_a_long_message_leaves_less_room_for_the_others(
+    alice: User, model: Model, given: Given
+) -> None:
+    conversation = talk(alice, *["x" * 3_000] * 4)
+    small = replace(model, context_window=DEFAULT_OUTPUT_TOKENS * 2)
+
+    context = given(conversation, "y" * 15_000, model=small)
+
+    assert context.report["messages"] == 3
+    assert context.report["omitted"] == 2
+
+
 def test_files_of_messages_that_are_left_out_are_not_read(alice: User, given: Given) -> None:
     conversation = talk(alice, "Read this.", "Done.", "One?", "One.")
     large = _upload(alice, b"x" * 4 * (MAX_CHARACTERS + 1))
