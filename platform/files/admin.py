@@ -1,15 +1,17 @@
-"""Stored files in the operator's admin: to be looked at, and taken down."""
+"""Stored files and uploads in the operator's admin: to be looked at, and taken down."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
+from common.backoffice.acts import Act, Acting
 from common.backoffice.filters import PeriodFilter
-from common.backoffice.pages import OfAnAccount
-from files.models import StoredFile
-from files.services import outputs
+from common.backoffice.pages import OfAnAccount, ReadOnly
+from common.backoffice.theme import action, display
+from files.models import StoredFile, Upload
+from files.services import outputs, uploads
 
 
 @admin.register(StoredFile)
@@ -32,3 +34,51 @@ class StoredFileAdmin(OfAnAccount):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[StoredFile]) -> None:
         for file in queryset:
             outputs.delete(file=file)
+
+
+class TakeDown(Act):
+    title = "Take this file down"
+    explanation = (
+        "Its bytes are deleted: links to it say that it is gone, and models are not given it any "
+        "more. Messages that it goes with still show its name."
+    )
+    dangerous = True
+    record: Upload
+
+    def carry_out(self) -> str:
+        return "Taken down." if uploads.take_down(upload=self.record) else ""
+
+
+@admin.register(Upload)
+class UploadAdmin(ReadOnly, OfAnAccount, Acting):
+    """What users have uploaded. Only they see what is in it."""
+
+    list_display = ("id", "account", "name", "media_type", "size", "state", "created_at")
+    list_filter = (PeriodFilter, ("taken_down_at", admin.EmptyFieldListFilter))
+    ordering = ("-pk",)
+    fields = (
+        "id",
+        "account",
+        "name",
+        "media_type",
+        "size",
+        "state",
+        "created_at",
+        "expires_at",
+        "taken_down_at",
+    )
+    readonly_fields = ("state",)
+    actions_detail = ("take_down",)
+
+    @display(
+        description="state",
+        label={"attached": "success", "waiting": "info", "taken down": "danger"},
+    )
+    def state(self, upload: Upload) -> str:
+        if upload.taken_down_at is not None:
+            return "taken down"
+        return "attached" if upload.expires_at is None else "waiting"
+
+    @action(description="Take down", icon="delete", permissions=["act"])
+    def take_down(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, TakeDown)

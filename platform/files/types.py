@@ -39,4 +39,5 @@ def inert_type(media_type: str) -> str:
     """The Content-Type with which an upload of that media type is served."""
     if media_type == TEXT:
         return f"{TEXT}; charset=utf-8"
-    return media_type if media_type.startswith(_SHOWN) else UNKNOWN
+    is_shown = media_type.startswith(_SHOWN) and not media_type.endswith("+xml")
+    return media_type if is_shown else UNKNOWN

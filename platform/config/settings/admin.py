@@ -104,7 +104,10 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Files",
                 "separator": True,
-                "items": [_page("Stored files", "folder_open", "files.storedfile")],
+                "items": [
+                    _page("Uploads", "upload_file", "files.upload"),
+                    _page("Stored files", "folder_open", "files.storedfile"),
+                ],
             },
             {
                 "title": "System",

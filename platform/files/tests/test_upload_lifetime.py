@@ -1,0 +1,238 @@
+"""Uploads last as long as what they are attached to, or a day; nothing else is ever deleted."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.db import connection, transaction
+from django.db.models import Exists
+from django.utils import timezone
+
+from accounts.models import User
+from common.database import connection_parameters
+from files import tasks
+from files.errors import StorageUnavailable, UploadNotFound, UploadQuotaExceeded
+from files.models import Upload
+from files.services import uploads
+from files.services.uploads import attach, purge_expired, release, store
+from files.tests.forms import has_bytes
+from files.types import storage_path
+from tests.locks import wait_until_blocked
+from tests.personas import new_user
+
+NOTHING_ELSE = Exists(Upload.objects.none())
+
+
+@pytest.fixture
+def user(committed: None) -> User:
+    return new_user("alice")
+
+
+def kept(user: User, content: bytes = b"some words") -> Upload:
+    return store(user=user, name="a.txt", file=ContentFile(content))
+
+
+@transaction.atomic
+def attached(upload: Upload) -> Upload:
+    attach(uploads=[upload])
+    return upload
+
+
+@transaction.atomic
+def let_go(upload: Upload, unless: Exists = NOTHING_ELSE) -> None:
+    release(upload_ids=[upload.pk], unless=unless)
+
+
+def is_kept(upload: Upload) -> bool:
+    """Is it there? Its row and its bytes agree."""
+    row = Upload.objects.filter(pk=upload.pk).exists()
+    assert has_bytes(upload) == row
+    return row
+
+
+def expire(upload: Upload, seconds: int = 1) -> None:
+    over = timezone.now() - timedelta(seconds=seconds)
+    Upload.objects.filter(pk=upload.pk).update(expires_at=over)
+
+
+def test_what_is_attached_to_nothing_goes_in_time(user: User) -> None:
+    over, waiting, used = kept(user), kept(user), attached(kept(user))
+    expire(over)
+    tasks.purge_expired()
+    assert [is_kept(each) for each in (over, waiting, used)] == [False, True, True]
+
+
+def test_what_is_released_goes_at_once(user: User) -> None:
+    released, other = attached(kept(user)), attached(kept(user))
+    let_go(released)
+    tasks.purge_expired()
+    assert [is_kept(each) for each in (released, other)] == [False, True]
+
+
+def test_what_is_attached_elsewhere_is_not_released(user: User) -> None:
+    upload = attached(kept(user))
+    let_go(upload, unless=Exists(Upload.objects.filter(pk=upload.pk)))
+    tasks.purge_expired()
+    assert is_kept(upload)
+    upload.refresh_from_db()
+    assert upload.expires_at is None
+
+
+def test_what_has_gone_meanwhile_is_not_attached(user: User) -> None:
+    upload, other = kept(user), kept(user)
+    uploads.delete(user=user, upload_id=upload.pk)
+    with pytest.raises(UploadNotFound), transaction.atomic():
+        attach(uploads=[other, upload])
+    other.refresh_from_db()
+    assert other.expires_at is not None
+
+
+def test_what_is_over_is_not_attached_although_it_is_there_still(user: User) -> None:
+    upload = kept(user)
+    expire(upload)
+    with pytest.raises(UploadNotFound):
+        attached(upload)
+
+
+def test_what_is_being_attached_is_not_purged(user: User) -> None:
+    """A purge that comes just then passes it over; later it finds that it must stay."""
+    upload = kept(user)
+    with psycopg.connect(**connection_parameters()) as other, other.transaction():
+        sql = "SELECT 1 FROM files_upload WHERE id = %s FOR NO KEY UPDATE"
+        other.execute(sql, (upload.pk,))
+        expire_by(other, upload, "1 second")
+        purge_expired()
+        expire_by(other, upload, None)
+    purge_expired()
+    assert is_kept(upload)
+
+
+def expire_by(other: psycopg.Connection[tuple[int]], upload: Upload, ago: str | None) -> None:
+    sql = "UPDATE files_upload SET expires_at = now() - %s::interval WHERE id = %s"
+    other.execute(sql, (ago, upload.pk))
+
+
+def test_who_releases_waits_for_who_attaches(user: User) -> None:
+    """The one deletes the only message that has it while another message is sent with it."""
+    upload = attached(kept(user))
+    elsewhere = Exists(Upload.objects.filter(pk=upload.pk, name="attached elsewhere"))
+
+    def release_it() -> None:
+        try:
+            let_go(upload, unless=elsewhere)
+        finally:
+            connection.close()
+
+    with (
+        psycopg.connect(**connection_parameters()) as other,
+        ThreadPoolExecutor() as threads,
+    ):
+        with other.transaction():
+            sql = "UPDATE files_upload SET expires_at = NULL, name = %s WHERE id = %s"
+            other.execute(sql, ("attached elsewhere", upload.pk))
+            releasing = threads.submit(release_it)
+            wait_until_blocked(other)
+        releasing.result()
+    upload.refresh_from_db()
+    assert upload.expires_at is None
+
+
+def test_a_purge_takes_a_bounded_number_the_oldest_first(user: User) -> None:
+    tasks.purge_expired()
+    young, old = kept(user), kept(user)
+    expire(young, 1)
+    expire(old, 60)
+    assert purge_expired(limit=1) == 1
+    assert (is_kept(old), is_kept(young)) == (False, True)
+    assert purge_expired(limit=1) == 1
+    assert not is_kept(young)
+
+
+@pytest.fixture
+def stuck(user: User) -> Iterator[Upload]:
+    """One whose bytes cannot be deleted."""
+    upload = kept(user)
+    path = Path(settings.UPLOADS_DIR, storage_path(str(upload.pk)))
+    path.unlink()
+    path.mkdir()  # which `unlink` refuses
+    (path / "something").touch()
+    yield upload
+    (path / "something").unlink()
+    path.rmdir()
+    upload.delete()
+
+
+def test_an_upload_that_cannot_be_deleted_keeps_nobody_waiting(user: User, stuck: Upload) -> None:
+    free = kept(user)
+    expire(stuck, 60)
+    expire(free)
+    purge_expired(limit=1)
+    purge_expired(limit=1)
+    assert not is_kept(free)
+    assert is_kept(stuck)
+    with pytest.raises(StorageUnavailable):
+        uploads.delete(user=user, upload_id=stuck.pk)
+    assert is_kept(stuck)
+
+
+def test_what_a_broken_write_left_is_not_listed_and_goes(user: User) -> None:
+    """A write fails where its folder is in the way."""
+    folder = Path(settings.UPLOADS_DIR)
+    kept(user)
+    moved = folder.rename(folder.with_suffix(".away"))
+    folder.touch()  # no folder: nothing can be written below it
+    try:
+        with pytest.raises(StorageUnavailable):
+            kept(user)
+    finally:
+        folder.unlink()
+        moved.rename(folder)
+    left = Upload.objects.filter(account=user).latest("pk")
+    with pytest.raises(UploadNotFound):
+        attached(left)
+    tasks.purge_expired()
+    assert not Upload.objects.filter(pk=left.pk).exists()
+
+
+def test_uploads_at_once_do_not_pass_the_quota(user: User, settings: Any) -> None:
+    settings.UPLOAD_QUOTA_MB = 1
+    content = bytes(300_000)
+
+    def send(_: int) -> bool:
+        try:
+            kept(user, content)
+        except UploadQuotaExceeded:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        outcomes = list(threads.map(send, range(8)))
+    assert sum(outcomes) == 3
+
+
+def test_who_waits_for_the_quota_sees_what_came_before(user: User, settings: Any) -> None:
+    settings.UPLOAD_QUOTA_MB = 1
+    kept(user, bytes(600_000))
+
+    def send() -> None:
+        try:
+            kept(user, bytes(600_000))
+        finally:
+            connection.close()
+
+    with psycopg.connect(**connection_parameters()) as other, ThreadPoolExecutor() as threads:
+        with other.transaction():
+            lock = "SELECT pg_advisory_xact_lock(hashtext('files.uploads'), hashtext(%s))"
+            other.execute(lock, (str(user.pk),))
+            sending = threads.submit(send)
+            wait_until_blocked(other)
+        with pytest.raises(UploadQuotaExceeded):
+            sending.result()
