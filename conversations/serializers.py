@@ -1,6 +1,6 @@
 """What `/api/conversations` and `/api/spaces` answer."""
 
-from typing import Any, get_args
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
@@ -14,17 +14,29 @@ from conversations.selectors.messages import MessageState
 from conversations.selectors.search import Match
 from files.models import Upload
 from inference.fields import ErrorField, FinishReasonField
-from providers.types import ReasoningEffort
 
 
 @extend_schema_field(
     {
-        "type": ["object", "null"],
+        "type": "object",
         "description": "What the model was given: how many messages, how many older ones were left "
-        "out because they do not fit, an estimate of the tokens in all, and how many attachments.",
+        "out because they do not fit, an estimate of the tokens in all, and which files; "
+        "`characters` is null of one that it could not read.",
         "properties": {
-            name: {"type": "integer"}
-            for name in ("messages", "omitted", "input_tokens", "attachments")
+            **{name: {"type": "integer"} for name in ("messages", "omitted", "input_tokens")},
+            "attachments": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "string", "format": "uuid"},
+                        "name": {"type": "string"},
+                        "mime": {"type": "string"},
+                        "size": {"type": "integer"},
+                        "characters": {"type": ["integer", "null"]},
+                    },
+                },
+            },
         },
     }
 )
@@ -52,9 +64,7 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
     id = serializers.UUIDField(read_only=True)
     role = serializers.ChoiceField(Message.Role.choices, read_only=True)
     model = WordsField()
-    reasoning_effort = serializers.ChoiceField(
-        get_args(ReasoningEffort), read_only=True, allow_null=True
-    )
+    reasoning_effort = WordsField(help_text="How hard the model was asked to think.")
     status = serializers.ChoiceField(Message.Status.choices, read_only=True)
     parent_id = serializers.UUIDField(read_only=True, allow_null=True)
     finish_reason = FinishReasonField()
