@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from pytest_django import DjangoDbBlocker
+from pytest_django import DjangoDbBlocker, Settings
 
 from conversations.tests.speaker import Speaker, new_speaker
+from providers.config import from_environ
 from simulator.process import RunningSimulator
-from tests.service import Web, running_web
+from tests.service import SIMULATED, Web, running_web
 
 NewSpeaker = Callable[..., Speaker]
 
@@ -41,3 +42,11 @@ def speaker(committed: None, http: httpx.Client, simulator: RunningSimulator) ->
         return new_speaker(http, simulator, **wishes)  # type: ignore[arg-type]
 
     return make
+
+
+@pytest.fixture
+def providers(settings: Settings) -> None:
+    """Providers as the service has them, for what is begun in this process. Nobody here calls
+    them."""
+    simulated = frozenset(SIMULATED.split(","))
+    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")

@@ -1,0 +1,81 @@
+"""Replies whose calls fail: said in the stream and in the message, and billed by what came."""
+
+from typing import Any
+
+import pytest
+
+from conversations.tests.conftest import NewSpeaker
+from conversations.tests.speaker import THINKER
+
+
+@pytest.mark.parametrize(
+    ("steering", "code"),
+    [
+        ({"status": 500}, "upstream_error"),
+        ({"drop": True}, "upstream_error"),
+        ({"status": 400}, "invalid_body"),
+        ({"blocked": True}, "content_blocked"),
+    ],
+    ids=["500", "drop", "400", "blocked"],
+)
+def test_before_any_output_nothing_is_billed(
+    speaker: NewSpeaker, steering: dict[str, Any], code: str
+) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    heard = alice.send(conversation, alice.words(**steering))
+    [error] = heard.of("error")
+    assert (error["code"], bool(error["errorText"])) == (code, True)
+    assert heard.finish["finishReason"] == "error"
+    assert set(heard.usage.values()) == {0}
+    reply = alice.message(conversation, heard.reply_id)
+    assert (reply["status"], reply["content"], reply["usage"]) == ("failed", "", None)
+    assert reply["error"] == {"code": code, "message": error["errorText"]}
+    assert alice.charge(heard.reply_id).status == "released"
+
+
+def test_after_output_what_came_is_kept_and_billed(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    heard = alice.send(conversation, alice.words(tokens=9, fail="after", after_tokens=4))
+    reply = alice.message(conversation, heard.reply_id)
+    assert (reply["status"], reply["error"]["code"]) == ("failed", "upstream_error")
+    assert reply["content"] == heard.text != ""
+    assert heard.usage == reply["usage"]
+    assert heard.usage["output_tokens"] == 4
+    assert heard.types.index("error") < heard.types.index("finish")
+    assert heard.types.index("text-end") < heard.types.index("error")
+
+
+def test_an_answer_without_a_word_has_failed_and_is_billed(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=THINKER)
+    heard = alice.send(conversation, alice.words(tokens=0, reasoning_tokens=7))
+    reply = alice.message(conversation, heard.reply_id)
+    assert (reply["status"], reply["error"]["code"]) == ("failed", "no_text")
+    assert reply["reasoning"] == heard.reasoning != ""
+    assert heard.usage["reasoning_tokens"] == 7
+    assert heard.finish["finishReason"] == "error"
+
+
+def test_without_a_stream_the_message_says_it(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    body = alice.do(
+        "POST", f"/{conversation}/messages", content=alice.words(status=500), stream=False
+    )
+    _, reply = alice.detail(conversation)["messages"]
+    assert body["message"] == reply
+    assert (body["message"]["status"], body["usage"]) == ("failed", None)
+
+
+def test_the_conversation_goes_on_after_it(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    failed = alice.send(conversation, alice.words(status=500))
+    path = f"/{conversation}/messages/{failed.reply_id}/regenerate"
+    assert alice.ask("POST", path, stream=False).json()["message"]["status"] == "failed"
+    heard = alice.send(conversation, alice.words("And now?"))
+    assert heard.finish["finishReason"] == "stop"
+    # Both of the user's words, which nobody has answered, are in it.
+    assert heard.metadata["context"]["messages"] == 2

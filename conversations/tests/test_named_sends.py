@@ -1,0 +1,140 @@
+"""`Idempotency-Key` on messages: what was billed is sent again, and not made again."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from conversations.tests.conftest import NewSpeaker
+from conversations.tests.speaker import THINKER, Heard, Speaker
+
+REPLAYED = "idempotency-replayed"
+
+
+def send(person: Speaker, conversation: str, key: str, **body: Any) -> tuple[httpx.Headers, Heard]:
+    """A message with a name, and all that comes of it."""
+    path = f"/{conversation}/messages"
+    with person.stream("POST", path, {"Idempotency-Key": key}, **body) as stream:
+        return stream.response.headers, stream.to_the_end()
+
+
+def test_what_is_sent_again_brings_the_same_reply(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    conversation = alice.begin(model=THINKER)
+    content = alice.words(text="Deep 🌊.", reasoning_tokens=4)
+    first_headers, first = send(alice, conversation, key, content=content)
+    headers, again = send(alice, conversation, key, content=content)
+    assert REPLAYED not in first_headers
+    assert headers[REPLAYED] == "true"
+    assert headers["content-type"] == first_headers["content-type"]
+    assert headers["x-vercel-ai-ui-message-stream"] == "v1"
+    assert again.frames[0] == first.frames[0]
+    assert again.frames[-2:] == first.frames[-2:]
+    assert (again.text, again.reasoning) == (first.text, first.reasoning)
+    assert len(alice.calls()) == 1
+    assert len(alice.detail(conversation)["messages"]) == 2
+
+
+def test_without_a_stream_too(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    path = f"/{alice.begin()}/messages"
+    body = {"content": alice.words(), "stream": False}
+    first = alice.ask("POST", path, {"Idempotency-Key": key}, **body)
+    again = alice.ask("POST", path, {"Idempotency-Key": key}, **body)
+    assert again.json() == first.json()
+    assert (REPLAYED in first.headers, again.headers[REPLAYED]) == (False, "true")
+
+
+def test_a_new_reply_has_a_name_of_its_own(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    conversation = alice.begin()
+    first = alice.send(conversation)
+    path = f"/{conversation}/messages/{first.reply_id}/regenerate"
+    named = {"Idempotency-Key": key}
+    made = [alice.ask("POST", path, named, stream=False).json() for _ in range(2)]
+    assert made[0] == made[1]
+    assert len(alice.detail(conversation)["messages"]) == 3
+
+
+def test_another_body_under_the_same_name_is_refused(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    conversation = alice.begin()
+    send(alice, conversation, key, content=alice.words())
+    answer = alice.ask(
+        "POST", f"/{conversation}/messages", {"Idempotency-Key": key}, content="Another"
+    )
+    assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_mismatch")
+
+
+def test_while_it_runs_a_client_is_asked_to_wait(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    path = f"/{alice.begin()}/messages"
+    content, named = alice.words(tokens=20, delay_ms=50), {"Idempotency-Key": key}
+    with alice.stream("POST", path, named, content=content) as stream:
+        stream.until("start")
+        answer = alice.ask("POST", path, named, content=content)
+        assert (answer.status_code, answer.json()["code"]) == (409, "idempotency_in_progress")
+        assert answer.headers["retry-after"] == "1"
+        heard = stream.to_the_end()
+    with alice.stream("POST", path, named, content=content) as stream:
+        assert stream.to_the_end().text == heard.text
+
+
+def test_what_was_not_billed_is_carried_out_anew(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    conversation = alice.begin()
+    content = alice.words(status=400, times=1)
+    _, failed = send(alice, conversation, key, content=content)
+    headers, heard = send(alice, conversation, key, content=content)
+    assert failed.finish["finishReason"] == "error"
+    assert (heard.finish["finishReason"], REPLAYED in headers) == ("stop", False)
+    assert len(alice.calls()) == 2
+
+
+def test_what_failed_but_was_billed_is_not(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    conversation = alice.begin()
+    content = alice.words(tokens=9, fail="after", after_tokens=4)
+    _, first = send(alice, conversation, key, content=content)
+    headers, again = send(alice, conversation, key, content=content)
+    assert headers[REPLAYED] == "true"
+    assert first.of("error") == again.of("error") != []
+    assert (again.text, again.finish) == (first.text, first.finish)
+    assert len(alice.calls()) == 1
+
+
+def test_a_free_message_counts_once(speaker: NewSpeaker) -> None:
+    alice, key = speaker(plan="free", balance_usd=0), uuid4().hex
+    conversation = alice.begin()
+    content = alice.words()
+    for _ in range(3):
+        send(alice, conversation, key, content=content)
+    models = alice.http.get("/api/users/me/entitlements", headers=alice.headers).json()["models"]
+    assert [model["free"]["used"] for model in models if model["model"] == "gpt-6-luna"] == [1]
+
+
+def test_a_double_click_is_one_message(speaker: NewSpeaker) -> None:
+    alice, key = speaker(), uuid4().hex
+    conversation = alice.begin()
+    content = alice.words(tokens=5, delay_ms=50)
+
+    def click(_: int) -> int:
+        path, named = f"/{conversation}/messages", {"Idempotency-Key": key}
+        return alice.ask("POST", path, named, content=content).status_code
+
+    with ThreadPoolExecutor(6) as hands:
+        statuses = sorted(hands.map(click, range(6)))
+    assert statuses[0] == 200
+    assert set(statuses) <= {200, 409}
+    assert len(alice.calls()) == 1
+    assert len(alice.detail(conversation)["messages"]) == 2
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "é"])
+def test_a_malformed_name_is_refused(speaker: NewSpeaker, key: str) -> None:
+    alice = speaker()
+    headers = {"Idempotency-Key": key.encode()}
+    answer = alice.ask("POST", f"/{alice.begin()}/messages", headers, content=alice.words())  # type: ignore[arg-type]
+    assert answer.status_code == 422

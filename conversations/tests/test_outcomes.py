@@ -1,0 +1,183 @@
+"""How a reply ends: text, status, charge, counts and events in one transaction, once."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from accounts.models import User
+from billing.tests import bank
+from billing.types import Ending
+from common.errors import NotFound
+from conversations.errors import ReplyRunning
+from conversations.events import Piece
+from conversations.models import Conversation, Message
+from conversations.services import conversations as conversation_services
+from conversations.services.outcomes import Said
+from conversations.tests import hand
+from conversations.tests.rows import talk
+from events.models import Event
+from inference.errors import CallCancelled, UpstreamFailed
+from jobs.models import Job
+from tests.personas import new_user
+
+pytestmark = pytest.mark.usefixtures("providers")
+
+
+@pytest.fixture
+def user(committed: None) -> User:
+    return new_user("alice", plan="max", balance_usd=5)
+
+
+def told(reply_id: UUID) -> list[tuple[str, Any]]:
+    """The events of a reply, with their data."""
+    log = Event.objects.filter(stream=reply_id).order_by("seq")
+    return [(event.type, json.loads(event.data)) for event in log]
+
+
+def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.tell(Piece("reasoning", "Hm. "), Piece("text", "De"))
+    untold = call.deltas(Piece("text", "ep."), offset=6)
+    said = Said(content="Deep.", reasoning="Hm. ", finish_reason="stop", untold=untold)
+    ending = Ending(call.id, user.pk, "settled", hand.COST, 5, 10)
+    ended = call.conclude(ending, said)
+    *deltas, (last, data) = told(call.id)
+    assert [(each["offset"], each["kind"], each["text"]) for _, each in deltas] == [
+        (0, "reasoning", "Hm. "),
+        (4, "text", "De"),
+        (6, "text", "ep."),
+    ]
+    assert (last, data["message"]) == ("reply.ended", ended.message)
+    assert (data["message"]["status"], data["message"]["usage"]["output_tokens"]) == (
+        "completed",
+        10,
+    )
+    assert not {"content", "reasoning"} & data["message"].keys()
+    reply = call.reply
+    assert (reply.content, reply.reasoning) == ("Deep.", "Hm. ")
+    assert Job.objects.get(pk=call.id).status == "completed"
+
+
+def test_an_end_that_is_repeated_is_one_end(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    first = call.settle("Deep.")
+    again = call.settle("Deep.")
+    assert (first.resolution.moved, again.resolution.moved) == (True, False)
+    assert again.message == first.message
+    assert len(told(call.id)) == 1
+    row = Conversation.objects.get(pk=call.begun.reply.conversation_id)
+    assert row.characters == len("Hi") + len("Deep.")
+
+
+def test_a_charge_that_somebody_else_has_ended_fails_the_reply(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.save()
+    bank.expire(call.id)
+    call.settle("Deep.")
+    reply = call.reply
+    assert (reply.status, reply.content) == ("failed", "Deep.")
+    assert reply.error is not None
+    assert reply.error["code"] == "interrupted"
+    assert bank.charge_of(call.id).cost == hand.COST
+
+
+def test_a_reply_whose_process_died_keeps_what_its_log_has(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.tell(Piece("reasoning", "Hm. "), Piece("text", "De"))
+    call.tell(Piece("text", "ep"), offset=6)
+    call.save()
+    call.die()
+    reply = call.reply
+    assert (reply.status, reply.content, reply.reasoning) == ("failed", "Deep", "Hm. ")
+    assert reply.error is not None
+    assert reply.error["code"] == "interrupted"
+    charge = bank.charge_of(call.id)
+    assert (charge.status, charge.cost) == ("expired", hand.COST)
+    kind, data = told(call.id)[-1]
+    assert (kind, data["message"]["status"]) == ("reply.ended", "failed")
+    assert data["message"]["usage"]["cost_usd"] > 0
+
+
+def test_one_that_died_before_any_output_costs_nothing(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.die()
+    assert (call.reply.status, call.reply.content) == ("failed", "")
+    assert bank.charge_of(call.id).status == "released"
+
+
+def test_a_process_that_was_thought_dead_changes_nothing_any_more(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.die()
+    call.settle("Deep.")
+    assert (call.reply.status, call.reply.content) == ("failed", "")
+    assert len(told(call.id)) == 1
+
+
+def test_a_reply_that_has_ended_is_not_abandoned(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.settle("Deep.")
+    call.die()
+    assert (call.reply.status, call.reply.content) == ("completed", "Deep.")
+
+
+def test_the_next_message_may_come_when_the_process_has_died(user: User) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation)
+    with pytest.raises(ReplyRunning):
+        hand.begin(user, conversation)
+    call.die()
+    hand.begin(user, conversation, "Again").settle("Deep.")
+
+
+@pytest.mark.parametrize("how", ["settle", "release", "die"])
+def test_a_reply_of_a_deleted_conversation_ends_all_the_same(user: User, how: str) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation)
+    conversation_services.delete(user=user, conversation_id=conversation.pk)
+    assert Job.objects.get(pk=call.id).wish == "cancel"
+    if how == "settle":
+        assert call.settle("Deep.", CallCancelled()).message is None
+    elif how == "release":
+        call.release(CallCancelled())
+    else:
+        call.die()
+    assert Job.objects.get(pk=call.id).ended_at is not None
+    assert bank.charge_of(call.id).status in ("settled", "released")
+    assert told(call.id) == [("reply.ended", {"message": None})]
+    assert not Message.objects.filter(pk=call.id).exists()
+
+
+def test_a_message_to_a_deleted_conversation_is_not_found(user: User) -> None:
+    conversation = talk(user)
+    conversation_services.delete(user=user, conversation_id=conversation.pk)
+    with pytest.raises(NotFound):
+        hand.begin(user, conversation)
+
+
+def test_a_reply_that_failed_says_why(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.release(UpstreamFailed())
+    assert call.reply.status == "failed"
+    assert call.reply.error == {"code": "upstream_error", "message": UpstreamFailed.message}
+    assert call.reply.finish_reason == ""
+
+
+def test_an_end_moves_the_conversation_to_the_top(user: User) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation)
+    other = talk(user, "Later")
+    call.settle("Deep.")
+    first = Conversation.objects.filter(account=user).order_by("-activity").first()
+    assert first is not None
+    assert (first.pk, other.pk) == (conversation.pk, other.pk)
+
+
+def test_the_branch_that_the_user_looks_at_stays(user: User) -> None:
+    conversation = talk(user, "One", "Two")
+    shown = conversation.leaf_id
+    call = hand.begin(user, conversation)
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=shown)
+    call.settle("Deep.")
+    assert Conversation.objects.get(pk=conversation.pk).leaf_id == shown
