@@ -1,16 +1,19 @@
 """TCP proxies between clients and servers, which do to connections what networks do."""
 
+import math
 import random
 import socket
 import struct
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Self
 
 from common.local.ports import LOOPBACK
 from common.tests.client import new_address
 
 _CHUNK = 65536
+_FEW_BYTES = 3_000
 _RESET = struct.pack("ii", 1, 0)
 
 
@@ -139,16 +142,45 @@ class LossyProxy(Proxy):
         return data
 
 
+class DoorProxy(Proxy):
+    """Stands before a server that goes away and comes back."""
+
+    def __init__(self, server_port: int) -> None:
+        self._links: list[Link] = []
+        self._is_shut = False
+        super().__init__(server_port)
+
+    @contextmanager
+    def shut(self) -> Iterator[None]:
+        """All connections are cut and new ones refused, until the block ends."""
+        self._is_shut = True
+        for link in self._links:
+            _hang_up(link.client)
+        self._links.clear()
+        yield
+        self._is_shut = False
+
+    def refuses(self) -> bool:
+        return self._is_shut
+
+    def to_server(self, link: Link, data: bytes) -> bytes:
+        if link not in self._links:
+            self._links.append(link)
+        return data
+
+
 class CuttingProxy(Proxy):
     """Stands before the service. It cuts `cuts` connections, each after a random number of bytes to
-    the client, wherever that is: in a header, in a page, in a frame. Then it lets all pass.
+    the client, wherever that is: in a header, in a page, in a frame. Then it lets all pass. A
+    WebSocket gets `_FEW_BYTES` at most, any other connection `most_bytes`.
 
     `cut_sockets` is how many of those were WebSockets.
     """
 
-    def __init__(self, *server_ports: int, cuts: int) -> None:
+    def __init__(self, *server_ports: int, cuts: int, most_bytes: int = 1_000_000) -> None:
         self.cuts_left = cuts
         self.cut_sockets = 0
+        self._most_bytes = most_bytes
         self._random = random.Random(cuts)  # noqa: S311 - no secret
         self._bytes_left: dict[Link, int] = {}
         self._lock = threading.Lock()
@@ -174,8 +206,8 @@ class CuttingProxy(Proxy):
     def _some_bytes(self, link: Link) -> int:
         """All orders of magnitude alike, from a piece of a header on: a few dozen frames at most,
         or very many pages, for who never gets a whole one gets nowhere."""
-        most = 3.5 if link.is_socket else 6
-        return int(10 ** self._random.uniform(1.5, most))
+        most = _FEW_BYTES if link.is_socket else self._most_bytes
+        return int(10 ** self._random.uniform(1.5, math.log10(most)))
 
 
 def _hang_up(connection: socket.socket) -> None:
