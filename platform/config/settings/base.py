@@ -245,6 +245,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CardKindEnum": "council.models.Card.Kind",
         "CardSourceEnum": "council.models.Version.Source",
+        "MessageRoleEnum": "conversations.models.Message.Role",
         "RunStatusEnum": "council.models.Status",
     },
 }
