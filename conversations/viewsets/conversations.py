@@ -55,7 +55,7 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(
         request=ConversationInputSerializer,
-        responses={201: ConversationSerializer, **refusals(TooManyConversations)},
+        responses={201: ConversationSerializer, **refusals(SpaceNotFound, TooManyConversations)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Begin a conversation, in which nothing is said yet."""
