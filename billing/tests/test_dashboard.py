@@ -11,7 +11,16 @@ from pytest_django import DjangoAssertNumQueries
 from billing import dashboard
 from billing.dashboard import Card, Chart, Dashboard
 from billing.services import balance
-from billing.tests.bank import BALANCE_ONLY, IN_PLAN, hold, live_owner, new_account, release, settle
+from billing.tests.bank import (
+    BALANCE_ONLY,
+    FREE_MODEL,
+    IN_PLAN,
+    hold,
+    live_owner,
+    new_account,
+    release,
+    settle,
+)
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from tests.operators import new_operator
@@ -72,6 +81,19 @@ def test_it_adds_up_what_happened_in_thirty_days() -> None:
     assert card(found, "Billed usage") == Card("Billed usage", "$2.75", "30 days, 3 calls")
     assert card(found, "Accounts in use").value == "1"
     assert card(found, "Calls running").note == "$2.00 of balances held"
+
+
+def test_a_free_message_is_a_call_of_its_user_and_a_title_is_not() -> None:
+    at("2030-06-14T10:00:00Z")
+    charlie, owner = new_account(plan="free", balance=0), live_owner()
+    settle(hold(charlie, 5, owner=owner, model=FREE_MODEL, free_window=True)[1], 5)
+    settle(hold(charlie, 5, owner=owner, model=FREE_MODEL, funding="platform")[1], 5)
+    release(hold(charlie, 5, owner=owner, model=FREE_MODEL, funding="platform")[1])
+
+    found = dashboard.compute(NOW)
+
+    assert points(found, "Calls per day", "Calls per day") == {"14 Jun": 1}
+    assert points(found, "Errors per day", "Released") == {}
 
 
 def test_revenue_is_what_active_subscriptions_cost_each_month() -> None:

@@ -86,19 +86,26 @@ class Runtime:
             self._stop_at = time.monotonic() + seconds
             asyncio.get_running_loop().call_later(seconds, self._stop_pumps)
 
-    async def close(self) -> None:
-        """Let running calls end until the drain time is over, settle the rest, end the lease."""
+    async def drain(self) -> None:
+        """Let running calls end until the drain time is over, and settle the rest."""
         self.begin_drain()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=max(0.0, self._stop_at - time.monotonic()))
+        await self._wait_until(self._stop_at)
         self._stop_pumps()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CLOSE_SECONDS)
+        await self._wait_until(self._stop_at + CLOSE_SECONDS)
+
+    async def close(self) -> None:
+        """Drain, and end the lease."""
+        await self.drain()
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
         if self._lease.was_taken and not self._tasks:
             await self._lease.end()
+
+    async def _wait_until(self, moment: float) -> None:
+        """Until all calls have ended, or that moment."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=max(0.0, moment - time.monotonic()))
 
     def _stop_pumps(self) -> None:
         for pump in self._pumps.values():

@@ -172,10 +172,19 @@ def test_none_begins_where_there_is_no_room_for_a_call(simulator: RunningSimulat
         wait_for_status(calling, Job.Status.FAILED)
 
 
-def test_a_process_that_is_asked_to_stop_lets_it_end(simulator: RunningSimulator) -> None:
+def test_a_process_that_is_asked_to_stop_lets_it_end_under_its_lease(
+    simulator: RunningSimulator,
+) -> None:
+    def is_still_kept() -> bool:
+        has_lease = OwnerLease.objects.filter(owner_id=owner).exists()
+        return not any(status_of(job_id) == Job.Status.RUNNING for job_id in jobs) or has_lease
+
     with running_web(simulator, application=APPLICATION) as web:
         jobs = [begin(web, handlers.BEGUN_BRIEF) for _ in range(3)]
         owner = owner_of(jobs[0])
+        web.process.ask_to_stop()
+        while web.process.exit_code is None:
+            assert is_still_kept()
 
     assert all(written(job_id) == ["begun", "completed"] for job_id in jobs)
     assert not OwnerLease.objects.filter(owner_id=owner).exists()
