@@ -1,0 +1,217 @@
+"""docs/api/chat.md: its examples run, its tables are those of the code."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
+from common.errors import DomainError
+from common.local.paths import ROOT
+from common.local.throwaway import MARK
+from config.openapi import document
+from conversations.inputs_sending import SendInputSerializer
+from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
+from tests.chaos.proxy import CuttingProxy
+from tests.clients.environments import PROGRAMS, node_client
+from tests.documents import examples, rows, section
+from tests.personas import PASSWORD, new_user
+from tests.service import Web
+from tests.talk import Talk
+
+PAGE = ROOT / "docs" / "api" / "chat.md"
+QUESTION = "Why is the sea blue?"
+with_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed.")
+
+
+@pytest.fixture
+def talk(committed: None) -> Talk:
+    return Talk(new_user("alice", plan="max", balance_usd=5))
+
+
+# --- Examples -----------------------------------------------------------------------------------
+
+
+def test_a_message_is_answered_as_it_is_written(committed: None, web: Web, tmp_path: Path) -> None:
+    alice = new_user("alice", plan="max")
+    _, quick_start = examples(section(PAGE.with_name("app.md"), "Quick start"), "sh")
+    sign_in, _, _ = quick_start.partition("\n\n")
+    [example] = examples(section(PAGE, "A message and its reply"), "sh")
+
+    (tmp_path / "python3").symlink_to(sys.executable)
+    seen = run(
+        f"{sign_in}\n{example}",
+        tmp_path,
+        PATH=f"{tmp_path}:{os.environ['PATH']}",
+        BASE_URL=web.url,
+        EMAIL=alice.email,
+        PASSWORD=PASSWORD,
+    )
+
+    parts = [json.loads(data) for data in re.findall(r"^data: (\{.*)$", seen, re.MULTILINE)]
+    assert [part["type"] for part in parts][:2] == ["start", "text-start"]
+    assert QUESTION in "".join(part.get("delta", "") for part in parts)
+    assert parts[-1]["type"] == "finish"
+    assert seen.endswith("data: [DONE]\n\n")
+
+
+@with_node
+def test_the_reader_has_the_whole_reply_whatever_the_network_does(
+    web: Web, talk: Talk, tmp_path: Path
+) -> None:
+    [example] = examples(section(PAGE, "A reader of your own"), "js")
+    content = talk.content("Grüße\u2028👩\u200d👧", tokens=300, reasoning_tokens=30, delay_ms=10)
+    with CuttingProxy(web.port, cuts=20, most_bytes=3_000) as proxy:
+        reply = json.loads(in_node(example, tmp_path, proxy.url, talk, content))
+
+    assert proxy.cuts_left == 0
+    message = stored(web, talk)
+    assert reply["id"] == message["id"] == str(talk.reply.pk)
+    assert (reply["text"], reply["reasoning"]) == (message["content"], message["reasoning"])
+    assert reply["usage"] == message["usage"]
+
+
+@with_node
+def test_the_reader_is_told_of_a_failure(web: Web, talk: Talk, tmp_path: Path) -> None:
+    [example] = examples(section(PAGE, "A reader of your own"), "js")
+    content = talk.content(tokens=9, fail="after", after_tokens=3)
+
+    reply = json.loads(in_node(example, tmp_path, web.url, talk, content))
+
+    message = stored(web, talk)
+    assert reply["error"] == message["error"]["message"]
+    assert reply["text"] == message["content"] != ""
+
+
+@with_node
+def test_the_reader_is_told_of_a_refusal(committed: None, web: Web, tmp_path: Path) -> None:
+    poor = Talk(new_user("bob", plan="max"))
+    [example] = examples(section(PAGE, "A reader of your own"), "js")
+
+    with pytest.raises(AssertionError, match="insufficient_balance"):
+        in_node(example, tmp_path, web.url, poor, QUESTION)
+
+    assert not poor.replies().exists()
+
+
+@node_client("ai_sdk", "The Vercel AI SDK")
+def test_the_transport_sends_and_resumes(web: Web, talk: Talk, tmp_path: Path) -> None:
+    (tmp_path / "node_modules").symlink_to(PROGRAMS / "ai_sdk" / "node_modules")
+    [example] = examples(section(PAGE, "With the AI SDK"), "js")
+    sent = in_node(example, tmp_path, web.url, talk, talk.content(tokens=10)).splitlines()
+    assert json.loads(sent[-1])["id"] == stored(web, talk)["id"]
+
+    with talk.sent(web.url, tokens=60, delay_ms=30) as response:
+        next(response.iter_bytes())
+        resumed = in_node(example, tmp_path, web.url, talk, QUESTION).splitlines()
+
+    message = stored(web, talk)
+    last = json.loads(resumed[-1])
+    assert talk.replies().count() == 2
+    assert last["id"] == message["id"]
+    assert [part["text"] for part in last["parts"] if part["type"] == "text"] == [
+        message["content"]
+    ]
+    assert last["metadata"]["usage"] == message["usage"]
+
+
+# --- Tables -------------------------------------------------------------------------------------
+
+
+def test_every_field_of_the_body_is_explained() -> None:
+    explained = {row[0] for row in rows(section(PAGE, "A message and its reply"))}
+
+    assert explained == set(SendInputSerializer().fields)
+
+
+def test_every_type_of_event_is_explained(web: Web, talk: Talk) -> None:
+    explained = {
+        name for row in rows(section(PAGE, "What comes")) for name in re.findall(r"[\w-]+", row[0])
+    }
+
+    titled = talk.post(web.url, tokens=5, reasoning_tokens=3)
+    failed = talk.post(web.url, tokens=5, fail="after", after_tokens=3)
+
+    assert explained == set(re.findall(r'"type":"([\w-]+)"', titled.text + failed.text))
+
+
+def test_every_refusal_is_explained() -> None:
+    explained = {
+        (int(status), code)
+        for status, codes, _ in rows(section(PAGE, "When it is refused"))
+        for code in re.findall(r"\w+", codes)
+    }
+
+    path = "/api/conversations/{conversation_id}/messages"
+    answers = document()["paths"][path]["post"]["responses"]
+    described = {
+        (error.status, error.code)
+        for error in _all_errors(DomainError)
+        if "message" in vars(error)
+        and f"- {error.message}" in answers.get(str(error.status), {}).get("description", "")
+    }
+    assert explained == described
+
+
+def _all_errors(kind: type[DomainError]) -> Iterator[type[DomainError]]:
+    for error in kind.__subclasses__():
+        yield error
+        yield from _all_errors(error)
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("A message and its reply", f"1 to {MAX_CONTENT:,} characters"),
+        ("A message and its reply", f"up to {MAX_ATTACHMENTS} files"),
+        ("When it is refused", f"{FREE_MESSAGES} messages to this model"),
+        ("When it is refused", f"within {FREE_WINDOW_HOURS} hours"),
+        ("When it is refused", f"{MAX_MESSAGES:,} messages, or {MAX_CHARACTERS:,} characters"),
+    ],
+)
+def test_a_figure_is_that_of_the_code(title: str, words: str) -> None:
+    assert words in re.sub(r"\s+", " ", section(PAGE, title))
+
+
+# --- Running ------------------------------------------------------------------------------------
+
+
+def in_node(example: str, folder: Path, url: str, talk: Talk, content: str) -> str:
+    """What the example prints when it sends that message."""
+    (folder / "example.mjs").write_text(example)
+    return run(
+        'node example.mjs "$CONTENT"',
+        folder,
+        PATH=os.environ["PATH"],
+        BASE_URL=url,
+        TOKEN=talk.token,
+        CONVERSATION=str(talk.id),
+        CONTENT=content,
+    )
+
+
+def run(script: str, folder: Path, **variables: str) -> str:
+    done = subprocess.run(
+        ["bash", "-ec", script],
+        cwd=folder,
+        env={MARK: os.environ[MARK], **variables},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def stored(web: Web, talk: Talk) -> dict[str, Any]:
+    """The newest message, as the service keeps it."""
+    messages: list[dict[str, Any]] = talk.ask(web.url, "GET").json()["messages"]
+    return messages[-1]
