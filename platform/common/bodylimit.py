@@ -4,8 +4,10 @@ Django's ASGI handler reads the whole body before any middleware or view can ref
 what does not fit into memory to disk.
 """
 
+from django.utils.http import parse_header_parameters
+
 from common.asgi import Application, Headers, Message, Receive, Scope, Send, discard_body
-from common.errors import DomainError, PayloadTooLarge
+from common.errors import DomainError, MalformedRequest, PayloadTooLarge
 from common.refuse import refuse
 
 # Less than FILE_UPLOAD_MAX_MEMORY_SIZE, so that nothing is ever written to disk.
@@ -15,7 +17,8 @@ MAX_REQUEST_BYTES = 2_000_000
 class BodyLimit:
     """Answers 413 for `application` where an HTTP body is announced, or comes, over `limit` bytes.
 
-    What else refuses a body while it is read raises DomainError, and is answered for as well.
+    What else refuses a body while it is read raises DomainError, and is answered for as well. So is
+    a Content-Type over which Django would stumble.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class BodyLimit:
         # Raised while the application reads the body, that is before it answers.
         try:
             check(_announced(scope["headers"]))
+            _check_type(scope["headers"])
             await self._application(scope, limited, send)
         except DomainError as error:
             await discard_body(receive, message, size)
@@ -57,3 +61,12 @@ class BodyLimit:
 def _announced(headers: Headers) -> int:
     """The Content-Length; 0 where there is none. A server passes no other than a number on."""
     return int(dict(headers).get(b"content-length", b"0"))
+
+
+def _check_type(headers: Headers) -> None:
+    """Can Django read the Content-Type? It reads it before there is anybody to answer."""
+    values = [value.decode("latin-1") for name, value in headers if name == b"content-type"]
+    try:
+        parse_header_parameters(",".join(values))
+    except ValueError:
+        raise MalformedRequest("The Content-Type cannot be read.") from None

@@ -41,8 +41,10 @@ async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = 
         return _sentence(error) if is_admin else envelope.answer(error)
 
     handler = cast(Handler, CorsMiddleware(request_id_middleware(answer)))
-    # The query plays no part, and need not be text.
-    response = await handler(ASGIRequest({**scope, "query_string": b""}, BytesIO()))
+    # The query plays no part, and need not be text; nor does the body's type.
+    headers = [field for field in scope["headers"] if field[0] != b"content-type"]
+    request = ASGIRequest({**scope, "query_string": b"", "headers": headers}, BytesIO())
+    response = await handler(request)
     if close:
         response["Connection"] = "close"
     await _send(response, send)

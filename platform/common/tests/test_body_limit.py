@@ -59,6 +59,19 @@ def test_a_body_at_the_limit_is_django_s(http: httpx.Client) -> None:
     assert http.post("/api/nothing", content=in_parts(MAX_REQUEST_BYTES)).status_code == 411
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("parameter", ["a*=no-such-charset''b", f"a*{'1' * 5000}*=b"])
+def test_a_content_type_that_cannot_be_read_is_refused(
+    http: httpx.Client, path: str, parameter: str
+) -> None:
+    headers = {"Content-Type": f"application/json; {parameter}"}
+    response = http.post(path, content=b"{}", headers=headers)
+    assert response.status_code == 400
+    assert "The Content-Type cannot be read." in response.text
+    too_long = b" " * (MAX_REQUEST_BYTES + 1)
+    assert_refused(http.post(path, content=too_long, headers=headers))
+
+
 def test_the_callers_request_id_is_kept(http: httpx.Client) -> None:
     body = b" " * (MAX_REQUEST_BYTES + 1)
     response = http.post("/api/nothing", content=body, headers={"X-Request-ID": "mine"})
