@@ -38,9 +38,16 @@ class FileBodies:
     body does not arrive in time, and what `authenticate` raises.
     """
 
-    def __init__(self, application: Application, authenticate: Authenticate) -> None:
+    def __init__(
+        self,
+        application: Application,
+        authenticate: Authenticate,
+        *,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
         self._application = application
         self._authenticate = authenticate
+        self._body_seconds = body_seconds
         self._bytes = MemoryBudget(MAX_BYTES)
         self._busy: Counter[UUID] = Counter()
 
@@ -50,7 +57,7 @@ class FileBodies:
         if not verdict.allowed:
             raise TooManyFiles(retry_after=verdict.retry_after)
         with self._place(user_id), self._bytes.share() as share:
-            deadline = asyncio.get_running_loop().time() + BODY_SECONDS
+            deadline = asyncio.get_running_loop().time() + self._body_seconds
 
             async def bounded() -> Message:
                 nonlocal deadline
