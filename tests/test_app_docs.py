@@ -17,6 +17,7 @@ from billing import errors
 from billing.errors import PaymentRequired
 from billing.models import LedgerEntry
 from billing.serializers import MAX_TOPUP_USD, MIN_TOPUP_USD
+from common.filebodies import PACE
 from common.local.paths import ROOT
 from common.multipart import MAX_FILE_BYTES
 from common.pagination import MAX_LIMIT
@@ -85,6 +86,20 @@ def test_a_question_is_answered_and_shared_and_a_file_goes_with_another(
     assert '"name":"sea.txt","mime":"text/plain","size":62' in done.stdout
 
 
+def test_a_second_of_silence_is_written_down(
+    committed: None, simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    alice = new_user("alice", plan="max", balance_usd=1)
+    _, quick_start = examples(section(PAGE, "Quick start"), "sh")
+    [example] = examples(section(PAGE, "Speech to text"), "sh")
+    sign_in, _, _ = quick_start.partition("\n\n")
+    with running_web(simulator) as web:
+        done = _run(f"{sign_in}\n{example}", web, alice.email, tmp_path)
+
+    assert '"duration_seconds":1.0' in done.stdout
+    assert '"seconds":1' in done.stdout
+
+
 def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None:
     [example] = examples(section(PAGE, "A web app on this machine"), "sh")
     environment = {"PATH": os.environ["PATH"], "SIMULATOR_URL": simulator.url}
@@ -109,6 +124,7 @@ def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None
         ("Conversations", "/api/conversations"),
         ("Spaces", "/api/spaces"),
         ("Uploads", ("/api/uploads", "/api/files")),
+        ("Speech to text", "/api/transcribe"),
         ("Agents", "/api/agents"),
         ("Councils", "/api/council/"),
     ],
@@ -155,6 +171,8 @@ def test_every_code_of_a_402_is_explained() -> None:
         ("Uploads", f"up to {MAX_FILE_BYTES // 2**20} MB"),
         ("Uploads", f"within {UPLOAD_SECONDS // 3600} hours"),
         ("Uploads", f"have {MAX_UPLOADS:,} files"),
+        ("Speech to text", f"{MAX_FILE_BYTES // 2**20} MB and two hours"),
+        ("Limits", f"at most {PACE.requests} files within an hour"),
         ("Agents", f"up to {MAX_AGENT_INSTRUCTIONS:,} characters"),
         ("Councils", f"1 to {MAX_CARDS} models"),
         ("Councils", f"at most {MAX_CARDS} cards that answer and {MAX_CARDS} that merge"),
