@@ -57,7 +57,7 @@ def encoded(samples: "array[int]", form: str, *, title: str = "") -> bytes:
             container.metadata["title"] = title
         rate = 48_000 if codec == "libopus" else RATE
         stream = cast(AudioStream, container.add_stream(codec, rate=rate))
-        stream.layout = AudioLayout("mono")
+        stream.layout, stream.bit_rate = AudioLayout("mono"), 64_000
         context = stream.codec_context
         resampler = AudioResampler(context.format, "mono", rate, context.frame_size or None)
         for frame in [*resampler.resample(_frame(samples)), *resampler.resample(None)]:

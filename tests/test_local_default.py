@@ -11,15 +11,24 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from common.local.paths import ROOT
 from common.local.ports import LOOPBACK, free_port
 from common.local.processes import command_of
+from tests.audio import speech
 from tests.environment import inherited
 
 # Empty, so that a developer's own .env plays no part.
-OWN_NOTHING = {"DATABASE_URL": "", "REDIS_URL": "", "LOCAL_MODEL_URL": "", "DEMO": ""}
+OWN_NOTHING = {
+    "DATABASE_URL": "",
+    "REDIS_URL": "",
+    "DEMO": "",
+    "LOCAL_MODEL_URL": "",
+    "LOCAL_SPEECH_URL": "",
+    "DEFAULT_SPEECH_MODEL": "",
+}
 COMMAND = [sys.executable, "-m", "common.local", "run"]
 
 
@@ -86,6 +95,17 @@ def models(port: int) -> list[str]:
     return [model["id"] for model in listed]
 
 
+def transcript(service: Service) -> str:
+    """What the demo account is told that somebody says, by the model that is taken by itself."""
+    demo = json.loads((service.var / "demo.json").read_text())
+    who = {"email": demo["email"], "password": demo["password"]}
+    with httpx.Client(base_url=f"http://{LOOPBACK}:{service.port}", timeout=60) as http:
+        access = http.post("/api/auth/login", json=who).json()["access_token"]
+        headers = {"Authorization": f"Bearer {access}"}
+        answer = http.post("/api/transcribe", files={"file": speech()}, headers=headers)
+    return answer.text
+
+
 def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Service) -> None:
     assert "smollm2-135m" in models(service.port)
     demo = service.var / "demo.json"
@@ -93,13 +113,16 @@ def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Serv
     assert json.loads(demo.read_text())["api_key"] in service.output
 
     pids = service.processes()
-    assert set(pids) == {"postgres", "redis", "model", "simulator", "worker", "beat", "web"}
+    assert set(pids) == {
+        *("postgres", "redis", "model", "speech", "simulator", "worker", "beat", "web")
+    }
     for pid in (service.popen.pid, *pids.values()):
         os.kill(pid, signal.SIGKILL)
     service.popen.communicate()
     service.output = ""
     service.start()
     assert "smollm2-135m" in models(service.port)
+    assert "might even have been made" in transcript(service)
 
     pids = service.processes()
     assert service.stop() == 0
@@ -107,7 +130,7 @@ def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Serv
     steps = [line.partition("| ")[2] for line in service.output.splitlines() if "stopp" in line]
     assert steps == [
         "stopping beat, web, worker",
-        "stopping model, simulator",
+        "stopping model, speech, simulator",
         "stopping redis",
         "stopping postgres",
         "stopped",

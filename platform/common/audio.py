@@ -17,7 +17,6 @@ from common.errors import ServiceUnavailable, ValidationFailed
 
 AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
 
-MAX_BYTES = 25 * 1024 * 1024
 MAX_SECONDS = 2 * 3600
 
 _DECODER = Path(__file__).with_name("audio_decoder.py")
@@ -96,6 +95,8 @@ def _decoder(audio: bytes, mode: str, seconds: int) -> Iterator["subprocess.Pope
             with suppress(BrokenPipeError):
                 stdin.close()
             yield process
+            # Of a decoder whose output nobody wants any more.
+            cast(IO[bytes], process.stdout).close()
             process.wait()
         finally:
             process.kill()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -15,7 +16,7 @@ from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import LOOPBACK, choose_ports, is_free, noted_ports
 
 DATABASE = "platform"
-INTERNAL = ("postgres", "redis", "model", "simulator")
+INTERNAL = ("postgres", "redis", "model", "speech", "simulator")
 # The providers of the catalog's hosted models, but Mistral, which is left out on purpose: it shows
 # what a provider without a key answers (503).
 SIMULATED_BY_DEFAULT = (
@@ -34,7 +35,8 @@ SIMULATED_BY_DEFAULT = (
 @dataclass(frozen=True)
 class Configuration:
     """The local default, resolved. An own store, or an own model, is one that we do not start; with
-    client ids of one's own, the simulator does not stand in for Google's sign-in.
+    client ids of one's own, the simulator does not stand in for Google's sign-in. Without the
+    recogniser's wheel there is none.
 
     `ports` are the internal ones, by name of the part.
     """
@@ -44,6 +46,9 @@ class Configuration:
     own_database: str
     own_redis: str
     own_model: str
+    own_speech: str
+    has_recogniser: bool
+    default_speech_model: str
     own_client_ids: str | None
     simulated: tuple[str, ...]
     demo: bool
@@ -58,6 +63,11 @@ class Configuration:
         return f"http://{LOOPBACK}:{self.ports['simulator']}" if self.simulated else ""
 
     @property
+    def speech_url(self) -> str:
+        served = f"http://{LOOPBACK}:{self.ports['speech']}/v1" if self.has_recogniser else ""
+        return self.own_speech or served
+
+    @property
     def env(self) -> dict[str, str]:
         """What every process of the service finds in its environment."""
         return {
@@ -69,6 +79,8 @@ class Configuration:
             "DATABASE_URL": self.own_database or postgres.url(self.ports["postgres"], DATABASE),
             "REDIS_URL": self.own_redis or redis.url(self.ports["redis"]),
             "LOCAL_MODEL_URL": self.own_model or f"http://{LOOPBACK}:{self.ports['model']}/v1",
+            "LOCAL_SPEECH_URL": self.speech_url,
+            "DEFAULT_SPEECH_MODEL": self.default_speech_model,
             "SIMULATOR_URL": self.simulator_url,
             "SIMULATED_PROVIDERS": ",".join(self.simulated),
             "DEMO": "1" if self.demo else "0",
@@ -115,12 +127,16 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
     noted = var / "ports.json"
     ports = noted_ports(noted) if running else choose_ports(noted, INTERNAL, but=int(text))
     own_database = environ.get("DATABASE_URL", "")
+    has_recogniser = find_spec("pocketsphinx") is not None
     return Configuration(
         var=var,
         port=int(text),
         own_database=own_database,
         own_redis=environ.get("REDIS_URL", ""),
         own_model=environ.get("LOCAL_MODEL_URL", ""),
+        own_speech=environ.get("LOCAL_SPEECH_URL", ""),
+        has_recogniser=has_recogniser,
+        default_speech_model=_default_speech_model(environ, has_recogniser=has_recogniser),
         own_client_ids=environ.get("GOOGLE_CLIENT_IDS"),
         simulated=_simulated(environ),
         # Demo accounts are for our own database; in somebody else's only on request.
@@ -148,6 +164,14 @@ def _simulated(environ: Mapping[str, str]) -> tuple[str, ...]:
     names = SIMULATED_BY_DEFAULT if named is None else named.split(",")
     stripped = (name.strip() for name in names)
     return tuple(n for n in stripped if n and not environ.get(f"{n.upper()}_API_KEY"))
+
+
+def _default_speech_model(environ: Mapping[str, str], *, has_recogniser: bool) -> str:
+    """What hears something, rather than what the simulator stands in for."""
+    is_local = has_recogniser and not environ.get("OPENAI_API_KEY")
+    return environ.get("DEFAULT_SPEECH_MODEL") or (
+        "pocketsphinx-en" if is_local else "gpt-transcribe"
+    )
 
 
 def _check_database(url: str) -> None:

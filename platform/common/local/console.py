@@ -5,7 +5,15 @@ import sys
 import threading
 from typing import TextIO
 
-_COLOURS = {"web": 36, "worker": 33, "beat": 35, "model": 32, "simulator": 34, "local": 1}
+_COLOURS = {
+    "web": 36,
+    "worker": 33,
+    "beat": 35,
+    "model": 32,
+    "speech": 32,
+    "simulator": 34,
+    "local": 1,
+}
 _WIDTH = max(len(name) for name in _COLOURS)
 
 

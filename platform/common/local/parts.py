@@ -15,14 +15,14 @@ from common.local.service import Service
 # Web listens last, so its first answer means that everything is ready.
 START_ORDER = (
     ("postgres", "redis"),
-    ("prepare", "model", "simulator"),
+    ("prepare", "model", "speech", "simulator"),
     ("beat", "worker"),
     ("web",),
 )
 # What serves customers is drained while all it stands on still works.
 STOP_ORDER = (
     ("beat", "web", "worker"),
-    ("prepare", "model", "simulator"),
+    ("prepare", "model", "speech", "simulator"),
     ("redis",),
     ("postgres",),
 )
@@ -40,6 +40,7 @@ def parts(configuration: Configuration) -> dict[str, Callable[[], Service]]:
         "redis": _redis,
         "prepare": _prepare,
         "model": _model,
+        "speech": _speech,
         "simulator": _simulator,
         "beat": _beat,
         "worker": _worker,
@@ -49,6 +50,7 @@ def parts(configuration: Configuration) -> dict[str, Callable[[], Service]]:
         "postgres": configuration.own_database,
         "redis": configuration.own_redis,
         "model": configuration.own_model,
+        "speech": configuration.own_speech or not configuration.has_recogniser,
         "simulator": not configuration.simulated,
     }
     return {
@@ -88,6 +90,17 @@ def _model(configuration: Configuration) -> Service:
     return Service(
         name="model",
         command=_python("common.local.model", "--port", str(port)),
+        env=configuration.env,
+        is_ready=lambda: answers(port, "/health"),
+        quiet=True,
+    )
+
+
+def _speech(configuration: Configuration) -> Service:
+    port = configuration.ports["speech"]
+    return Service(
+        name="speech",
+        command=_python("common.local.speech", "--port", str(port)),
         env=configuration.env,
         is_ready=lambda: answers(port, "/health"),
         quiet=True,
