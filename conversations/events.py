@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from conversations.types import MAX_DELTA
-from events.types import NewEvent, model_actor
+from events.types import SYSTEM, NewEvent, model_actor
 
 Kind = Literal["text", "reasoning"]
 
@@ -37,7 +37,8 @@ def title(words: str) -> NewEvent:
     return NewEvent("reply.title", {"title": words})
 
 
-def ended(message: dict[str, Any] | None, actor: str) -> NewEvent:
+def ended(message: dict[str, Any] | None) -> NewEvent:
     """The reply has ended: as REST shows it, without its texts; None where its conversation was
     deleted meanwhile."""
+    actor = SYSTEM if message is None else model_actor(message["model"])
     return NewEvent("reply.ended", {"message": message}, actor)

@@ -19,7 +19,6 @@ from conversations.context import Context
 from conversations.errors import MessageNotFound
 from conversations.models import Conversation, Message
 from conversations.selectors.context import attached_to, context_for
-from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_message
 from files.models import Upload
 from files.selectors.uploads import get_uploads
@@ -61,7 +60,7 @@ class _Question(Struct, frozen=True, kw_only=True):
 
 def draft_message(
     user: User,
-    conversation_id: UUID,
+    conversation: Conversation,
     *,
     content: str,
     model: str = "",
@@ -72,12 +71,11 @@ def draft_message(
     """The reply to something new that the user says, after the message `parent_id`: None begins
     at the root, and without it the message goes to the end of the branch that is shown.
 
-    Raises NotFound, MessageNotFound, ValidationFailed, MessageTooLong.
+    Raises MessageNotFound, ValidationFailed, UploadNotFound, MessageTooLong.
     """
-    conversation = get_conversation(user, conversation_id)
     parent_id = place.get("parent_id", conversation.leaf_id)
-    if parent_id is not None and not conversation.messages.filter(pk=parent_id).exists():
-        raise MessageNotFound
+    if parent_id is not None and parent_id != conversation.leaf_id:
+        _check_parent(conversation, parent_id)
     question = _Question(
         parent_id=parent_id,
         follows_leaf="parent_id" not in place,
@@ -89,19 +87,17 @@ def draft_message(
 
 def draft_regeneration(
     user: User,
-    conversation_id: UUID,
-    message_id: UUID,
+    conversation: Conversation,
+    message: Message,
     *,
     model: str = "",
     reasoning_effort: ReasoningEffort | None = None,
 ) -> Draft:
     """Another reply beside one that there is, by the same model if none is named; or a reply to
-    one of the user's messages. Raises NotFound, ValidationFailed, MessageTooLong."""
-    conversation = get_conversation(user, conversation_id)
-    message = get_message(user, conversation_id, message_id)
+    one of the user's messages. Raises ValidationFailed, MessageTooLong."""
     model = model or message.model or conversation.model
     if message.role == Message.Role.ASSISTANT:
-        message = get_message(user, conversation_id, cast(UUID, message.parent_id))
+        message = get_message(user, conversation.pk, cast(UUID, message.parent_id))
     question = _Question(
         message=message,
         parent_id=message.parent_id,
@@ -144,6 +140,11 @@ def _draft(
             is_free=is_free,
         ),
     )
+
+
+def _check_parent(conversation: Conversation, parent_id: UUID) -> None:
+    if not conversation.messages.filter(pk=parent_id).exists():
+        raise MessageNotFound
 
 
 def _model(user: User, name: str) -> Model:

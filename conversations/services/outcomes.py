@@ -19,7 +19,7 @@ from conversations.models import Conversation, Message
 from conversations.selectors.messages import spoken, state_of
 from conversations.serializers import message_in_event
 from events.services import append
-from events.types import SYSTEM, NewEvent, model_actor
+from events.types import NewEvent
 from inference.errors import CallCancelled, CallInterrupted, error_of
 from jobs import services as jobs
 from jobs.models import Job
@@ -69,9 +69,7 @@ def conclude(*, reply_id: UUID, attempt: int, ending: Ending, said: Said) -> End
         resolution = endings.resolve(ending)
         if resolution.taken_over:
             said = replace(said, failure=CallInterrupted())
-        message = _lock(reply_id)
-        _end(reply_id, message, attempt, said)
-        return Ended(resolution, None if message is None else _told(message))
+        return Ended(resolution, _end(reply_id, _lock(reply_id), attempt, said))
 
 
 @transaction.atomic
@@ -95,16 +93,19 @@ def _lock(reply_id: UUID) -> Message | None:
     return Message.objects.select_related("conversation__account").get(pk=reply_id)
 
 
-def _end(reply_id: UUID, message: Message | None, attempt: int, said: Said) -> None:
-    """Nothing, where the job is no longer this attempt's."""
-    if not jobs.end(job_id=reply_id, attempt=attempt, status=Job.Status(said.status.value)):
-        return
-    if message is None:
-        append(stream_id=reply_id, events=[events.ended(None, SYSTEM)])
-        return
-    _write(message, said)
-    ended = events.ended(_told(message), model_actor(message.model))
-    append(stream_id=reply_id, events=[*said.untold, ended])
+def _end(
+    reply_id: UUID, message: Message | None, attempt: int, said: Said
+) -> dict[str, Any] | None:
+    """Write the end, unless the job is no longer this attempt's. Returns what there is to tell of
+    the reply, which is None where its conversation was deleted."""
+    is_ours = jobs.end(job_id=reply_id, attempt=attempt, status=Job.Status(said.status.value))
+    if message is not None and is_ours:
+        _write(message, said)
+    told = None if message is None else _told(message)
+    if is_ours:
+        untold = () if message is None else said.untold
+        append(stream_id=reply_id, events=[*untold, events.ended(told)])
+    return told
 
 
 def _write(message: Message, said: Said) -> None:

@@ -13,6 +13,7 @@ from conversations import events
 from conversations.events import Piece
 from conversations.models import Conversation, Message
 from conversations.replies.handler import ReplyAbandoner
+from conversations.selectors.conversations import get_conversation
 from conversations.services import outcomes, sending
 from conversations.services.drafts import draft_message
 from conversations.services.outcomes import Ended, Said
@@ -76,7 +77,7 @@ def begin(
 ) -> Call:
     """Say something."""
     owner = bank.live_owner()
-    draft = draft_message(user, conversation.pk, content=content)
+    draft = draft_message(user, get_conversation(user, conversation.pk), content=content)
     begun = sending.begin(draft=draft, once=once, owner_id=owner, request_id="req_test")
     assert isinstance(begun, Begun)
     return Call(begun, owner)

@@ -88,9 +88,9 @@ class MessageViewSet(ViewSet):
 
         A message with the `parent_id` of another one stands beside that, on a branch of its own.
         """
-        get_conversation(request.user, conversation_id)
+        conversation = get_conversation(request.user, conversation_id)
         body = read(SendInputSerializer, request.data)
-        return _answer(request, body, partial(draft_message, request.user, conversation_id))
+        return _answer(request, body, partial(draft_message, request.user, conversation))
 
     @extend_schema(parameters=[IDEMPOTENCY_KEY], request=ReplyInputSerializer, responses=_ANSWERS)
     def regenerate(
@@ -101,9 +101,10 @@ class MessageViewSet(ViewSet):
         The new reply stands beside the old one, which stays. Of a reply, its own model writes the
         new one, if none is named. The answer is that of a message that is sent.
         """
-        get_message(request.user, conversation_id, message_id)
+        conversation = get_conversation(request.user, conversation_id)
+        message = get_message(request.user, conversation_id, message_id)
         body = read(ReplyInputSerializer, request.data)
-        draft = partial(draft_regeneration, request.user, conversation_id, message_id)
+        draft = partial(draft_regeneration, request.user, conversation, message)
         return _answer(request, body, draft)
 
     @extend_schema(request=None, responses={200: MessageSerializer, 202: MessageSerializer})

@@ -14,7 +14,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 
 from common.asgi import Application, Message, Receive, Scope, Send
 
-# A client that takes nothing for so long is given up. No stream is silent for longer.
+# No stream is silent for as long.
 STALL_SECONDS = 60.0
 
 _EXTENSION = "live"
@@ -23,13 +23,15 @@ Stream = AsyncGenerator[bytes, None]
 
 
 class LiveResponses:
-    """In front of Django: writes the streams that its views leave behind (`live_response`)."""
+    """In front of Django: writes the streams that its views leave behind (`live_response`). A
+    client that takes nothing for `stall` seconds is given up."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, *, stall: float = STALL_SECONDS) -> None:
         self._application = application
+        self._stall = stall
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = _Body(send)
+        body = _Body(send, self._stall)
         scope[_EXTENSION] = body
         await self._application(scope, receive, body.send)
         await body.go_on(receive)
@@ -48,9 +50,10 @@ def live_response(
 class _Body:
     """What comes after the start of one response."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, stall: float) -> None:
         self.stream: Stream | None = None
         self._send = send
+        self._stall = stall
         self._is_started = False
         self._written_at = 0.0
 
@@ -68,20 +71,20 @@ class _Body:
         async with aclosing(self.stream):
             if not self._is_started:
                 return
-            tasks = {
-                asyncio.create_task(self._write(self.stream)),
-                asyncio.create_task(_departure(receive)),
-            }
+            writing = asyncio.create_task(self._write(self.stream))
+            leaving = asyncio.create_task(_departure(receive))
             try:
-                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                writing.cancel()
+                leaving.cancel()
+                await asyncio.wait((writing, leaving))
+            if not writing.cancelled():
+                writing.result()
 
     async def _write(self, stream: Stream) -> None:
         try:
-            async with asyncio.timeout(STALL_SECONDS) as stall:
+            async with asyncio.timeout(self._stall) as stall:
                 async for chunk in stream:
                     await self._send(_body(chunk, more=True))
                     self._postpone(stall)
@@ -95,7 +98,7 @@ class _Body:
         now = asyncio.get_running_loop().time()
         if now - self._written_at > 1.0:
             self._written_at = now
-            stall.reschedule(now + STALL_SECONDS)
+            stall.reschedule(now + self._stall)
 
 
 def _body(chunk: bytes, *, more: bool) -> Message:

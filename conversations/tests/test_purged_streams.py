@@ -1,0 +1,81 @@
+"""The logs of replies go when nobody needs them any more."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from common.ids import uuid7
+from conversations.events import Piece
+from conversations.models import Conversation, Message
+from conversations.services.sweeps import purge_ended_streams
+from conversations.tests import hand
+from conversations.tests.rows import talk
+from events.models import Event, Stream
+from events.services import open_stream
+from jobs.models import Job
+from tests.personas import new_user
+
+pytestmark = pytest.mark.usefixtures("providers")
+
+
+@pytest.fixture
+def user(committed: None) -> User:
+    return new_user("alice", plan="max", balance_usd=5)
+
+
+def age(reply_id: UUID, minutes: int) -> None:
+    """Let the reply have ended so long ago."""
+    Job.objects.filter(pk=reply_id).update(ended_at=timezone.now() - timedelta(minutes=minutes))
+
+
+def test_logs_of_replies_go_some_minutes_after_the_end(user: User) -> None:
+    running, fresh, old = (hand.begin(user, talk(user)) for _ in range(3))
+    old.tell(Piece("text", "Deep."))
+    for call, minutes in ((fresh, 9), (old, 11)):
+        call.settle("Deep.")
+        age(call.id, minutes)
+    purge_ended_streams()
+    kept = Stream.objects.filter(account=user).values_list("pk", flat=True)
+    assert set(kept) == {running.id, fresh.id}
+    assert not Event.objects.filter(stream=old.id).exists()
+    assert Message.objects.get(pk=old.id).content == "Deep."
+    running.settle("Deep.")
+
+
+def test_that_of_a_deleted_conversation_goes_too(user: User) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation)
+    call.settle("Deep.")
+    age(call.id, 11)
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=None)
+    Conversation.objects.get(pk=conversation.pk).delete()
+    purge_ended_streams()
+    assert not Stream.objects.filter(pk=call.id).exists()
+
+
+def test_one_whose_job_is_forgotten_goes_too(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.settle("Deep.")
+    Job.objects.filter(pk=call.id).delete()
+    purge_ended_streams()
+    assert not Stream.objects.filter(pk=call.id).exists()
+
+
+def test_streams_of_other_kinds_stay(user: User) -> None:
+    council = uuid7()
+    open_stream(stream_id=council, kind="council", account=user)
+    purge_ended_streams()
+    assert Stream.objects.filter(pk=council).exists()
+
+
+def test_no_more_than_so_many_go_at_once(user: User) -> None:
+    calls = [hand.begin(user, talk(user)) for _ in range(3)]
+    for call in calls:
+        call.settle("Deep.")
+        age(call.id, 11)
+    purge_ended_streams(limit=2)
+    left = Stream.objects.filter(pk__in=[call.id for call in calls])
+    assert [stream.pk for stream in left] == [calls[-1].id]

@@ -1,0 +1,176 @@
+"""Streams that are written when Django is done with their requests."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from django.core.handlers.asgi import ASGIHandler
+from django.core.signals import request_finished
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.test import override_settings
+from django.urls import path
+
+from common.asgi import Message
+from common.live import LiveResponses, live_response
+
+
+class Source:
+    """What a view streams, piece by piece as the test gives it."""
+
+    def __init__(self) -> None:
+        self.pieces: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.fault: Exception | None = None
+        self.is_closed = False
+        self.was_begun = False
+
+    async def stream(self) -> AsyncGenerator[bytes, None]:
+        self.was_begun = True
+        try:
+            while (piece := await self.pieces.get()) is not None:
+                if self.fault is not None:
+                    raise self.fault
+                yield piece
+        finally:
+            self.is_closed = True
+
+
+class Client:
+    """One HTTP request to the application, whose client takes what comes unless it stalls."""
+
+    def __init__(self, source: Source, address: str = "/live", **options: float) -> None:
+        self.sent: asyncio.Queue[Message] = asyncio.Queue()
+        self.inbox: asyncio.Queue[Message] = asyncio.Queue()
+        self.takes = asyncio.Event()
+        self.takes.set()
+        self.inbox.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+        scope: dict[str, Any] = {
+            "type": "http",
+            "method": "GET",
+            "path": address,
+            "query_string": b"",
+            "headers": [(b"host", b"testserver")],
+            "source": source,
+        }
+        application = LiveResponses(ASGIHandler(), **options)  # type: ignore[arg-type]
+        self.task = asyncio.create_task(application(scope, self.inbox.get, self._send))
+
+    async def _send(self, message: Message) -> None:
+        await self.takes.wait()
+        self.sent.put_nowait(message)
+
+    async def next(self) -> Message:
+        async with asyncio.timeout(5):
+            return await self.sent.get()
+
+    def hang_up(self) -> None:
+        self.inbox.put_nowait({"type": "http.disconnect"})
+
+    async def ended(self) -> None:
+        async with asyncio.timeout(5):
+            await self.task
+
+
+def show(request: HttpRequest) -> HttpResponseBase:
+    source = request.scope["source"]  # type: ignore[attr-defined]
+    return live_response(request, source.stream(), {"Content-Type": "text/plain"})
+
+
+urlpatterns = [
+    path("live", show),
+    path("plain", lambda request: HttpResponse("Hello")),
+]
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture(autouse=True)
+def routes() -> Any:
+    with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[]):
+        yield
+
+
+async def test_pieces_are_sent_as_they_come_to_the_end() -> None:
+    source = Source()
+    client = Client(source)
+    start = await client.next()
+    assert (start["type"], start["status"]) == ("http.response.start", 200)
+    assert dict(start["headers"]) == {b"Content-Type": b"text/plain"}
+    for piece in (b"one", b"two"):
+        source.pieces.put_nowait(piece)
+        assert await client.next() == {
+            "type": "http.response.body",
+            "body": piece,
+            "more_body": True,
+        }
+    source.pieces.put_nowait(None)
+    assert (await client.next())["more_body"] is False
+    await client.ended()
+    assert source.is_closed
+    assert client.sent.empty()
+
+
+async def test_django_is_done_while_the_stream_goes_on() -> None:
+    source, finished = Source(), []
+
+    def note(**_: Any) -> None:
+        finished.append(source.was_begun)
+
+    request_finished.connect(note)
+    try:
+        client = Client(source)
+        await client.next()
+        source.pieces.put_nowait(b"one")
+        await client.next()
+        assert finished == [False]
+    finally:
+        request_finished.disconnect(note)
+        source.pieces.put_nowait(None)
+        await client.ended()
+
+
+async def test_a_client_that_hangs_up_closes_the_stream() -> None:
+    source = Source()
+    client = Client(source)
+    await client.next()
+    source.pieces.put_nowait(b"one")
+    await client.next()
+    client.hang_up()
+    await client.ended()
+    assert source.is_closed
+
+
+async def test_a_client_that_is_gone_before_the_start_begins_nothing() -> None:
+    source = Source()
+    client = Client(source)
+    client.hang_up()
+    await client.ended()
+    assert not source.was_begun
+
+
+async def test_a_client_that_takes_nothing_is_given_up() -> None:
+    source = Source()
+    client = Client(source, stall=0.2)
+    await client.next()
+    client.takes.clear()
+    source.pieces.put_nowait(b"one")
+    await client.ended()
+    assert source.is_closed
+
+
+async def test_a_fault_of_the_stream_is_the_servers_to_report() -> None:
+    source = Source()
+    client = Client(source)
+    await client.next()
+    source.fault = RuntimeError("A fault of ours.")
+    source.pieces.put_nowait(b"one")
+    with pytest.raises(RuntimeError, match="A fault of ours"):
+        await client.ended()
+
+
+async def test_other_responses_are_as_they_were() -> None:
+    client = Client(Source(), "/plain")
+    assert (await client.next())["status"] == 200
+    body = await client.next()
+    assert (body["body"], body["more_body"]) == (b"Hello", False)
+    await client.ended()
