@@ -9,12 +9,6 @@ from accounts.models import User
 from common.database import get_database
 
 
-def get_user_for_access_token(token: str) -> User:
-    """The user the access token speaks for. Raises InvalidToken or AccountSuspended."""
-    claims = tokens.read_access(token)
-    return get_live_user(claims.user_id, claims.version)
-
-
 def get_live_user(user_id: uuid.UUID, version: int) -> User:
     """The user of a token, as of now: one row read, so that revocation works at once.
 

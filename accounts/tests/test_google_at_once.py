@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from accounts import tokens
 from accounts.errors import InvalidToken
 from accounts.models import ApiKey, LinkedIdentity, User
-from accounts.selectors.users import get_user_for_access_token
+from accounts.selectors.users import get_live_user
 from accounts.services import api_keys, identities, sessions, users
 from accounts.types import SignedIn
 from conftest import PASSWORD
@@ -19,8 +20,9 @@ from tests.locks import wait_until_blocked
 
 
 def is_live(signed_in: SignedIn) -> bool:
+    claims = tokens.read_access(signed_in.access_token)
     try:
-        get_user_for_access_token(signed_in.access_token)
+        get_live_user(claims.user_id, claims.version)
     except InvalidToken:
         return False
     return True
