@@ -1,6 +1,8 @@
 """People and keys for tests, each with an address of its own."""
 
-from accounts import keys
+from django.contrib.auth.base_user import AbstractBaseUser
+
+from accounts import keys, tokens
 from accounts.models import ApiKey, User
 from billing.services import balance
 from common.ids import uuid7
@@ -19,6 +21,12 @@ def new_user(name: str, *, plan: str = "free", balance_usd: int = 0) -> User:
     if balance_usd:
         balance.topup(operation_id=uuid7(), account=user, amount=balance_usd * NUSD_PER_USD)
     return user
+
+
+def authorization(user: AbstractBaseUser) -> dict[str, str]:
+    """The header with which the user is signed in."""
+    version = User.objects.get(pk=user.pk).token_version
+    return {"Authorization": f"Bearer {tokens.access_token(user.pk, version)}"}
 
 
 def new_key(

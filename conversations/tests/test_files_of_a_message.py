@@ -7,7 +7,6 @@ import pytest
 from django.core.files.base import ContentFile
 from django.db import transaction
 
-from accounts import tokens
 from accounts.models import User
 from common.ids import uuid7
 from conversations.models import Attachment, Message
@@ -15,7 +14,7 @@ from conversations.services import conversations
 from conversations.tests.rows import add, talk
 from files.models import Upload
 from files.services.uploads import attach, purge_expired, store
-from tests.personas import new_user
+from tests.personas import authorization, new_user
 from tests.service import Web
 
 Row = dict[str, Any]
@@ -43,9 +42,7 @@ def said(user: User) -> Message:
 
 
 def ask(web: Web, user: User, message_id: object) -> httpx.Response:
-    token = tokens.access_token(user.pk, user.token_version)
-    url = f"{web.url}/api/files/{message_id}"
-    return httpx.get(url, headers={"Authorization": f"Bearer {token}"})
+    return httpx.get(f"{web.url}/api/files/{message_id}", headers=authorization(user))
 
 
 def files(web: Web, user: User, message: Message) -> list[Row]:

@@ -10,7 +10,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
+from drf_spectacular.utils import extend_schema_field
 from rest_framework.parsers import BaseParser, DataAndFiles
+from rest_framework.serializers import FileField
 
 from common.errors import MalformedRequest, PayloadTooLarge, ValidationFailed
 
@@ -23,6 +25,11 @@ _MEMORY_BYTES = 256 * 1024
 _NAMELESS = "file"
 
 TOO_LARGE = "A file may have 25 MB."
+
+
+@extend_schema_field({"type": "string", "format": "binary"})
+class FormFileField(FileField):
+    """The file of a form."""
 
 
 class FormWithFileParser(BaseParser):

@@ -4,13 +4,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from common.multipart import FormFileField
 from files.models import Upload
 
 
 class UploadInputSerializer(serializers.Serializer[Any]):
     """A form with one file of at most 25 MB."""
 
-    file = serializers.FileField()
+    file = FormFileField()
 
 
 class UploadSerializer(serializers.ModelSerializer[Upload]):

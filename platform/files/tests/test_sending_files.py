@@ -8,14 +8,14 @@ from contextlib import ExitStack
 import httpx
 import pytest
 from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
 
-from accounts import tokens
-from accounts.models import User
 from common.filebodies import MAX_AT_ONCE
 from common.multipart import MAX_FILE_BYTES
 from files.models import Upload
 from files.tests.forms import END, MULTIPART, URL, bytes_of, part
-from tests.personas import new_user
+from tests.personas import authorization, new_user
 from tests.service import WEB_APP, Web
 
 MEGABYTE = 1_000_000
@@ -23,7 +23,7 @@ HEAD, TAIL = part('name="file"; filename="a.bin"', b"").removesuffix(b"\r\n"), b
 
 
 @pytest.fixture
-def user(committed: None) -> User:
+def user(committed: None) -> AbstractBaseUser:
     return new_user("alice")
 
 
@@ -33,25 +33,23 @@ def http(web: Web) -> Iterator[httpx.Client]:
         yield http
 
 
-def credentials(user: User) -> dict[str, str]:
-    return {"Authorization": f"Bearer {tokens.access_token(user.pk, user.token_version)}"}
-
-
-def post(http: httpx.Client, content: bytes, user: User | None, **headers: str) -> httpx.Response:
-    headers |= credentials(user) if user else {}
+def post(
+    http: httpx.Client, content: bytes, user: AbstractBaseUser | None, **headers: str
+) -> httpx.Response:
+    headers |= authorization(user) if user else {}
     return http.post(URL, files={"file": ("a.bin", content)}, headers=headers)
 
 
 class Slow:
     """A client that sends a part of its file and then waits."""
 
-    def __init__(self, web: Web, user: User) -> None:
+    def __init__(self, web: Web, user: AbstractBaseUser) -> None:
         self._socket = socket.create_connection(("127.0.0.1", web.port), timeout=20)
         fields = {
             "Host": "127.0.0.1",
             "Content-Type": MULTIPART,
             "Content-Length": str(len(HEAD) + MEGABYTE + len(TAIL)),
-            **credentials(user),
+            **authorization(user),
         }
         lines = [f"POST {URL} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         self._socket.sendall("\r\n".join([*lines, "", ""]).encode() + HEAD + bytes(1000))
@@ -70,10 +68,10 @@ class Slow:
 
 
 @pytest.fixture
-def slow(web: Web) -> Iterator[Callable[[User], Slow]]:
+def slow(web: Web) -> Iterator[Callable[[AbstractBaseUser], Slow]]:
     with ExitStack() as clients:
 
-        def begin(user: User) -> Slow:
+        def begin(user: AbstractBaseUser) -> Slow:
             client = Slow(web, user)
             clients.callback(client.close)
             return client
@@ -81,7 +79,7 @@ def slow(web: Web) -> Iterator[Callable[[User], Slow]]:
         yield begin
 
 
-def test_25_mb_arrive_whole(user: User, http: httpx.Client) -> None:
+def test_25_mb_arrive_whole(user: AbstractBaseUser, http: httpx.Client) -> None:
     content = bytes(range(256)) * (MAX_FILE_BYTES // 256)
     response = post(http, content, user)
     assert response.status_code == 201
@@ -91,12 +89,12 @@ def test_25_mb_arrive_whole(user: User, http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("more", [1, MEGABYTE])
-def test_more_is_refused(user: User, http: httpx.Client, more: int) -> None:
+def test_more_is_refused(user: AbstractBaseUser, http: httpx.Client, more: int) -> None:
     response = post(http, bytes(MAX_FILE_BYTES + more), user, Origin=WEB_APP)
     assert response.status_code == 413
     assert response.json() == {"detail": "A file may have 25 MB.", "code": "payload_too_large"}
     assert response.headers["access-control-allow-origin"] == WEB_APP
-    assert not Upload.objects.filter(account=user).exists()
+    assert not Upload.objects.filter(account_id=user.pk).exists()
 
 
 def test_a_stranger_is_refused_before_the_body_is_read(committed: None, http: httpx.Client) -> None:
@@ -118,31 +116,33 @@ def test_credentials_that_are_none_are_refused(
     assert response.headers["connection"] == "close"
 
 
-def test_a_revoked_token_and_a_closed_account_are_refused(user: User, http: httpx.Client) -> None:
-    headers = credentials(user)
-    User.objects.filter(pk=user.pk).update(token_version=2)
+def test_a_revoked_token_and_a_closed_account_are_refused(
+    user: AbstractBaseUser, http: httpx.Client
+) -> None:
+    headers = authorization(user)
+    get_user_model().objects.filter(pk=user.pk).update(token_version=2)
     assert http.post(URL, files={"file": b"x"}, headers=headers).status_code == 401
-    User.objects.filter(pk=user.pk).update(token_version=1, status=User.Status.SUSPENDED)
+    get_user_model().objects.filter(pk=user.pk).update(token_version=1, status="suspended")
     response = http.post(URL, files={"file": b"x"}, headers=headers)
     assert (response.status_code, response.json()["code"]) == (403, "account_disabled")
 
 
-def test_only_a_file_that_is_sent_may_be_long(user: User, http: httpx.Client) -> None:
+def test_only_a_file_that_is_sent_may_be_long(user: AbstractBaseUser, http: httpx.Client) -> None:
     long = bytes(2 * MEGABYTE + 1)
     for method, path in (("PUT", URL), ("POST", f"{URL}/x"), ("POST", "/api/spaces")):
-        response = http.request(method, path, content=long, headers=credentials(user))
+        response = http.request(method, path, content=long, headers=authorization(user))
         assert response.status_code == 413
         assert response.json()["detail"] == "The body is larger than 2 MB."
 
 
-def test_a_body_of_unknown_length_is_refused(user: User, http: httpx.Client) -> None:
-    headers = credentials(user) | {"Content-Type": MULTIPART}
+def test_a_body_of_unknown_length_is_refused(user: AbstractBaseUser, http: httpx.Client) -> None:
+    headers = authorization(user) | {"Content-Type": MULTIPART}
     response = http.post(URL, content=iter([HEAD, b"x", TAIL]), headers=headers)
     assert response.status_code == 411
 
 
 def test_one_user_sends_so_many_at_a_time(
-    user: User, http: httpx.Client, slow: Callable[[User], Slow]
+    user: AbstractBaseUser, http: httpx.Client, slow: Callable[[AbstractBaseUser], Slow]
 ) -> None:
     clients = [slow(user) for _ in range(MAX_AT_ONCE)]
     response = wait_for(429, lambda: post(http, b"x", user))
@@ -153,25 +153,25 @@ def test_one_user_sends_so_many_at_a_time(
 
 
 def test_who_hangs_up_leaves_nothing_and_gives_the_place_back(
-    user: User, http: httpx.Client, slow: Callable[[User], Slow]
+    user: AbstractBaseUser, http: httpx.Client, slow: Callable[[AbstractBaseUser], Slow]
 ) -> None:
     clients = [slow(user) for _ in range(MAX_AT_ONCE)]
     wait_for(429, lambda: post(http, b"x", user))
     for client in clients:
         client.close()
     wait_for(201, lambda: post(http, b"x", user))
-    assert not Upload.objects.filter(account=user, size__gt=1).exists()
+    assert not Upload.objects.filter(account_id=user.pk, size__gt=1).exists()
 
 
 def test_slow_senders_keep_nobody_from_the_database(
-    user: User, http: httpx.Client, slow: Callable[[User], Slow]
+    user: AbstractBaseUser, http: httpx.Client, slow: Callable[[AbstractBaseUser], Slow]
 ) -> None:
     """More of them than the pool has connections."""
     size = settings.DATABASES["default"]["OPTIONS"]["pool"]["max_size"] + 4
     people = [user, *(new_user("bob") for _ in range(size // MAX_AT_ONCE))]
     clients = [slow(people[number // MAX_AT_ONCE]) for number in range(size)]
     time.sleep(0.5)
-    answer = http.get(URL, headers=credentials(user), timeout=5)
+    answer = http.get(URL, headers=authorization(user), timeout=5)
     assert answer.status_code == 200
     assert {client.go_on() for client in clients} == {201}
 

@@ -9,12 +9,12 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.db.models import Exists
 from django.utils import timezone
 
-from accounts.models import User
 from common.database import connection_parameters
 from files import tasks
 from files.errors import StorageUnavailable, UploadNotFound, UploadQuotaExceeded
@@ -30,11 +30,11 @@ NOTHING_ELSE = Exists(Upload.objects.none())
 
 
 @pytest.fixture
-def user(committed: None) -> User:
+def user(committed: None) -> AbstractBaseUser:
     return new_user("alice")
 
 
-def kept(user: User, content: bytes = b"some words") -> Upload:
+def kept(user: AbstractBaseUser, content: bytes = b"some words") -> Upload:
     return store(user=user, name="a.txt", file=ContentFile(content))
 
 
@@ -61,21 +61,21 @@ def expire(upload: Upload, seconds: int = 1) -> None:
     Upload.objects.filter(pk=upload.pk).update(expires_at=over)
 
 
-def test_what_is_attached_to_nothing_goes_in_time(user: User) -> None:
+def test_what_is_attached_to_nothing_goes_in_time(user: AbstractBaseUser) -> None:
     over, waiting, used = kept(user), kept(user), attached(kept(user))
     expire(over)
     tasks.purge_expired()
     assert [is_kept(each) for each in (over, waiting, used)] == [False, True, True]
 
 
-def test_what_is_released_goes_at_once(user: User) -> None:
+def test_what_is_released_goes_at_once(user: AbstractBaseUser) -> None:
     released, other = attached(kept(user)), attached(kept(user))
     let_go(released)
     tasks.purge_expired()
     assert [is_kept(each) for each in (released, other)] == [False, True]
 
 
-def test_what_is_attached_elsewhere_is_not_released(user: User) -> None:
+def test_what_is_attached_elsewhere_is_not_released(user: AbstractBaseUser) -> None:
     upload = attached(kept(user))
     let_go(upload, unless=Exists(Upload.objects.filter(pk=upload.pk)))
     tasks.purge_expired()
@@ -84,7 +84,7 @@ def test_what_is_attached_elsewhere_is_not_released(user: User) -> None:
     assert upload.expires_at is None
 
 
-def test_what_has_gone_meanwhile_is_not_attached(user: User) -> None:
+def test_what_has_gone_meanwhile_is_not_attached(user: AbstractBaseUser) -> None:
     upload, other = kept(user), kept(user)
     uploads.delete(user=user, upload_id=upload.pk)
     with pytest.raises(UploadNotFound), transaction.atomic():
@@ -93,14 +93,14 @@ def test_what_has_gone_meanwhile_is_not_attached(user: User) -> None:
     assert other.expires_at is not None
 
 
-def test_what_is_over_is_not_attached_although_it_is_there_still(user: User) -> None:
+def test_what_is_over_is_not_attached_although_it_is_there_still(user: AbstractBaseUser) -> None:
     upload = kept(user)
     expire(upload)
     with pytest.raises(UploadNotFound):
         attached(upload)
 
 
-def test_what_is_being_attached_is_not_purged(user: User) -> None:
+def test_what_is_being_attached_is_not_purged(user: AbstractBaseUser) -> None:
     """A purge that comes just then passes it over; later it finds that it must stay."""
     upload = kept(user)
     with psycopg.connect(**connection_parameters()) as other, other.transaction():
@@ -118,7 +118,7 @@ def expire_by(other: psycopg.Connection[tuple[int]], upload: Upload, ago: str | 
     other.execute(sql, (ago, upload.pk))
 
 
-def test_who_releases_waits_for_who_attaches(user: User) -> None:
+def test_who_releases_waits_for_who_attaches(user: AbstractBaseUser) -> None:
     """The one deletes the only message that has it while another message is sent with it."""
     upload = attached(kept(user))
     elsewhere = Exists(Upload.objects.filter(pk=upload.pk, name="attached elsewhere"))
@@ -143,7 +143,7 @@ def test_who_releases_waits_for_who_attaches(user: User) -> None:
     assert upload.expires_at is None
 
 
-def test_a_purge_takes_a_bounded_number_the_oldest_first(user: User) -> None:
+def test_a_purge_takes_a_bounded_number_the_oldest_first(user: AbstractBaseUser) -> None:
     tasks.purge_expired()
     young, old = kept(user), kept(user)
     expire(young, 1)
@@ -155,7 +155,7 @@ def test_a_purge_takes_a_bounded_number_the_oldest_first(user: User) -> None:
 
 
 @pytest.fixture
-def stuck(user: User) -> Iterator[Upload]:
+def stuck(user: AbstractBaseUser) -> Iterator[Upload]:
     """One whose bytes cannot be deleted."""
     upload = kept(user)
     path = Path(settings.UPLOADS_DIR, storage_path(str(upload.pk)))
@@ -168,7 +168,9 @@ def stuck(user: User) -> Iterator[Upload]:
     upload.delete()
 
 
-def test_an_upload_that_cannot_be_deleted_keeps_nobody_waiting(user: User, stuck: Upload) -> None:
+def test_an_upload_that_cannot_be_deleted_keeps_nobody_waiting(
+    user: AbstractBaseUser, stuck: Upload
+) -> None:
     free = kept(user)
     expire(stuck, 60)
     expire(free)
@@ -181,7 +183,7 @@ def test_an_upload_that_cannot_be_deleted_keeps_nobody_waiting(user: User, stuck
     assert is_kept(stuck)
 
 
-def test_what_a_broken_write_left_is_not_listed_and_goes(user: User) -> None:
+def test_what_a_broken_write_left_is_not_listed_and_goes(user: AbstractBaseUser) -> None:
     """A write fails where its folder is in the way."""
     folder = Path(settings.UPLOADS_DIR)
     kept(user)
@@ -193,14 +195,14 @@ def test_what_a_broken_write_left_is_not_listed_and_goes(user: User) -> None:
     finally:
         folder.unlink()
         moved.rename(folder)
-    left = Upload.objects.filter(account=user).latest("pk")
+    left = Upload.objects.filter(account_id=user.pk).latest("pk")
     with pytest.raises(UploadNotFound):
         attached(left)
     tasks.purge_expired()
     assert not Upload.objects.filter(pk=left.pk).exists()
 
 
-def test_uploads_at_once_do_not_pass_the_quota(user: User, settings: Any) -> None:
+def test_uploads_at_once_do_not_pass_the_quota(user: AbstractBaseUser, settings: Any) -> None:
     settings.UPLOAD_QUOTA_MB = 1
     content = bytes(300_000)
 
@@ -218,7 +220,9 @@ def test_uploads_at_once_do_not_pass_the_quota(user: User, settings: Any) -> Non
     assert sum(outcomes) == 3
 
 
-def test_who_waits_for_the_quota_sees_what_came_before(user: User, settings: Any) -> None:
+def test_who_waits_for_the_quota_sees_what_came_before(
+    user: AbstractBaseUser, settings: Any
+) -> None:
     settings.UPLOAD_QUOTA_MB = 1
     kept(user, bytes(600_000))
 
