@@ -5,8 +5,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from billing.selectors.charges import ChargeUsage
 from billing.serializers_call import UsageSerializer
 from common.fields import WordsField
+from common.money import usd
 from common.times import iso_utc
 from conversations.models import Conversation, Message
 from conversations.selectors.conversations import Detail
@@ -90,12 +92,10 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
             "status": instance.status,
             "parent_id": None if instance.parent_id is None else str(instance.parent_id),
             "finish_reason": instance.finish_reason or None,
-            "usage": None if usage is None else UsageSerializer().to_representation(usage),
+            "usage": None if usage is None else _usage(usage),
             "error": instance.error,
             "context": instance.context or None,
-            "attachments": [
-                AttachmentSerializer().to_representation(upload) for upload in instance.attachments
-            ],
+            "attachments": [_file(upload) for upload in instance.attachments],
             "created_at": iso_utc(instance.created_at),
             "ended_at": None if ended_at is None else iso_utc(ended_at),
         }
@@ -175,6 +175,28 @@ class SpaceSerializer(serializers.Serializer[Any]):
     conversations = serializers.IntegerField(source="conversations_count", read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     updated_at = serializers.DateTimeField(read_only=True)
+
+
+def _usage(usage: ChargeUsage) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "total_tokens": usage.total_tokens,
+        "cost_usd": usd(usage.cost),
+        "plan_usd": usd(usage.plan),
+        "balance_usd": usd(usage.balance),
+    }
+
+
+def _file(upload: Upload) -> dict[str, Any]:
+    return {
+        "id": str(upload.pk),
+        "name": upload.name,
+        "mime": upload.media_type,
+        "size": upload.size,
+    }
 
 
 def message_in_event(state: MessageState) -> dict[str, Any]:

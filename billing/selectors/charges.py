@@ -38,18 +38,22 @@ class ChargeUsage(Struct, frozen=True, kw_only=True):
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
     """Of the user's charges of those ids, each that was billed."""
     billed = Charge.objects.filter(account=user, pk__in=charge_ids, status__in=_BILLED)
+    columns = ("tokens_in", "tokens_out", "reasoning_tokens", "cached_tokens", "seconds")
+    amounts = ("cost", "charge_plan", "charge_balance")
     return {
-        charge.pk: ChargeUsage(
-            input_tokens=charge.tokens_in,
-            output_tokens=charge.tokens_out,
-            reasoning_tokens=charge.reasoning_tokens,
-            cached_tokens=charge.cached_tokens,
-            seconds=charge.seconds,
-            cost=charge.cost,
-            plan=charge.charge_plan,
-            balance=charge.charge_balance,
+        charge_id: ChargeUsage(
+            input_tokens=tokens_in,
+            output_tokens=tokens_out,
+            reasoning_tokens=reasoning,
+            cached_tokens=cached,
+            seconds=seconds,
+            cost=cost,
+            plan=plan,
+            balance=balance,
         )
-        for charge in billed
+        for charge_id, tokens_in, tokens_out, reasoning, cached, seconds, cost, plan, balance in (
+            billed.values_list("id", *columns, *amounts)
+        )
     }
 
 

@@ -9,7 +9,8 @@ from accounts.models import User
 from common.errors import NotFound
 from conversations.errors import SpaceNotFound
 from conversations.models import Conversation, Message, Space
-from conversations.selectors.messages import MessageState, list_messages, states_of
+from conversations.selectors.history import list_states
+from conversations.selectors.messages import MessageState
 from conversations.selectors.search import Search
 
 _RUNNING = Message.objects.filter(conversation=OuterRef("pk"), status=Message.Status.RUNNING)
@@ -60,7 +61,7 @@ def get_conversation(user: User, conversation_id: UUID) -> Conversation:
 def get_detail(user: User, conversation_id: UUID) -> Detail:
     """One of the user's conversations with its messages. Raises NotFound."""
     conversation = get_conversation(user, conversation_id)
-    return Detail(conversation, states_of(user, list_messages(user, conversation_id)))
+    return Detail(conversation, list_states(user, conversation_id))
 
 
 def _own(user: User) -> QuerySet[Conversation]:

@@ -14,14 +14,14 @@ from conversations.types import MAX_QUERY
 CONVERSATIONS = "/api/conversations"
 
 
-def search(persona: Persona, q: str, **query: Any) -> list[dict[str, Any]]:
+def search(persona: Persona, q: str, **query: str) -> list[dict[str, Any]]:
     answer = persona.client.get(CONVERSATIONS, {"q": q, **query})
     assert answer.status_code == 200, answer.content
     rows: list[dict[str, Any]] = answer.json()
     return rows
 
 
-def found(persona: Persona, q: str, **query: Any) -> list[str]:
+def found(persona: Persona, q: str, **query: str) -> list[str]:
     return [row["id"] for row in search(persona, q, **query)]
 
 
@@ -79,7 +79,7 @@ def test_the_newest_activity_comes_first_and_pages_go_on(alice: Persona) -> None
     talks = [talk(alice.user, "The sea.", "The sea!") for _ in range(3)]
     talk(alice.user, "The tower.")
 
-    page = alice.client.get(CONVERSATIONS, {"q": "sea", "limit": 2})
+    page = alice.client.get(CONVERSATIONS, {"q": "sea", "limit": "2"})
     rest = alice.client.get(page.headers["Link"].partition(">")[0].strip("<"))
 
     assert [row["id"] for row in page.json()] == ids(*talks[:0:-1])

@@ -224,7 +224,7 @@ DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "noreply@localhost")
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.AccessTokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["common.api.FastJSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["common.api.StrictJSONParser"],
     "EXCEPTION_HANDLER": "common.api.exception_handler",
     "DEFAULT_SCHEMA_CLASS": "common.openapi.ApiSchema",
