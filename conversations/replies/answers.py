@@ -17,8 +17,8 @@ from inference.chat import ChatPump
 
 # A reader gets a sign of life at silence, after so long and at most twice that.
 SILENCE = 15.0
-# How long the last words wait for the title, and the settlement after it.
-END_PATIENCE = 4.0
+# How long the last words wait for the settlement, once the pump has waited for it.
+END_PATIENCE = 2.0
 
 
 async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:

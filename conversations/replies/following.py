@@ -46,7 +46,8 @@ async def frames_from_log(
 ) -> AsyncGenerator[bytes, None]:
     """A running reply to its end: from its start, or the text from code point `seen` on."""
     frames = Frames(seen or 0)
-    yield frames.start(reply) if seen is None else PING
+    if seen is None:
+        yield frames.start(reply)
     try:
         async with aclosing(tail(claims, Place(reply.pk, 0), head)) as events:
             async for text in events:

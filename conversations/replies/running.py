@@ -71,9 +71,9 @@ class Reply:
             await self._run()
         except DomainError as failure:
             self.failure = failure
-            self.opened.set()
             await in_thread(outcomes.give_up, reply_id=job.id, attempt=job.attempt, failure=failure)
         finally:
+            self.opened.set()
             self.over.set()
             if self._titling is not None:
                 # Its call goes on, and so does what it writes.
