@@ -117,6 +117,12 @@ def yardstick(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     return uvicorn("bench.yardstick:application", {"UPSTREAM": simulator.base_url("openai")})
 
 
+def reply_yardstick(simulator: RunningSimulator) -> AbstractContextManager[Server]:
+    """The bare Django view that relays what the simulator streams."""
+    upstream = {"UPSTREAM": simulator.base_url("openai")}
+    return uvicorn("bench.reply_yardstick:application", upstream)
+
+
 def socket_yardstick(feed: Feed) -> AbstractContextManager[Server]:
     """The bare Channels consumer."""
     return uvicorn("bench.socket_yardstick:application", feed.environment())

@@ -1,8 +1,8 @@
 """The upstream of the benchmarks: answers made beforehand, no journal, next to no parsing.
 
-A body with `slow` in it streams one word every half second; everything else answers at once. Where
-`timed` is in it, each word is the moment at which it was sent: nanoseconds of the system's clock
-that no process sets (`time.monotonic_ns`).
+A body with `slow` in it streams one word every half second, one with `long` thrice as many words as
+others; everything else answers at once. Where `timed` is in it, each word is the moment at which it
+was sent: nanoseconds of the system's clock that no process sets (`time.monotonic_ns`).
 """
 
 import asyncio
@@ -64,19 +64,22 @@ _WORDS = [
     _event({"role": "assistant", "content": "word", "refusal": None}),
     *[_event({"content": " word"})] * (CHUNKS - 1),
 ]
-_END = (
-    _event({}, "stop")
-    + b"data: "
-    + _encode([], "chat.completion.chunk", usage=_usage(CHUNKS))
-    + b"\n\ndata: [DONE]\n\n"
-)
 _START_STREAM = {
     "type": "http.response.start",
     "status": 200,
     "headers": [(b"content-type", b"text/event-stream; charset=utf-8")],
 }
+
+
+def _end(words: int) -> dict[str, object]:
+    told = _encode([], "chat.completion.chunk", usage=_usage(words))
+    body = _event({}, "stop") + b"data: " + told + b"\n\ndata: [DONE]\n\n"
+    return {"type": "http.response.body", "body": body}
+
+
 _BODY_WORDS = [{"type": "http.response.body", "body": word, "more_body": True} for word in _WORDS]
-_BODY_END = {"type": "http.response.body", "body": _END}
+_BODY_END = _end(CHUNKS)
+_LONG_BODY_WORDS, _LONG_BODY_END = _BODY_WORDS * 3, _end(CHUNKS * 3)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,12 +93,13 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await _send_whole(send, _WHOLE)
         return
     slow, timed = b"slow" in body, b"timed" in body
+    words, end = (_LONG_BODY_WORDS, _LONG_BODY_END) if b"long" in body else (_BODY_WORDS, _BODY_END)
     await send(_START_STREAM)
-    for word in _BODY_WORDS:
+    for word in words:
         await send(_moment() if timed else word)
         # Even a pause of nothing lets each word leave by itself, as a real provider's do.
         await asyncio.sleep(SLOW_SECONDS if slow else 0)
-    await send(_BODY_END)
+    await send(end)
 
 
 def _moment() -> dict[str, object]:
