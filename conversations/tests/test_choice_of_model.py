@@ -1,0 +1,62 @@
+"""Which model answers, and how hard it thinks, where the message does not say."""
+
+import pytest
+from django.conf import settings
+
+from accounts.models import ModelPreference
+from conversations.tests.conftest import NewSpeaker
+from conversations.tests.speaker import Speaker
+
+HAIKU, LUNA, FLASH = "claude-haiku-5-5", "gpt-6-luna", "gemini-3.8-flash"
+
+
+def prefer(person: Speaker, model: str, **wishes: object) -> None:
+    ModelPreference.objects.create(account=person.user, model=model, **wishes)
+
+
+def test_a_message_names_it(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    prefer(alice, HAIKU, favourite=True)
+    assert alice.send(alice.begin(model=LUNA), model=FLASH).metadata["model"] == FLASH
+
+
+def test_else_the_conversation_does(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    prefer(alice, HAIKU, favourite=True)
+    assert alice.send(alice.begin(model=FLASH)).metadata["model"] == FLASH
+
+
+def test_else_it_is_a_favourite_that_is_not_turned_off(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    prefer(alice, HAIKU, favourite=True, enabled=False)
+    prefer(alice, FLASH, favourite=True)
+    assert alice.send(alice.begin()).metadata["model"] == FLASH
+
+
+def test_else_the_platform_chooses(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    chosen = alice.send(alice.begin()).metadata["model"]
+    assert chosen == settings.DEFAULT_CHAT_MODEL
+
+
+def test_the_conversation_keeps_its_own(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=LUNA)
+    alice.send(conversation, model=FLASH)
+    assert alice.detail(conversation)["model"] == LUNA
+    assert alice.send(conversation).metadata["model"] == LUNA
+
+
+@pytest.mark.parametrize(
+    ("asked", "preferred", "effort"),
+    [("high", "low", "high"), (None, "low", "low"), (None, "", None)],
+)
+def test_it_thinks_as_hard_as_asked_or_else_as_preferred(
+    speaker: NewSpeaker, asked: str | None, preferred: str, effort: str | None
+) -> None:
+    alice = speaker()
+    prefer(alice, LUNA, reasoning_effort=preferred)
+    conversation = alice.begin(model=LUNA)
+    body = {} if asked is None else {"reasoning_effort": asked}
+    heard = alice.send(conversation, **body)
+    assert alice.message(conversation, heard.reply_id)["reasoning_effort"] == effort
