@@ -83,15 +83,16 @@ def test_who_follows_at_a_process_that_ends_goes_on_at_another(
     talk, reading = Talk(customer("alice")), Reading()
 
     with ThreadPoolExecutor(1) as threads:
-        whole = threads.submit(talk.say, web.url, tokens=100, delay_ms=50)
-        calls.wait_for(talk.runs)
-        with running_web(simulator) as ending, talk.opened(ending.url) as response:
-            reading.follow(response).until(lambda reading: reading.text)
-            _drain(ending)
-            # Cut or ended, one is as good as the other.
-            with suppress(httpx.TransportError):
-                reading.to_end()
-            assert ending.process.wait_stopped()
+        with running_web(simulator) as ending:
+            whole = threads.submit(talk.say, web.url, tokens=200, delay_ms=50)
+            calls.wait_for(talk.runs)
+            with talk.opened(ending.url) as response:
+                reading.follow(response).until(lambda reading: reading.text)
+                _drain(ending)
+                # Cut or ended, one is as good as the other.
+                with suppress(httpx.TransportError):
+                    reading.to_end()
+                assert ending.process.wait_stopped()
         assert not reading.ended
         after = {"Last-Event-ID": str(reading.offset)}
         with talk.opened(web.url, "GET", "/stream", **after) as response:
