@@ -73,6 +73,30 @@ def per_hour(usd: str) -> Price:
     return Price({"speech_hour": _scaled(usd, 9), "speech_fee": SPEECH_FEE})
 
 
+def _speech(
+    name: str,
+    display_name: str,
+    provider: str,
+    owned_by: str,
+    released_on: date,
+    usd_per_hour: str,
+    minimum_seconds: int = 0,
+) -> ModelSeed:
+    """A speech model. Audio is bounded by its length, not in tokens."""
+    return ModelSeed(
+        id=name,
+        display_name=display_name,
+        modality="speech",
+        provider=provider,
+        owned_by=owned_by,
+        released_on=released_on,
+        context_window=0,
+        max_output_tokens=0,
+        prices=(per_hour(usd_per_hour),),
+        minimum_seconds=minimum_seconds,
+    )
+
+
 def _scaled(usd: str, digits: int) -> int:
     return int(Decimal(usd).scaleb(digits))
 
@@ -341,42 +365,14 @@ EMBEDDING_MODELS = (
     ),
 )
 
-# Audio is bounded by its length, not in tokens.
 SPEECH_MODELS = (
-    ModelSeed(
-        id="gpt-transcribe",
-        display_name="GPT Transcribe",
-        modality="speech",
-        provider="openai",
-        owned_by="openai",
-        released_on=date(2026, 8, 27),
-        context_window=0,
-        max_output_tokens=0,
-        prices=(per_hour("0.27"),),
-    ),
-    ModelSeed(
-        id="whisper-large-v3-turbo",
-        display_name="Whisper Large v3 Turbo",
-        modality="speech",
-        provider="groq",
-        owned_by="openai",
-        released_on=date(2024, 10, 1),
-        context_window=0,
-        max_output_tokens=0,
-        prices=(per_hour("0.04"),),
+    _speech("gpt-transcribe", "GPT Transcribe", "openai", "openai", date(2026, 8, 27), "0.27"),
+    _speech(
+        *("whisper-large-v3-turbo", "Whisper Large v3 Turbo", "groq", "openai"),
+        *(date(2024, 10, 1), "0.04"),
         minimum_seconds=10,
     ),
-    ModelSeed(
-        id="nova-3",
-        display_name="Nova-3",
-        modality="speech",
-        provider="deepgram",
-        owned_by="deepgram",
-        released_on=date(2025, 2, 12),
-        context_window=0,
-        max_output_tokens=0,
-        prices=(per_hour("0.312"),),
-    ),
+    _speech("nova-3", "Nova-3", "deepgram", "deepgram", date(2025, 2, 12), "0.312"),
 )
 
 # Served on the machine itself; listed only where the local default runs.
@@ -393,16 +389,9 @@ LOCAL_MODELS = (
         streaming=True,
         free=True,
     ),
-    ModelSeed(
-        id="pocketsphinx-en",
-        display_name="PocketSphinx English (local)",
-        modality="speech",
-        provider="local_speech",
-        owned_by="cmusphinx",
-        released_on=date(2025, 1, 10),
-        context_window=0,
-        max_output_tokens=0,
-        prices=(per_hour("0.01"),),
+    _speech(
+        *("pocketsphinx-en", "PocketSphinx English (local)", "local_speech", "cmusphinx"),
+        *(date(2025, 1, 10), "0.01"),
     ),
 )
 
