@@ -33,8 +33,8 @@ def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
 
     Raises UploadQuotaExceeded, StorageUnavailable.
     """
-    # The row comes first: what is left of a write that broke off is purged like any other file.
     name = harmless(name, limit=MAX_UPLOAD_NAME, otherwise="file")
+    # The row comes first: what is left of a write that broke off is purged like any other file.
     upload = _register(user, name, file.size, sniff(file.chunks()))
     try:
         storages["uploads"].save(storage_path(str(upload.pk)), file)
