@@ -10,8 +10,10 @@ from django.db.models import QuerySet
 from accounts.models import User
 from common.errors import NotFound
 from common.times import iso_utc
+from common.titles import first_line
 from conversations.models import Conversation, Message, Share
 from conversations.selectors.branches import get_branch
+from conversations.types import MAX_TITLE
 
 # Of UUIDs and signatures no part has one, and no browser writes it in another way.
 _SEPARATOR = "."
@@ -64,9 +66,19 @@ def snapshot_of(conversation: Conversation) -> dict[str, Any]:
     has ended. Whose it is and what belongs to it is left out."""
     branch = get_branch(conversation, conversation.leaf_id)
     return {
-        "title": conversation.title,
+        "title": _title_of(conversation, branch),
         "messages": [_shown(message) for message in branch if _is_said(message)],
     }
+
+
+def _title_of(conversation: Conversation, branch: list[Message]) -> str:
+    """The title, unless it was made of a beginning that is not shown: it would tell of that."""
+    if conversation.title_source == Conversation.TitleSource.USER or not branch:
+        return conversation.title
+    roots = conversation.messages.filter(parent=None).order_by("created_at", "id")
+    if branch[0] == roots.first():
+        return conversation.title
+    return first_line(branch[0].content, MAX_TITLE)
 
 
 def _is_said(message: Message) -> bool:

@@ -124,6 +124,31 @@ def test_only_the_branch_that_is_shown_is_shared(alice: Persona) -> None:
     assert texts(share(alice, conversation).json()) == ["How deep is the sea?", "Very."]
 
 
+@pytest.mark.parametrize("source", ["first_message", "model"])
+def test_a_title_tells_nothing_of_a_beginning_that_is_not_shown(
+    alice: Persona, source: str
+) -> None:
+    conversation = talk(
+        alice.user, "My password is sesame.", title="My password is sesame.", title_source=source
+    )
+    first = conversation.leaf
+    add(conversation, "How do I\nchoose a password?", parent=None)
+
+    link = share(alice, conversation).json()
+
+    assert read(link).json()["title"] == "How do I"
+    Conversation.objects.filter(pk=conversation.pk).update(leaf=first)
+    share(alice, conversation)
+    assert read(link).json()["title"] == "My password is sesame."
+
+
+def test_a_title_of_the_owners_own_is_told_with_every_branch(alice: Persona) -> None:
+    conversation = talk(alice.user, "Hello", title="Passwords", title_source="user")
+    add(conversation, "Another beginning", parent=None)
+
+    assert read(share(alice, conversation).json()).json()["title"] == "Passwords"
+
+
 def test_what_is_still_being_written_or_has_no_text_is_left_out(alice: Persona) -> None:
     conversation = talk(alice.user, "How deep is the sea?")
     add(conversation, "", role=ASSISTANT, status="failed", error={"code": "x", "message": "y"})
