@@ -22,7 +22,7 @@ from inference.fields import ErrorField, FinishReasonField
     {
         "type": "object",
         "description": "What the model was given: how many messages, how many older ones were left "
-        "out because they do not fit, an estimate of the tokens in all, and which files; "
+        "out because they do not fit or a provider refused them, an estimate of the tokens in all, and which files; "
         "`characters` is null of one that it could not read.",
         "properties": {
             **{name: {"type": "integer"} for name in ("messages", "omitted", "input_tokens")},

@@ -27,6 +27,9 @@ from conversations.selectors.messages import attachments_of
 from files.errors import FileGone
 from files.models import Upload
 from files.selectors.uploads import read_text
+from inference.errors import ContentBlocked, InputTooLong, RequestRefusedByProvider
+
+_REFUSALS = {error.code for error in (ContentBlocked, InputTooLong, RequestRefusedByProvider)}
 
 
 def context_for(
@@ -51,8 +54,11 @@ def context_for(
     if system:
         room = room.beside(length_of(system))
     last = _last(content, uploads, room, model, is_free=is_free)
-    earlier = list(filter(_says_something, get_branch(conversation, parent_id)))
-    kept = fitting(_turns(earlier[::-1], room), room.beside(length_of(last.text)))
+    branch = get_branch(conversation, parent_id)
+    earlier = list(filter(_says_something, branch))
+    refused = _refused(branch)
+    answerable = [message for message in earlier if message.pk not in refused]
+    kept = fitting(_turns(answerable[::-1], room), room.beside(length_of(last.text)))
     return assemble(system, [*kept, last], omitted=len(earlier) - len(kept))
 
 
@@ -100,6 +106,16 @@ def _turns(branch: Sequence[Message], room: Length) -> Iterator[Turn]:
 
 def _says_something(message: Message) -> bool:
     return message.status != Message.Status.RUNNING and bool(message.content.strip())
+
+
+def _refused(branch: Sequence[Message]) -> set[UUID | None]:
+    """The messages that a provider would not answer: it would not answer any later one that they
+    go along with either."""
+    return {reply.parent_id for reply in branch if _is_refusal(reply)}
+
+
+def _is_refusal(message: Message) -> bool:
+    return not message.content.strip() and (message.error or {}).get("code") in _REFUSALS
 
 
 def _least(content: str, uploads: Sequence[Upload]) -> Length:

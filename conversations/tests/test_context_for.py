@@ -113,6 +113,31 @@ def test_replies_without_words_are_left_out(alice: User, given: Given) -> None:
     assert context.report["omitted"] == 0
 
 
+@pytest.mark.parametrize("code", ["content_blocked", "invalid_body", "input_too_long"])
+def test_a_message_that_the_provider_refused_is_left_out(
+    alice: User, given: Given, code: str
+) -> None:
+    conversation = talk(alice, "One?", "One.", "Forbidden!")
+    failed = {"role": ASSISTANT, "status": Message.Status.FAILED, "error": {"code": code}}
+    add(conversation, "", **failed)  # type: ignore[arg-type]
+
+    context = given(conversation)
+
+    assert _said(context) == ["One?", "One.", "And now?"]
+    assert (context.report["messages"], context.report["omitted"]) == (3, 1)
+
+
+@pytest.mark.parametrize(("code", "text"), [("upstream_error", ""), ("content_blocked", "Fo")])
+def test_a_message_whose_reply_failed_in_another_way_is_given(
+    alice: User, given: Given, code: str, text: str
+) -> None:
+    conversation = talk(alice, "One?", "One.", "Two?")
+    failed = {"role": ASSISTANT, "status": Message.Status.FAILED, "error": {"code": code}}
+    add(conversation, text, **failed)  # type: ignore[arg-type]
+
+    assert "Two?" in "".join(_said(given(conversation)))
+
+
 def test_all_instructions_are_given(alice: User, model: Model, given: Given) -> None:
     space = Space.objects.create(account=alice, name="Sea", instructions="Say ahoy.")
     conversation = talk(alice, space=space, system="Be brief.")
