@@ -10,8 +10,11 @@ from django.db import connection
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from common.ids import uuid7
+from common.redaction import redact
 from conftest import Persona
 from conversations.models import Conversation, Message, Share
+from conversations.selectors.sharing import share_token
 from conversations.services import sharing
 from conversations.tests.rows import ASSISTANT, MODEL, add, talk
 from tests.personas import new_user
@@ -81,6 +84,12 @@ def test_a_token_needs_no_escaping_in_an_address(alice: Persona) -> None:
     token = share(alice, talk(alice.user, "Hello")).json()["share_token"]
 
     assert quote(token, safe="") == token
+
+
+def test_a_token_never_stands_in_a_log() -> None:
+    for _ in range(20):
+        token = share_token(Share(pk=uuid7()))
+        assert redact(f"Failed: {ROOT}/shared/{token}") == f"Failed: {ROOT}/shared/[redacted]"
 
 
 def test_shared_again_the_same_link_shows_what_was_said_since(alice: Persona) -> None:

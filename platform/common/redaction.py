@@ -3,9 +3,10 @@
 import re
 
 _SECRETS = (
-    # token=..., refresh_token=..., and the same as a quoted JSON or Python field
+    # token=..., refresh_token=..., a link's signature=..., and the same as a quoted JSON or Python
+    # field
     (
-        re.compile(r"""(?i)(\b\w*token(?:=|\\?["']:\s?\\?["']))[^&\s"'\\]+"""),
+        re.compile(r"""(?i)(\b\w*(?:token|signature)(?:=|\\?["']:\s?\\?["']))[^&\s"'\\]+"""),
         r"\1[redacted]",
     ),
     (re.compile(r"(?i)(\bauthorization\b\W{1,6}(?:bearer|basic)\s+)[^\s\"',\\]+"), r"\1[redacted]"),
@@ -19,6 +20,8 @@ _SECRETS = (
         re.compile(r"\b((?:key|org|proj)(?:-|_(?=\w*[\dA-Z*])))[\w.*-]{6,}"),
         r"\1[redacted]",
     ),
+    # What a shared conversation is read with: an id and its HMAC-SHA256.
+    (re.compile(r"[0-9a-f]{32}\.[\w-]{43}"), "[redacted]"),
     (re.compile(r"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*"), "[redacted]"),
 )
 

@@ -6,6 +6,8 @@ from common.redaction import redact
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
 
+SHARE = f"{'01ab' * 8}.{'aB-_' * 10}xyz"
+
 
 @pytest.mark.parametrize(
     ("line", "redacted"),
@@ -29,6 +31,8 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
         ("(sk-ant-api03-abc_DEF-123)", "(sk-[redacted])"),
         ("provided: sk-pr***********wxyz.", "provided: sk-[redacted]"),
         ("gsk_abcdef123456, xai-abcdef123456", "gsk_[redacted], xai-[redacted]"),
+        (f"Service Unavailable: /api/x/{SHARE}", "Service Unavailable: /api/x/[redacted]"),
+        ("/files/a.txt?expires=1&signature=aB-_9", "/files/a.txt?expires=1&signature=[redacted]"),
         ("of org-abcdefgh and proj_A1b2C3d4", "of org-[redacted] and proj_[redacted]"),
     ],
 )
@@ -45,6 +49,7 @@ def test_a_secret_is_redacted_and_the_rest_stays(line: str, redacted: str) -> No
         "https://example.com/a:b@c",
         "task-scheduler-one risk_of_failure monkey-patched",
         "key_prefix=abc org_members=3",
+        f"/api/images/{'01ab' * 8}.png",
     ],
 )
 def test_an_ordinary_line_stays(line: str) -> None:
@@ -52,7 +57,7 @@ def test_an_ordinary_line_stays(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["eyJ-", "eyJa.", "key-", "key_a ", "sk_", "token", "://a:", "a.-"]
+    "part", ["eyJ-", "eyJa.", "key-", "key_a ", "sk_", "token", "://a:", "a.-", "signature", "0"]
 )
 @pytest.mark.timeout(10)
 def test_a_hostile_line_takes_no_longer_than_its_length(part: str) -> None:
