@@ -22,8 +22,8 @@ from inference.fields import ErrorField, FinishReasonField
     {
         "type": "object",
         "description": "What the model was given: how many messages, how many older ones were left "
-        "out because they do not fit or a provider refused them, an estimate of the tokens in all, and which files; "
-        "`characters` is null of one that it could not read.",
+        "out because they do not fit or a provider refused them, an estimate of the tokens in all, "
+        "and which files; `characters` is null of one that it could not read.",
         "properties": {
             **{name: {"type": "integer"} for name in ("messages", "omitted", "input_tokens")},
             "attachments": {
@@ -129,7 +129,9 @@ class _ConversationSerializer(serializers.Serializer[Any]):
     active_leaf_id = serializers.UUIDField(source="leaf_id", read_only=True, allow_null=True)
     running_message_id = serializers.UUIDField(read_only=True, allow_null=True)
     created_at = serializers.DateTimeField(read_only=True)
-    updated_at = serializers.DateTimeField(read_only=True)
+    updated_at = serializers.DateTimeField(
+        read_only=True, help_text="When something was said last: lists are in this order."
+    )
 
 
 @extend_schema_serializer(component_name="ConversationRow")

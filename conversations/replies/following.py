@@ -9,8 +9,10 @@ from msgspec import Struct, json
 
 from accounts.tokens import AccessClaims
 from common.errors import DomainError
+from common.threads import in_thread
 from conversations.frames import PING, Frames
 from conversations.models import Message
+from conversations.selectors.conversations import is_titled
 from conversations.selectors.messages import MessageState
 from conversations.serializers import message_in_event
 from conversations.types import STREAM
@@ -52,6 +54,8 @@ async def frames_from_log(
         async with aclosing(tail(claims, Place(reply.pk, 0), head)) as events:
             async for text in events:
                 event = _decode(text)
+                if event.type == "reply.title" and not await _is_title(reply, event):
+                    continue
                 if chunk := _framed(frames, event):
                     yield chunk
                 if event.type == "reply.ended":
@@ -67,6 +71,11 @@ def stored_frames(reply: Message, state: MessageState) -> bytes:
     start = frames.start(reply)
     texts = frames.pieces([("reasoning", state.reasoning), ("text", state.content)])
     return start + texts + frames.end(message_in_event(state))
+
+
+async def _is_title(reply: Message, event: _Event) -> bool:
+    """False where the user has renamed the conversation since."""
+    return await in_thread(is_titled, reply.conversation_id, event.data["title"])
 
 
 def _framed(frames: Frames, event: _Event) -> bytes:

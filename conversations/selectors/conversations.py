@@ -64,6 +64,11 @@ def get_detail(user: User, conversation_id: UUID) -> Detail:
     return Detail(conversation, list_states(user, conversation_id))
 
 
+def is_titled(conversation_id: UUID, title: str) -> bool:
+    """Is that the title of the conversation, whosever that is?"""
+    return Conversation.objects.filter(pk=conversation_id, title=title).exists()
+
+
 def _own(user: User) -> QuerySet[Conversation]:
     running = Subquery(_RUNNING.values("id"))
     return Conversation.objects.filter(account=user).annotate(running_message_id=running)

@@ -97,6 +97,18 @@ def test_the_title_comes_here_too(speaker: NewSpeaker) -> None:
     assert again.of("data-title") == heard.of("data-title") != []
 
 
+def test_a_title_that_the_user_has_replaced_does_not_come(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    with running(alice, delay_ms=50) as (conversation, stream):
+        stream.until("data-title")
+        alice.do("PATCH", f"/{conversation}", title="Mine")
+        with alice.stream("GET", f"/{conversation}/stream") as resumed:
+            again = resumed.to_the_end()
+        stream.to_the_end()
+    assert again.of("data-title") == []
+    assert again.text == SEA
+
+
 def test_where_nothing_runs_nothing_comes(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()
