@@ -1,14 +1,17 @@
 """Spaces, conversations with branches and streamed replies, sharing, transcription."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class ConversationsConfig(AppConfig):
     name = "conversations"
 
     def ready(self) -> None:
+        from common.sqlfunctions import install_functions
         from conversations.replies.handler import ReplyAbandoner
         from conversations.types import JOB
         from jobs.handlers import register_begun
 
+        post_migrate.connect(install_functions, sender=self)
         register_begun(JOB, ReplyAbandoner())

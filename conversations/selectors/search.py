@@ -15,26 +15,9 @@ _LEXEMES = """
 SELECT tsvector_to_array(conversations_words(%s, %s)),
        tsvector_to_array(conversations_words(%s, %s))
 """
-# The account's id in each of them is for PostgreSQL; what the index finds is asked for it again,
-# because anybody may write that id.
-_FOUND = """
-SELECT conversation_id FROM conversations_message
- WHERE account_id = %s AND conversations_words(account_id, content) @@ %s::tsquery
-UNION
-SELECT id FROM conversations_conversation
- WHERE account_id = %s AND conversations_words(account_id, title) @@ %s::tsquery
-"""
-# All that was found is found first: no plan then reads message after message of a conversation.
-_NEWEST = """
-WITH found AS MATERIALIZED (
-    SELECT id, conversation_id FROM conversations_message
-     WHERE account_id = %s AND conversations_words(account_id, content) @@ %s::tsquery
-), newest AS (
-    SELECT DISTINCT ON (conversation_id) id FROM found
-     WHERE conversation_id = ANY (%s) ORDER BY conversation_id, id DESC
-)
-SELECT message.conversation_id, message.id, left(message.content, 100000)
-  FROM newest JOIN conversations_message message USING (id)
+_FOUND = "SELECT conversation_id FROM conversations_found(%s, %s::tsquery)"
+_MATCHES = """
+SELECT conversation_id, message_id, said FROM conversations_matches(%s, %s::tsquery, %s)
 """
 
 
@@ -58,17 +41,16 @@ class Search(Struct, frozen=True):
         """The conversations that have all the words in their title, or in one message."""
         if not self.words:
             return []
-        of_account = (self.user.pk, self.query)
-        return RawSQL(_FOUND, (*of_account, *of_account))  # noqa: S611 - with parameters
+        return RawSQL(_FOUND, (self.user.pk, self.query))  # noqa: S611 - with parameters
 
     def matches(self, conversation_ids: Iterable[UUID]) -> dict[UUID, Match]:
         """Where the words are in each of these conversations; those that have them only in their
         title are left out."""
         with connection.cursor() as cursor:
-            cursor.execute(_NEWEST, (self.user.pk, self.query, list(conversation_ids)))
+            cursor.execute(_MATCHES, (self.user.pk, self.query, list(conversation_ids)))
             return {
-                conversation_id: Match(message_id, snippet(content, self.words))
-                for conversation_id, message_id, content in cursor.fetchall()
+                conversation_id: Match(message_id, snippet(said, self.words))
+                for conversation_id, message_id, said in cursor.fetchall()
             }
 
 
