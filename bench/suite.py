@@ -8,6 +8,7 @@ from django.db import connection
 
 from bench import (
     chat,
+    conversations,
     embeddings,
     live,
     noise,
@@ -42,7 +43,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "calls": lambda: _calls(rounds, seconds),
         "past": _with_a_long_past,
         "live": live.run,
-        "chat": chat.run,
+        "chat": lambda: [*chat.run(), *conversations.run()],
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
     print("\n" + report.verdicts(targets))

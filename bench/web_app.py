@@ -77,15 +77,15 @@ def measure(service: Server, account_id: UUID) -> Times:
     user, password = User.objects.get(pk=account_id), uuid4().hex
     user.set_password(password)
     user.save()
-    visitor = _Client(service.port, [_VISITOR])
+    visitor = Client(service.port, [_VISITOR])
     times = _logins(visitor, user, password)
     signed_in = visitor.sign_in(user.email, password)
-    client = _Client(service.port, _ADDRESSES, signed_in["access_token"])
+    client = Client(service.port, _ADDRESSES, signed_in["access_token"])
     times.update(_reads(client, _deep_page(account_id)))
     return times
 
 
-def _logins(visitor: "_Client", user: User, password: str) -> Times:
+def _logins(visitor: "Client", user: User, password: str) -> Times:
     """Signing in, and the hash that it has to compute, in turn."""
     hasher = Argon2PasswordHasher()
     times: Times = {LOGIN: [], ARGON2: []}
@@ -100,7 +100,7 @@ def _logins(visitor: "_Client", user: User, password: str) -> Times:
     return {name: seconds[_WARM_UP:] for name, seconds in times.items()}
 
 
-def _reads(client: "_Client", deep_page: str) -> Times:
+def _reads(client: "Client", deep_page: str) -> Times:
     paths = {
         UNKNOWN: ("/api/nothing", 404),
         ME: ("/api/auth/me", 200),
@@ -127,7 +127,7 @@ def _deep_page(account_id: UUID) -> str:
     return f"{_TRANSACTIONS}?before={before}"
 
 
-class _Client:
+class Client:
     """Asks from each of these addresses of this machine in turn."""
 
     def __init__(self, port: int, addresses: list[str], token: str = "") -> None:
