@@ -43,10 +43,15 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "calls": lambda: _calls(rounds, seconds),
         "past": _with_a_long_past,
         "live": live.run,
-        "chat": lambda: [*chat.run(), *conversations.run()],
+        "chat": _chat,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
     print("\n" + report.verdicts(targets))
+
+
+def _chat() -> list[Target]:
+    """Conversations: their replies, and what a window shows of them."""
+    return [*chat.run(), *conversations.run()]
 
 
 def _calls(rounds: int, seconds: int) -> list[Target]:
