@@ -1,7 +1,13 @@
 """Why a conversation refuses something."""
 
-from common.errors import Conflict, NotFound, ValidationFailed
-from conversations.types import MAX_CHARACTERS, MAX_CONVERSATIONS, MAX_MESSAGES, MAX_SPACES
+from common.errors import Conflict, DomainError, NotFound, ValidationFailed
+from conversations.types import (
+    MAX_CHARACTERS,
+    MAX_CONVERSATIONS,
+    MAX_CONVERSATIONS_PER_DAY,
+    MAX_MESSAGES,
+    MAX_SPACES,
+)
 
 
 class MessageNotFound(NotFound):
@@ -24,6 +30,14 @@ class TooManySpaces(Conflict):
 class TooManyConversations(Conflict):
     code = "too_many_conversations"
     message = f"You have {MAX_CONVERSATIONS:,} conversations, which is all you may. Delete some."
+
+
+class TooManyNewConversations(DomainError):
+    code, status = "too_many_new_conversations", 429
+    message = (
+        f"You have begun {MAX_CONVERSATIONS_PER_DAY:,} conversations within 24 hours. Wait for "
+        "Retry-After seconds, or go on in one of them."
+    )
 
 
 class ReplyRunning(Conflict):

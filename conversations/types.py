@@ -12,7 +12,8 @@ MAX_NAME = 100  # of a space
 MAX_ATTACHMENTS = 10  # of a message
 MAX_QUERY = 200  # what is searched for
 MAX_SPACES = 200
-MAX_CONVERSATIONS = 100_000  # of an account
+MAX_CONVERSATIONS = 20_000  # of an account
+MAX_CONVERSATIONS_PER_DAY = 1_000  # that it may begin within 24 hours, of those it still has
 # Of one conversation, all branches together: the detail brings them all.
 MAX_MESSAGES = 5_000
 MAX_CHARACTERS = 5_000_000

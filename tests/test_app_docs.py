@@ -22,7 +22,13 @@ from common.local.paths import ROOT
 from common.multipart import MAX_FILE_BYTES
 from common.pagination import MAX_LIMIT
 from config.openapi import document
-from conversations.types import MAX_CHARACTERS, MAX_MESSAGES, MAX_SPACES
+from conversations.types import (
+    MAX_CHARACTERS,
+    MAX_CONVERSATIONS,
+    MAX_CONVERSATIONS_PER_DAY,
+    MAX_MESSAGES,
+    MAX_SPACES,
+)
 from council.diffs import MAX_PIECES
 from council.services.estimates import BYTES_PER_TOKEN, EXPECTED_OUTPUT_TOKENS
 from council.types import (
@@ -167,6 +173,7 @@ def test_every_code_of_a_402_is_explained() -> None:
         ("Money", f"{MIN_TOPUP_USD:,} to {MAX_TOPUP_USD:,}"),
         ("Lists", f"at most {MAX_LIMIT} rows"),
         ("Conversations", f"at most {MAX_MESSAGES:,} messages and {MAX_CHARACTERS:,} characters"),
+        ("Conversations", f"have {MAX_CONVERSATIONS:,} of them"),
         ("Spaces", f"have {MAX_SPACES} spaces"),
         ("Uploads", f"up to {MAX_FILE_BYTES // 2**20} MB"),
         ("Uploads", f"within {UPLOAD_SECONDS // 3600} hours"),
@@ -184,6 +191,7 @@ def test_every_code_of_a_402_is_explained() -> None:
         ("What a council costs", f"at {BYTES_PER_TOKEN} bytes a token"),
         ("Limits", f"At most {settings.MAX_RUNNING_CALLS} calls of one user"),
         ("Limits", f"at most {MAX_SESSIONS_PER_DAY} councils within 24 hours"),
+        ("Limits", f"at most {MAX_CONVERSATIONS_PER_DAY:,} conversations"),
     ],
 )
 def test_a_figure_is_that_of_the_code(title: str, words: str) -> None:

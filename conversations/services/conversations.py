@@ -1,22 +1,32 @@
 """Conversations: begun, changed, deleted."""
 
+import math
+from datetime import timedelta
 from typing import TypedDict, Unpack
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Count, Exists, Min, OuterRef
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.users import lock_user
 from common.errors import NotFound
-from conversations.errors import MessageNotFound, SpaceNotFound, TooManyConversations
+from common.ids import uuid7
+from conversations.errors import (
+    MessageNotFound,
+    SpaceNotFound,
+    TooManyConversations,
+    TooManyNewConversations,
+)
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.services.locks import lock_conversation, lock_space
-from conversations.types import MAX_CONVERSATIONS
+from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
 from files.services.uploads import release
 from jobs import services as jobs
 
+_DAY = timedelta(days=1)
 _USERS = Conversation.TitleSource.USER
 
 
@@ -41,11 +51,10 @@ def create(
     system: str = "",
 ) -> Conversation:
     """Begin a conversation, in which nothing is said yet. Raises SpaceNotFound,
-    TooManyConversations."""
+    TooManyConversations, TooManyNewConversations."""
     # Creations of one account queue up here, so that none can pass the limit beside another.
     lock_user(user)
-    if Conversation.objects.filter(account=user).count() >= MAX_CONVERSATIONS:
-        raise TooManyConversations
+    _check_room(user)
     conversation = Conversation(account=user, model=model or "", system=system)
     conversation.space = _space(user, space_id)
     if title:
@@ -89,6 +98,22 @@ def delete(*, user: User, conversation_id: UUID) -> None:
     conversation.delete()
     elsewhere = Attachment.objects.filter(upload=OuterRef("pk"))
     release(upload_ids=uploads, unless=Exists(elsewhere))
+
+
+def _check_room(user: User) -> None:
+    """Raises TooManyConversations, TooManyNewConversations. Those in which nothing is said count as
+    well: their instructions are stored, and cost nothing."""
+    own = Conversation.objects.filter(account=user)
+    if own.count() >= MAX_CONVERSATIONS:
+        raise TooManyConversations
+    now = timezone.now()
+    day_ago = now - _DAY
+    # Nothing is begun after it was last active, and for activity there is an index.
+    begun = own.filter(activity__gte=uuid7(day_ago), created_at__gt=day_ago)
+    today = begun.aggregate(count=Count("pk"), oldest=Min("created_at"))
+    if today["count"] >= MAX_CONVERSATIONS_PER_DAY:
+        wait = today["oldest"] + _DAY - now
+        raise TooManyNewConversations(retry_after=math.ceil(wait.total_seconds()))
 
 
 def _space(user: User, space_id: UUID | None) -> Space | None:

@@ -1,16 +1,24 @@
 """POST /api/conversations: beginning a conversation."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from catalog.models import Alias
+from common.ids import uuid7
 from conftest import Persona
 from conversations.models import Conversation, Space
 from conversations.tests.rows import MODEL
-from conversations.types import MAX_CONVERSATIONS, MAX_SYSTEM, MAX_TITLE
+from conversations.types import (
+    MAX_CONVERSATIONS,
+    MAX_CONVERSATIONS_PER_DAY,
+    MAX_SYSTEM,
+    MAX_TITLE,
+)
 
 CONVERSATIONS = "/api/conversations"
 _MANY = """
@@ -125,5 +133,39 @@ def test_there_are_only_so_many_conversations(alice: Persona) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "too_many_conversations")
 
 
+def test_the_last_conversation_of_a_day_is_begun_and_one_more_is_429(
+    alice: Persona, bob: Persona
+) -> None:
+    _begun(alice, MAX_CONVERSATIONS_PER_DAY - 1, hours_ago=23)
+    assert begin(alice).status_code == 201
+
+    answer = begin(alice)
+
+    assert (answer.status_code, answer.json()["code"]) == (429, "too_many_new_conversations")
+    assert 3500 < int(answer.headers["Retry-After"]) <= 3600
+    assert begin(bob).status_code == 201
+    Conversation.objects.filter(account=alice.user).last().delete()  # type: ignore[union-attr]
+    assert begin(alice).status_code == 201
+
+
+def test_conversations_of_the_day_before_do_not_count(alice: Persona) -> None:
+    gone_on_in, _ = _begun(alice, 2, hours_ago=24)
+    Conversation.objects.filter(pk=gone_on_in.pk).update(activity=uuid7())
+    _begun(alice, MAX_CONVERSATIONS_PER_DAY - 1, hours_ago=0)
+
+    assert begin(alice).status_code == 201
+    assert begin(alice).status_code == 429
+
+
 def test_it_needs_a_token(visitor: Any) -> None:
     assert visitor.post(CONVERSATIONS, {}, format="json").status_code == 401
+
+
+def _begun(persona: Persona, count: int, *, hours_ago: int) -> list[Conversation]:
+    moment = timezone.now() - timedelta(hours=hours_ago)
+    return Conversation.objects.bulk_create(
+        Conversation(
+            id=uuid7(moment), account=persona.user, activity=uuid7(moment), created_at=moment
+        )
+        for _ in range(count)
+    )

@@ -13,7 +13,11 @@ from accounts.types import AuthenticatedRequest
 from common.inputs import read
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
-from conversations.errors import SpaceNotFound, TooManyConversations
+from conversations.errors import (
+    SpaceNotFound,
+    TooManyConversations,
+    TooManyNewConversations,
+)
 from conversations.exports import MEDIA_TYPES, file_name, render
 from conversations.inputs import (
     ConversationChangesInputSerializer,
@@ -55,7 +59,10 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(
         request=ConversationInputSerializer,
-        responses={201: ConversationSerializer, **refusals(SpaceNotFound, TooManyConversations)},
+        responses={
+            201: ConversationSerializer,
+            **refusals(SpaceNotFound, TooManyConversations, TooManyNewConversations),
+        },
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Begin a conversation, in which nothing is said yet."""
