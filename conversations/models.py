@@ -33,7 +33,8 @@ class Conversation(models.Model):
 
     `model` answers where a message names none; empty: the user's favourite, or the platform's
     choice. `leaf` is the end of the branch that is shown. `activity` is a new UUIDv7 with every
-    message: lists are in its order. `messages_count` and `characters` are of all branches.
+    message, when `updated_at` moves, too: lists are in its order. `messages_count` and `characters`
+    are of all branches.
     """
 
     class TitleSource(models.TextChoices):

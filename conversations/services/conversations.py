@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Exists, Min, OuterRef
-from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.models import User
@@ -82,7 +81,6 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
     if "active_leaf_id" in changes:
         conversation.leaf = _message(conversation, changes["active_leaf_id"])
     if changes:
-        conversation.updated_at = Now()
         conversation.save()
 
 

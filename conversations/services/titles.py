@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from billing.services import endings
 from billing.types import Ending, Resolution
@@ -27,5 +26,5 @@ def conclude(
 
 def _entitle(conversation_id: UUID, title: str) -> bool:
     untitled = Conversation.objects.filter(pk=conversation_id, title_source=_Source.FIRST_MESSAGE)
-    changed = untitled.update(title=title, title_source=_Source.MODEL, updated_at=Now())
+    changed = untitled.update(title=title, title_source=_Source.MODEL)
     return changed == 1
