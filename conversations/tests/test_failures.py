@@ -30,8 +30,20 @@ def test_before_any_output_nothing_is_billed(
     assert set(heard.usage.values()) == {0}
     reply = alice.message(conversation, heard.reply_id)
     assert (reply["status"], reply["content"], reply["usage"]) == ("failed", "", None)
-    assert reply["error"] == {"code": code, "message": error["errorText"]}
+    assert reply["error"].items() >= {"code": code, "message": error["errorText"]}.items()
     assert alice.charge(heard.reply_id).status == "released"
+
+
+@pytest.mark.parametrize("steering", [{"status": 400}, {"blocked": True}], ids=["400", "blocked"])
+def test_a_refusal_of_the_provider_says_what_can_be_done(
+    speaker: NewSpeaker, steering: dict[str, Any]
+) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    heard = alice.send(conversation, alice.words(**steering))
+    error = alice.message(conversation, heard.reply_id)["error"]
+    assert "Nothing was billed; change the message or choose another model." in error["message"]
+    assert error["provider_message"] not in ("", error["message"])
 
 
 def test_after_output_what_came_is_kept_and_billed(speaker: NewSpeaker) -> None:

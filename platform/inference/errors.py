@@ -6,8 +6,12 @@ from common.errors import DomainError
 
 
 def error_of(failure: DomainError) -> dict[str, Any]:
-    """The `error` of what a call was for, and that has failed."""
-    return {"code": failure.code, "message": failure.text, **failure.extra}
+    """The `error` of what a call was for, and that has failed: `message` says what can be done.
+    What the provider said of it, which need not, is `provider_message`."""
+    error = {"code": failure.code, "message": failure.text, **failure.extra}
+    if isinstance(failure, RefusedByProvider) and failure.text != failure.message:
+        error |= {"message": failure.message, "provider_message": failure.text}
+    return error
 
 
 class UpstreamFailed(DomainError):
@@ -27,19 +31,32 @@ class ProviderNotAvailable(DomainError):
     message = "This model's provider is not available here. Nothing was billed; choose another."
 
 
-class RequestRefusedByProvider(DomainError):
+class RefusedByProvider(DomainError):
+    """The provider wants nothing to do with what it was sent. Its text may be the provider's."""
+
+
+class RequestRefusedByProvider(RefusedByProvider):
     code, status = "invalid_body", 400
-    message = "The model's provider refused this request. Nothing was billed."
+    message = (
+        "The model's provider refused this request. Nothing was billed; change the message or "
+        "choose another model."
+    )
 
 
-class ContentBlocked(DomainError):
+class ContentBlocked(RefusedByProvider):
     code, status = "content_blocked", 400
-    message = "The model's provider refuses to make this. Nothing was billed; change the prompt."
+    message = (
+        "The model's provider refuses to answer this. Nothing was billed; change the message or "
+        "choose another model."
+    )
 
 
-class InputTooLong(DomainError):
+class InputTooLong(RefusedByProvider):
     code, status = "input_too_long", 400
-    message = "The input is longer than this model accepts. Nothing was billed; shorten it."
+    message = (
+        "The input is longer than this model accepts. Nothing was billed; shorten it or choose "
+        "another model."
+    )
 
 
 class NoText(DomainError):

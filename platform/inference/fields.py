@@ -11,8 +11,11 @@ from providers.types import FinishReason
 @extend_schema_field(
     {
         "type": ["object", "null"],
-        "description": "Why there is no answer: `code` is what a program branches on.",
-        "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+        "description": "Why there is no answer: `code` is what a program branches on, `message` "
+        "says what to do, and `provider_message` is what the provider said where it refused.",
+        "properties": {
+            **{name: {"type": "string"} for name in ("code", "message", "provider_message")}
+        },
         "required": ["code", "message"],
     }
 )
