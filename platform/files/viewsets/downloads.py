@@ -9,6 +9,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
+from common.openapi import refusals
+from files.errors import LinkExpired, LinkNotValid
 from files.selectors import uploads
 from files.types import inert_type, storage_path
 from files.viewsets.links import LINK_PARAMETERS, LinkViewSet, link_of, serve
@@ -19,7 +21,10 @@ class DownloadViewSet(LinkViewSet):
 
     @extend_schema(
         parameters=LINK_PARAMETERS,
-        responses={(200, "*/*"): OpenApiTypes.BINARY},
+        responses={
+            (200, "*/*"): OpenApiTypes.BINARY,
+            **refusals(LinkNotValid, LinkExpired),
+        },
         auth=[],
     )
     def retrieve(self, request: Request, upload_id: UUID) -> HttpResponseBase:

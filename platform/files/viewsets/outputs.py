@@ -6,6 +6,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
+from common.openapi import refusals
+from files.errors import LinkExpired, LinkNotValid
 from files.selectors import outputs
 from files.types import storage_path
 from files.viewsets.links import LINK_PARAMETERS, LinkViewSet, link_of, serve
@@ -16,7 +18,10 @@ class OutputViewSet(LinkViewSet):
 
     @extend_schema(
         parameters=LINK_PARAMETERS,
-        responses={(200, "image/*"): OpenApiTypes.BINARY},
+        responses={
+            (200, "image/*"): OpenApiTypes.BINARY,
+            **refusals(LinkNotValid, LinkExpired),
+        },
         auth=[],
     )
     def retrieve(self, request: Request, name: str) -> HttpResponseBase:
