@@ -34,8 +34,10 @@ async def make_title(
     platform's cost. Returns it once it is written.
 
     None where there is none, for whatever reason: a title is not worth an error. Neither is it
-    where the user has named the conversation meanwhile.
+    where the user has named the conversation meanwhile, or the message has no words.
     """
+    if not any(map(str.isalnum, message)):
+        return None
     try:
         model = await _model()
         await in_thread(free_budget.check)

@@ -158,6 +158,14 @@ def test_without_a_model_nothing_is_called(
     assert not Charge.objects.filter(account=conversation.account_id).exists()
 
 
+@pytest.mark.parametrize("message", ["", "?!", "🌊 …\n"])
+def test_of_a_message_without_words_nothing_is_made(
+    conversation: Conversation, message: str
+) -> None:
+    assert _make(conversation, message) is None
+    assert not Charge.objects.filter(account=conversation.account_id).exists()
+
+
 def test_once_the_days_budget_is_spent_nothing_is_called(
     conversation: Conversation, settings: Settings
 ) -> None:
