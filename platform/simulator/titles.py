@@ -7,6 +7,10 @@ _ASKED = re.compile(r"\btitle\b", re.IGNORECASE)
 _WORD = re.compile(r"[\w'\u2019-]+")
 _WORDS = 5
 _LONGEST_WORD = 20
+# What no title ends with.
+_LEADING_ON = re.compile(
+    r"a|an|and|as|at|but|by|for|from|in|into|is|of|on|or|that|the|to|with", re.IGNORECASE
+)
 
 
 def is_wanted(question: str) -> bool:
@@ -17,5 +21,7 @@ def is_wanted(question: str) -> bool:
 def write(question: str) -> str:
     """The message's first words, in capitals as headings have them."""
     shown = _MESSAGE.search(question)
-    words = _WORD.findall(shown[1]) if shown else []
-    return " ".join(word[:_LONGEST_WORD].capitalize() for word in words[:_WORDS]) or "Nothing"
+    words = _WORD.findall(shown[1])[:_WORDS] if shown else []
+    while words and _LEADING_ON.fullmatch(words[-1]):
+        words.pop()
+    return " ".join(word[:_LONGEST_WORD].capitalize() for word in words) or "Nothing"

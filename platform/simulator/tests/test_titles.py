@@ -19,6 +19,8 @@ def _said(caller: Caller, question: str) -> str:
     ("message", "title"),
     [
         ("how deep is the sea, and why?", "How Deep Is The Sea"),
+        ("How far is it to the sea?", "How Far Is It"),
+        ("Why do we sail the sea?", "Why Do We Sail"),
         ("Wie tief?\nUnd warum?", "Wie Tief Und Warum"),
         ("?!", "Nothing"),
         ("海有多深", "海有多深"),
