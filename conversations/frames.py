@@ -64,15 +64,18 @@ class Frames:
     def end(self, message: dict[str, Any] | None) -> bytes:
         """The last frames: why there is no answer, if there is none, and what it cost.
 
-        `message` is what `reply.ended` tells.
+        `message` is what `reply.ended` tells. Of one that was stopped before it said anything it is
+        not known yet what it will cost: its `usage` is null.
         """
         frames = self._close()
-        reason, metadata = "other", {"status": "cancelled", "usage": _NOTHING_USED}
+        reason = "other"
+        metadata: dict[str, Any] = {"status": "cancelled", "usage": None}
         if message is not None:
-            metadata = {"status": message["status"], "usage": message["usage"] or _NOTHING_USED}
+            metadata = {"status": message["status"], "usage": message["usage"]}
             reason = _FINISH_REASONS.get(message["finish_reason"] or "", "other")
             if message["status"] == "failed":
                 reason = "error"
+                metadata["usage"] = metadata["usage"] or _NOTHING_USED
                 frames.append(self._error(message["error"]))
         finish = {"type": "finish", "finishReason": reason, "usage": metadata["usage"]}
         frames.append(self._frame({**finish, "messageMetadata": metadata}))

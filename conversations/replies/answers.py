@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Any
 
 from msgspec import json
@@ -28,11 +28,12 @@ async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
     is_titled = False
     await reply.opened.wait()
     if reply.pump is not None:
-        async for batch in reply.pump.batches(SILENCE):
-            yield frames.pieces(pieces_of(batch)) if batch else PING
-            if reply.title and not is_titled:
-                is_titled = True
-                yield frames.title(reply.title)
+        async with aclosing(reply.pump.batches(SILENCE)) as batches:
+            async for batch in batches:
+                yield frames.pieces(pieces_of(batch)) if batch else PING
+                if reply.title and not is_titled:
+                    is_titled = True
+                    yield frames.title(reply.title)
     message = await _ended(reply)
     if reply.title and not is_titled:
         yield frames.title(reply.title)
@@ -45,9 +46,10 @@ async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[byte
     texts: dict[str, str | None] = {"content": "", "reasoning": None}
     await reply.opened.wait()
     if (pump := reply.pump) is not None:
-        async for batch in pump.batches(SILENCE):
-            if not batch:
-                yield b" "
+        async with aclosing(pump.batches(SILENCE)) as batches:
+            async for batch in batches:
+                if not batch:
+                    yield b" "
         texts = {"content": pump.text, "reasoning": pump.reasoning or None}
     message = await _ended(reply)
     yield json.encode(
@@ -66,7 +68,7 @@ async def _ended(reply: Reply) -> dict[str, Any]:
 def _unsettled(reply: Reply) -> dict[str, Any]:
     """A reply of which it is not known what was paid for it."""
     row, pump = reply.begun.reply, reply.pump
-    said = reply.said(reply.failure if pump is None else pump.error)
+    said = reply.said(reply.failure if pump is None else reply.failure or pump.error)
     state = MessageState(
         id=row.pk,
         role=row.role,

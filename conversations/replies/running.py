@@ -5,6 +5,8 @@ import itertools
 from contextlib import suppress
 from typing import Any
 
+import structlog
+from django.db import InterfaceError, OperationalError
 from msgspec.structs import replace
 
 from billing.types import Ending, Resolution
@@ -24,11 +26,10 @@ from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from providers.types import Delta, TextDelta
 
+log = structlog.get_logger(__name__)
+
 # How often what has come is told.
 DELTA_SECONDS = 0.2
-# How long a reply that is to stop may take until its first output: the provider bills what it has
-# read, and without any output nobody would pay for that.
-FIRST_OUTPUT_SECONDS = 10.0
 # How long the end waits for the title.
 TITLE_PATIENCE = 2.0
 
@@ -45,7 +46,7 @@ class Reply:
     """Makes the call, tells what comes of it, and ends with the charge, the text and the events.
 
     `opened` is set when there is a pump, or never will be; `over` when `message`, which is what
-    `reply.ended` tells, is there, or nothing more will happen here.
+    `reply.ended` tells, is there, or nothing more will happen here that its user sees.
     """
 
     def __init__(self, begun: Begun) -> None:
@@ -63,7 +64,6 @@ class Reply:
         self._told = 0  # code points in the log
         self._telling = asyncio.Lock()
         self._titling: asyncio.Task[None] | None = None
-        self._unwanted_since: float | None = None
 
     async def run(self, job: RunningJob) -> None:
         """Do the reply's job."""
@@ -86,25 +86,45 @@ class Reply:
         self.pump = pump
         self.opened.set()
         if self.begun.is_first:
-            self._titling = asyncio.create_task(self._entitle())
+            self._titling = asyncio.create_task(self._entitle(pump))
         self._job.on_wish(lambda: self._heed(pump))
         while not pump.finished.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(pump.finished.wait(), DELTA_SECONDS)
             self._heed(pump)
+            await self._let_go(pump)
             await self._tell(pump)
         if pump.error is not None and not self._concluding:
             raise pump.error
 
     def _heed(self, pump: ChatPump) -> None:
-        """Stop, where the job is somebody else's, or the user wishes it and something has come."""
+        """Stop, where the job is somebody else's, or the user wishes it and something has come:
+        the provider bills what it has read, and without any output nobody would pay for that."""
         if self._job.lost:
             pump.stop(CallInterrupted())
-        elif self._job.wish == Job.Wish.CANCEL:
-            now = asyncio.get_running_loop().time()
-            self._unwanted_since = self._unwanted_since or now
-            if pump.has_output or now - self._unwanted_since > FIRST_OUTPUT_SECONDS:
-                pump.stop(CallCancelled())
+        elif self._is_unwanted and pump.has_output:
+            pump.stop(CallCancelled())
+
+    @property
+    def _is_unwanted(self) -> bool:
+        return self._job.wish == Job.Wish.CANCEL
+
+    async def _let_go(self, pump: ChatPump) -> None:
+        """Do not let the user wait for the first output of what they do not want: of the call that
+        goes on they see no more than what it costs."""
+        async with self._telling:
+            if not self._is_unwanted or pump.has_output or self._is_told:
+                return
+            try:
+                self.message = await in_thread(
+                    outcomes.let_go, reply_id=self._job.id, attempt=self._job.attempt
+                )
+            except (OperationalError, InterfaceError):
+                log.warning("reply.not_let_go", reply_id=str(self._job.id))
+                return
+            self.failure = CallCancelled()
+            self.over.set()
+        pump.dismiss_readers()
 
     # --- Telling ----------------------------------------------------------------------------------
 
@@ -113,10 +133,15 @@ class Reply:
         async with self._telling:
             taken = len(pump.events)
             told = self._untold(pump)
-            if told and not self._concluding:
+            if told and not self._is_told:
                 await self._append(pump, told)
                 self._told += sum(len(event.data["text"]) for event in told)
                 self._taken = taken
+
+    @property
+    def _is_told(self) -> bool:
+        """Does the log have its end, or is it on its way there?"""
+        return self._concluding or self.over.is_set()
 
     def _untold(self, pump: ChatPump) -> list[NewEvent]:
         """What is not in the log yet."""
@@ -131,8 +156,13 @@ class Reply:
         except JobLost:
             pump.stop(CallInterrupted())
 
-    async def _entitle(self) -> None:
-        """Have a title made, and tell it."""
+    async def _entitle(self, pump: ChatPump) -> None:
+        """Have a title made once something has come, so that none is without anything billed; and
+        tell it."""
+        with suppress(DomainError):
+            await pump.started()
+        if not pump.events:
+            return
         begun = self.begun
         title = await make_title(
             account_id=begun.call.account_id,
@@ -140,18 +170,18 @@ class Reply:
             message=begun.question.content,
             request_id=begun.call.request_id,
         )
-        if title is None or self.pump is None:
+        if title is None:
             return
         self.title = title
         async with self._telling:
-            if not self._concluding:
-                await self._append(self.pump, [events.title(title)])
+            if not self._is_told:
+                await self._append(pump, [events.title(title)])
 
     # --- Ending -----------------------------------------------------------------------------------
 
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
         """What is on its way to the log comes before the end, and so does the title."""
-        if self._titling is not None and failure is None:
+        if self._titling is not None and self.pump and self.pump.events and failure is None:
             await asyncio.wait([self._titling], timeout=TITLE_PATIENCE)
         async with self._telling:
             self._concluding = True

@@ -18,6 +18,7 @@ from conversations import events
 from conversations.models import Conversation, Message
 from conversations.selectors.messages import spoken, state_of
 from conversations.serializers import message_in_event
+from events.selectors import list_data
 from events.services import append
 from events.types import NewEvent
 from inference.errors import CallCancelled, CallInterrupted, error_of
@@ -73,6 +74,16 @@ def conclude(*, reply_id: UUID, attempt: int, ending: Ending, said: Said) -> End
 
 
 @transaction.atomic
+def let_go(*, reply_id: UUID, attempt: int) -> dict[str, Any] | None:
+    """End a reply that was stopped before it said anything. Its call goes on to its first output,
+    which the provider bills with all that it has read: `conclude` or `give_up` then ends the charge
+    and the job, and nothing else. Returns what `Ended.message` is."""
+    message = _lock(reply_id)
+    is_ours = jobs.is_running(job_id=reply_id, attempt=attempt)
+    return _finish(reply_id, message, Said(failure=CallCancelled()), is_ours=is_ours)
+
+
+@transaction.atomic
 def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> None:
     """End a reply that nobody can conclude, because its call was not begun or its process has
     died: at what it had said, and at what was saved of its charge."""
@@ -99,13 +110,28 @@ def _end(
     """Write the end, unless the job is no longer this attempt's. Returns what there is to tell of
     the reply, which is None where its conversation was deleted."""
     is_ours = jobs.end(job_id=reply_id, attempt=attempt, status=Job.Status(said.status.value))
-    if message is not None and is_ours:
+    return _finish(reply_id, message, said, is_ours=is_ours)
+
+
+def _finish(
+    reply_id: UUID, message: Message | None, said: Said, *, is_ours: bool
+) -> dict[str, Any] | None:
+    """The part of the end that its user sees, unless they were let go before."""
+    is_due = is_ours and _is_open(reply_id, message)
+    if message is not None and is_due:
         _write(message, said)
     told = None if message is None else _told(message)
-    if is_ours:
+    if is_due:
         untold = () if message is None else said.untold
         append(stream_id=reply_id, events=[*untold, events.ended(told)])
     return told
+
+
+def _is_open(reply_id: UUID, message: Message | None) -> bool:
+    """Is the end yet to be told?"""
+    if message is not None:
+        return message.status == Message.Status.RUNNING
+    return not list_data(reply_id, event_type="reply.ended", after_seq=0)
 
 
 def _write(message: Message, said: Said) -> None:

@@ -41,7 +41,8 @@ TOTAL_SECONDS = 900.0
 
 class Begun(Struct, frozen=True, kw_only=True):
     """A reply whose rows, hold, job and stream stand. `call` is to be made at once by the process
-    that asked for it. `is_first`: the conversation has no title of anybody's yet."""
+    that asked for it. `is_first`: nothing else was said, and the conversation
+    has no title of anybody's yet."""
 
     reply: Message
     question: Message
@@ -75,14 +76,16 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
 
 
 def _find_billed(user: User, reply_id: UUID) -> Message | None:
-    """The reply that the request has brought; None where that was not billed, so that the request
-    may be carried out anew. Raises IdempotencyInProgress."""
+    """The reply that the request has brought; None where that failed and was not billed, so that
+    the request may be carried out anew. Raises IdempotencyInProgress."""
     reply = Message.objects.filter(pk=reply_id, account_id=user.pk).first()
     if reply is None:
         return None
     if reply.status == Message.Status.RUNNING:
         raise IdempotencyInProgress(retry_after=1)
-    return reply if get_usage(user, [reply_id]) else None
+    if reply.status == Message.Status.CANCELLED or get_usage(user, [reply_id]):
+        return reply
+    return None
 
 
 def _check_state(conversation: Conversation, draft: Draft) -> None:
@@ -132,7 +135,7 @@ def _write(
     conversation: Conversation, draft: Draft, question: Message, call: ChatCall, owner_id: UUID
 ) -> Begun:
     user, reply_id = draft.user, cast(UUID, call.charge_id)
-    is_first = conversation.messages_count == 0 and _is_untitled(conversation)
+    is_first = _is_untitled(conversation) and _is_first(conversation, question)
     reply = Message.objects.create(
         id=reply_id,
         conversation=conversation,
@@ -184,6 +187,12 @@ def _move_on(conversation: Conversation, draft: Draft, reply: Message) -> None:
 def _counted(draft: Draft) -> tuple[int, int]:
     """The messages and characters that are new before the reply has any."""
     return (2, len(draft.content)) if draft.question is None else (1, 0)
+
+
+def _is_first(conversation: Conversation, question: Message) -> bool:
+    """Has nothing else been said yet, whatever has failed?"""
+    others = conversation.messages.exclude(pk=question.pk).exclude(content="")
+    return not others.exists()
 
 
 def _is_untitled(conversation: Conversation) -> bool:

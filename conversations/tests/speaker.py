@@ -190,6 +190,10 @@ class Speaker:
     def charge(self, reply_id: str) -> Charge:
         return Charge.objects.get(pk=reply_id)
 
+    def charges(self) -> list[Charge]:
+        """All that were made for this person, titles too, in their order."""
+        return list(Charge.objects.filter(account=self.user).order_by("admitted_at"))
+
     def calls(self) -> list[Shape]:
         """What the providers say they were asked."""
         return self.simulator.calls(self.marker)

@@ -12,6 +12,7 @@ from conversations.models import Attachment, Conversation, Message, Share
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import ASSISTANT, add, talk
 from conversations.tests.speaker import BALANCE_ONLY, Speaker
+from events.models import Event
 from files.models import Upload
 from jobs.models import Job
 
@@ -114,6 +115,25 @@ def test_a_reply_that_runs_is_stopped_and_billed_for_what_has_come(speaker: NewS
     assert charge.charge_balance > 0
     assert Job.objects.get(pk=heard.reply_id).status == Job.Status.CANCELLED
     assert alice.ask("GET", f"/{conversation}").status_code == 404
+
+
+def test_before_any_output_its_reader_is_let_go_and_the_first_output_billed(
+    speaker: NewSpeaker,
+) -> None:
+    alice = speaker(plan="max")
+    conversation = alice.begin(model=BALANCE_ONLY)
+    content = alice.words(tokens=2_000, ttft_ms=2000, delay_ms=20)
+    with alice.stream("POST", f"/{conversation}/messages", content=content) as stream:
+        stream.until("start")
+        assert alice.ask("DELETE", f"/{conversation}").status_code == 204
+        began = time.monotonic()
+        heard = stream.to_the_end()
+    assert time.monotonic() - began < 1.5
+    assert heard.finish["messageMetadata"] == {"status": "cancelled", "usage": None}
+    charge = ended(alice, heard.reply_id)
+    assert charge.status == Charge.Status.SETTLED
+    assert 0 < charge.tokens_out < 100
+    assert Event.objects.filter(stream_id=heard.reply_id).count() == 1
 
 
 def ended(person: Speaker, reply_id: str) -> Charge:

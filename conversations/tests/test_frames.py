@@ -105,6 +105,13 @@ def test_a_reply_that_is_no_more_ends_too() -> None:
     assert (told["finishReason"], told["messageMetadata"]["status"]) == ("other", "cancelled")
 
 
+def test_of_a_reply_that_was_stopped_before_it_began_no_cost_is_known() -> None:
+    stopped = {"status": "cancelled", "finish_reason": None, "usage": None, "error": None}
+    [told] = finish(stopped)
+    assert told["usage"] is None
+    assert told["messageMetadata"] == {"status": "cancelled", "usage": None}
+
+
 def test_a_title_never_sends_a_reader_back() -> None:
     [(number, data)] = read(Frames(7).title("Sea"))
     assert (number, data["data"]) == (7, {"title": "Sea"})

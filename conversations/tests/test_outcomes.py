@@ -14,6 +14,7 @@ from conversations.errors import ReplyRunning
 from conversations.events import Piece
 from conversations.models import Conversation, Message
 from conversations.services import conversations as conversation_services
+from conversations.services import outcomes
 from conversations.services.outcomes import Said
 from conversations.tests import hand
 from conversations.tests.rows import talk
@@ -147,6 +148,45 @@ def test_a_reply_of_a_deleted_conversation_ends_all_the_same(user: User, how: st
     assert bank.charge_of(call.id).status in ("settled", "released")
     assert told(call.id) == [("reply.ended", {"message": None})]
     assert not Message.objects.filter(pk=call.id).exists()
+
+
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["there", "deleted"])
+@pytest.mark.parametrize("how", ["settle", "release", "die"])
+def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
+    user: User, how: str, is_deleted: bool
+) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation)
+    if is_deleted:
+        conversation_services.delete(user=user, conversation_id=conversation.pk)
+    message = outcomes.let_go(reply_id=call.id, attempt=1)
+    assert (message is None) == is_deleted
+    assert told(call.id) == [("reply.ended", {"message": message})]
+    job = Job.objects.get(pk=call.id)
+    assert (job.status, bank.charge_of(call.id).status) == ("running", "held")
+    before = list(Message.objects.filter(conversation=conversation.pk).order_by("id").values())
+    row = Conversation.objects.filter(pk=conversation.pk).values().first()
+    if how == "settle":
+        call.settle("Deep.", CallCancelled())
+    elif how == "release":
+        call.release(UpstreamFailed())
+    else:
+        call.die()
+    assert Job.objects.get(pk=call.id).ended_at is not None
+    assert bank.charge_of(call.id).status == ("settled" if how == "settle" else "released")
+    assert len(told(call.id)) == 1
+    after = list(Message.objects.filter(conversation=conversation.pk).order_by("id").values())
+    assert after == before
+    assert Conversation.objects.filter(pk=conversation.pk).values().first() == row
+
+
+def test_nobody_is_let_go_by_a_process_that_was_thought_dead(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.die()
+    message = outcomes.let_go(reply_id=call.id, attempt=1)
+    assert message is not None
+    assert message["status"] == call.reply.status == "failed"
+    assert len(told(call.id)) == 1
 
 
 def test_a_message_to_a_deleted_conversation_is_not_found(user: User) -> None:

@@ -170,6 +170,20 @@ def test_the_first_message_gives_the_title_until_a_model_has(speaker: NewSpeaker
     assert again.of("data-title") == []
 
 
+def test_a_title_is_made_only_when_something_has_come(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    failed = alice.send(conversation, alice.words(status=400, times=1))
+    assert failed.of("data-title") == []
+    assert [str(charge.pk) for charge in alice.charges()] == [failed.reply_id]
+    path = f"/{conversation}/messages/{failed.metadata['user_message_id']}/regenerate"
+    with alice.stream("POST", path) as stream:
+        answered = stream.to_the_end()
+    [title] = answered.of("data-title")
+    assert title["data"]["title"] == alice.detail(conversation)["title"]
+    assert [charge.status for charge in alice.charges()] == ["released", "settled", "settled"]
+
+
 def test_a_conversation_that_has_a_title_keeps_it(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin(title="Mine")

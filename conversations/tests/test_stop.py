@@ -1,11 +1,16 @@
 """`POST .../messages/{id}/stop`: what was produced is kept and billed, once."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
+from billing.models import Charge
+from common.money import NUSD_PER_USD
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
-from conversations.tests.speaker import BALANCE_ONLY, Speaker
+from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL, Heard, Speaker
+from events.models import Event
+from jobs.models import Job
 
 
 def stop(person: Speaker, conversation: str, reply_id: str) -> int:
@@ -36,36 +41,123 @@ def test_a_reply_that_is_stopped_keeps_its_text_and_is_billed(speaker: NewSpeake
     assert heard.usage["balance_usd"] == 2 * heard.usage["cost_usd"] > 0
 
 
-def test_before_any_output_it_waits_for_the_first(speaker: NewSpeaker) -> None:
-    alice = speaker()
-    conversation = alice.begin()
-    content = alice.words(tokens=400, ttft_ms=1500, delay_ms=20)
-    with alice.stream("POST", f"/{conversation}/messages", content=content) as stream:
-        stream.until("start")
-        assert stop(alice, conversation, stream.heard.reply_id) == 202
-        heard = stream.to_the_end()
-    reply = alice.message(conversation, heard.reply_id)
-    assert reply["status"] == "cancelled"
-    assert reply["content"]
-    assert heard.usage["cost_usd"] > 0
-
-
-def test_what_brings_nothing_for_ten_seconds_is_cut_and_costs_nothing(
-    speaker: NewSpeaker,
-) -> None:
-    alice = speaker(plan="free", balance_usd=0)
-    conversation = alice.begin()
-    content = alice.words(ttft_ms=60_000)
-    with alice.stream("POST", f"/{conversation}/messages", content=content) as stream:
+def stop_before_any_output(person: Speaker, conversation: str, **named: str) -> Heard:
+    """A message whose reply is stopped, two seconds before its first words."""
+    content = person.words(tokens=400, ttft_ms=2000, delay_ms=20)
+    path = f"/{conversation}/messages"
+    with person.stream("POST", path, named, content=content) as stream:
         stream.until("start")
         began = time.monotonic()
-        assert stop(alice, conversation, stream.heard.reply_id) == 202
+        assert stop(person, conversation, stream.heard.reply_id) == 202
         heard = stream.to_the_end()
-    assert 9 < time.monotonic() - began < 15
+    assert time.monotonic() - began < 1.5
+    return heard
+
+
+def settled(person: Speaker, reply_id: str) -> Charge:
+    """The charge of a reply, when it has ended."""
+    deadline = time.monotonic() + 10
+    while (charge := person.charge(reply_id)).status == Charge.Status.HELD:
+        assert time.monotonic() < deadline, "It is still held."
+        time.sleep(0.05)
+    assert charge.status == Charge.Status.SETTLED
+    return charge
+
+
+def test_before_any_output_its_user_does_not_wait(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=BALANCE_ONLY)
+    heard = stop_before_any_output(alice, conversation)
+    assert heard.types == ["start", "finish", "[DONE]"]
+    assert heard.finish["finishReason"] == "other"
+    assert heard.finish["messageMetadata"] == {"status": "cancelled", "usage": None}
+    assert heard.usage is None
     reply = alice.message(conversation, heard.reply_id)
     assert (reply["status"], reply["content"], reply["usage"]) == ("cancelled", "", None)
-    assert set(heard.usage.values()) == {0}
-    assert alice.charge(heard.reply_id).status == "released"
+    assert reply["ended_at"] is not None
+    assert alice.charge(heard.reply_id).status == "held"
+    assert stop(alice, conversation, heard.reply_id) == 200
+    assert alice.ask("GET", f"/{conversation}/messages/{heard.reply_id}/stream").status_code == 204
+    again = alice.send(conversation, alice.words("And now?"))
+    assert again.finish["finishReason"] == "stop"
+    settled(alice, heard.reply_id)
+
+
+def test_what_came_first_after_that_is_billed_and_changes_nothing_else(
+    speaker: NewSpeaker,
+) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=BALANCE_ONLY)
+    heard = stop_before_any_output(alice, conversation)
+    before = alice.message(conversation, heard.reply_id)
+    charge = settled(alice, heard.reply_id)
+    assert charge.tokens_in > 0
+    assert 0 < charge.tokens_out < 100
+    after = alice.message(conversation, heard.reply_id)
+    assert after["usage"]["balance_usd"] == charge.charge_balance / NUSD_PER_USD > 0
+    assert after | {"usage": None} == before
+    assert Job.objects.get(pk=heard.reply_id).status == Job.Status.CANCELLED
+    log = Event.objects.filter(stream_id=heard.reply_id).order_by("seq")
+    assert list(log.values_list("type", flat=True)) == ["reply.ended"]
+
+
+def test_who_follows_it_is_let_go_too(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    path, content = f"/{conversation}/messages", alice.words(tokens=400, ttft_ms=2000)
+    with alice.stream("POST", path, content=content) as first:
+        first.until("start")
+        with alice.stream("GET", f"/{conversation}/stream") as second:
+            second.until("start")
+            began = time.monotonic()
+            assert stop(alice, conversation, first.heard.reply_id) == 202
+            heard = second.to_the_end()
+    assert time.monotonic() - began < 1.5
+    assert heard.finish["messageMetadata"] == {"status": "cancelled", "usage": None}
+    settled(alice, heard.reply_id)
+
+
+def test_one_json_too(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    content = alice.words(ttft_ms=2000)
+    with ThreadPoolExecutor(1) as hands:
+        path = f"/{conversation}/messages"
+        asked = hands.submit(alice.ask, "POST", path, content=content, stream=False)
+        while (running := alice.detail(conversation)["running_message_id"]) is None:
+            time.sleep(0.02)
+        assert stop(alice, conversation, running) == 202
+        made = asked.result().json()
+    assert (made["message"]["status"], made["message"]["content"]) == ("cancelled", "")
+    assert made["usage"] is None
+    assert made["message"] == alice.message(conversation, running)
+    settled(alice, running)
+
+
+def test_a_free_message_that_is_stopped_before_any_output_is_taken(speaker: NewSpeaker) -> None:
+    alice = speaker(plan="free", balance_usd=0)
+    heard = stop_before_any_output(alice, alice.begin())
+    assert settled(alice, heard.reply_id).cost > 0
+    models = alice.http.get("/api/users/me/entitlements", headers=alice.headers).json()["models"]
+    assert [each["free"]["used"] for each in models if each["model"] == FREE_MODEL] == [1]
+
+
+def test_what_is_stopped_before_any_output_is_sent_once(speaker: NewSpeaker) -> None:
+    alice, named = speaker(), {"Idempotency-Key": uuid4().hex}
+    conversation = alice.begin()
+    heard = stop_before_any_output(alice, conversation, **named)
+    settling = [alice.charge(heard.reply_id).status]
+    for _ in range(2):
+        content = alice.words(tokens=400, ttft_ms=2000, delay_ms=20)
+        path = f"/{conversation}/messages"
+        with alice.stream("POST", path, named, content=content) as stream:
+            again = stream.to_the_end()
+            assert stream.response.headers["idempotency-replayed"] == "true"
+        assert (again.reply_id, again.types) == (heard.reply_id, heard.types)
+        settling.append(settled(alice, heard.reply_id).status)
+    assert settling == ["held", "settled", "settled"]
+    assert again.usage["cost_usd"] > 0
+    assert len(alice.calls()) == 1
 
 
 def test_the_conversation_goes_on_after_it(speaker: NewSpeaker) -> None:

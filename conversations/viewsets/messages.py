@@ -114,7 +114,8 @@ class MessageViewSet(ViewSet):
         """Stop a reply.
 
         202: it ends in a moment, `cancelled`, with the text that has come, which is billed. Before
-        there is any it may take up to ten seconds. 200: it had ended before.
+        there is any, what is billed is the call up to its first words, and the `usage` is there
+        when these have come. 200: it had ended before.
         """
         reply = stop(user=request.user, conversation_id=conversation_id, message_id=message_id)
         ends = reply.status == Message.Status.RUNNING

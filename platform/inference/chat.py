@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import cast
 from uuid import UUID
 
@@ -88,6 +88,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         self._on_progress = on_progress
         self._saved_deltas = 0
         self._saved_at = time.monotonic()
+        self._unread = False
 
     # --- The reader's side ------------------------------------------------------------------------
 
@@ -113,7 +114,12 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         if not self.events and self.error is not None:
             raise self.error
 
-    async def batches(self, patience: float) -> AsyncIterator[list[Delta]]:
+    def dismiss_readers(self) -> None:
+        """End all `batches`: nobody waits for what comes any more."""
+        self._unread = True
+        self._wake()
+
+    async def batches(self, patience: float) -> AsyncGenerator[list[Delta], None]:
         """All deltas from the first on, as they come; an empty batch after each silence of at least
         `patience` seconds, and less than twice that. Ends when the call has ended."""
         loop = asyncio.get_running_loop()
@@ -121,7 +127,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         # One timer that wakes the reader now and then costs less than a timeout for every delta.
         ticker = Ticker(patience, self._wake)
         try:
-            while True:
+            while not self._unread:
                 if seen < len(self.events):
                     fresh = self.events[seen:]
                     seen, seen_at = len(self.events), loop.time()
