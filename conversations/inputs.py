@@ -5,7 +5,7 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
-from common.fields import TextField
+from common.fields import TextField, TitleField
 from conversations.exports import FileFormat
 from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_QUERY, MAX_SYSTEM, MAX_TITLE
 
@@ -13,31 +13,37 @@ from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_QUERY, MAX_SYSTE
 class SpaceInputSerializer(serializers.Serializer[Any]):
     """`instructions` go into each conversation of the space."""
 
-    name = TextField(max_length=MAX_NAME)
+    name = TitleField(max_length=MAX_NAME)
     instructions = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
 class SpaceChangesInputSerializer(SpaceInputSerializer):
     """What is not named stays."""
 
-    name = TextField(max_length=MAX_NAME, required=False)
+    name = TitleField(max_length=MAX_NAME, required=False)
 
 
 class ConversationInputSerializer(serializers.Serializer[Any]):
     """Without a title it is given one when it has begun. `model` answers where a message names
     none; null leaves it to your favourite."""
 
-    title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True, allow_null=True)
     model = ChatModelField(required=False, allow_null=True)
     space_id = serializers.UUIDField(required=False, allow_null=True)
-    system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
+    system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True, allow_null=True)
+
+    def validate_title(self, title: str | None) -> str:
+        return title or ""
+
+    def validate_system(self, system: str | None) -> str:
+        return system or ""
 
 
 class ConversationChangesInputSerializer(ConversationInputSerializer):
     """What is not named stays. `active_leaf_id` is the end of the branch that shall be shown; a
-    `space_id` of null takes the conversation out of its space."""
+    `space_id` of null takes the conversation out of its space, and an empty `title` calls it after
+    its first message again."""
 
-    title = TextField(max_length=MAX_TITLE, required=False)
     active_leaf_id = serializers.UUIDField(required=False)
 
 

@@ -1,10 +1,10 @@
 """How a model is asked for the title of a conversation, and what of its answer is one."""
 
 import re
-import unicodedata
 from typing import Final
 
 from common.fences import Fence
+from common.titles import JOINERS, one_line
 from providers.types import Message
 
 MAX_CHARACTERS: Final = 80
@@ -25,9 +25,7 @@ _TAG = re.compile(r"</?(?:title|message)>", re.IGNORECASE)
 _QUOTES: Final = "\"'`*«»‹›„“”‚‘’「」『』《》〈〉 "  # noqa: RUF001
 _HEADINGS: Final = "#>"
 _FULL_STOPS: Final = ".。．"  # noqa: RUF001
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
-_JOINERS: Final = "\u200c\u200d"  # within words of some scripts, and in emoji
-_WRAPPING: Final = _QUOTES + _JOINERS
+_WRAPPING: Final = _QUOTES + JOINERS
 
 
 def title_prompt(message: str) -> tuple[Message, ...]:
@@ -39,7 +37,7 @@ def title_prompt(message: str) -> tuple[Message, ...]:
 def title_in(answer: str) -> str | None:
     """The title that an answer brings: its first line, without what was wrapped around it. None
     where that is empty, or an answer to something else."""
-    line = next((line for line in map(_plain, answer.splitlines()) if line), "")
+    line = next((line for line in map(one_line, answer.splitlines()) if line), "")
     title = _unwrapped(_LABEL.sub("", _unwrapped(_TAG.sub("", line))))
     return title if _is_one(title) else None
 
@@ -48,15 +46,6 @@ def _is_one(title: str) -> bool:
     if not 0 < len(title) <= MAX_CHARACTERS or len(title.split()) > MAX_WORDS:
         return False
     return not title.endswith(":")  # what comes after would be it
-
-
-def _plain(line: str) -> str:
-    """The line without what is not seen: it may control how text is shown."""
-    return "".join(filter(_is_seen, " ".join(line.split()))).strip()
-
-
-def _is_seen(character: str) -> bool:
-    return character in _JOINERS or unicodedata.category(character) not in _UNSEEN
 
 
 def _unwrapped(title: str) -> str:

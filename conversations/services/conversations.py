@@ -20,6 +20,7 @@ from conversations.errors import (
     TooManyNewConversations,
 )
 from conversations.models import Attachment, Conversation, Message, Space
+from conversations.selectors.beginnings import beginning_of
 from conversations.services.locks import lock_conversation, lock_space
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
 from files.services.uploads import release
@@ -27,6 +28,7 @@ from jobs import services as jobs
 
 _DAY = timedelta(days=1)
 _USERS = Conversation.TitleSource.USER
+_FIRST_MESSAGES = Conversation.TitleSource.FIRST_MESSAGE
 
 
 class ConversationChanges(TypedDict, total=False):
@@ -64,14 +66,15 @@ def create(
 
 @transaction.atomic
 def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationChanges]) -> None:
-    """Change what is named. A title of the user's own is never replaced by a model's.
+    """Change what is named. A title of the user's own is never replaced by a model's; an empty one
+    gives way to the beginning of the first message.
 
     Raises NotFound, SpaceNotFound, MessageNotFound.
     """
     space = _space(user, changes.get("space_id"))
     conversation = lock_conversation(user, conversation_id)
     if "title" in changes:
-        conversation.title, conversation.title_source = changes["title"], _USERS
+        _entitle(conversation, changes["title"])
     if "model" in changes:
         conversation.model = changes["model"] or ""
     if "space_id" in changes:
@@ -122,6 +125,12 @@ def _space(user: User, space_id: UUID | None) -> Space | None:
         return lock_space(user, space_id)
     except NotFound:
         raise SpaceNotFound from None
+
+
+def _entitle(conversation: Conversation, title: str) -> None:
+    """Without a title, it is called after its first message, as when it began."""
+    conversation.title = title or beginning_of(conversation)
+    conversation.title_source = _USERS if title else _FIRST_MESSAGES
 
 
 def _message(conversation: Conversation, message_id: UUID) -> Message:

@@ -81,6 +81,13 @@ def test_a_longer_list_takes_no_more_queries(alice: Persona) -> None:
     assert len(many) == len(few) == 2
 
 
+def test_a_name_is_one_line_of_what_is_seen(alice: Persona) -> None:
+    space = make(alice, name=" Se\u202ea\n 1 ").json()
+
+    assert space["name"] == "Sea 1"
+    assert change(alice, space["id"], name="Se\x1ba\t2").json()["name"] == "Sea 2"
+
+
 def test_only_what_is_named_is_changed(alice: Persona) -> None:
     space = make(alice, instructions="Be brief.").json()
 
@@ -150,6 +157,7 @@ def test_parallel_creations_do_not_pass_the_limit() -> None:
         ({}, "name"),
         ({"name": ""}, "name"),
         ({"name": "   "}, "name"),
+        ({"name": "\u2066\u2069"}, "name"),
         ({"name": None}, "name"),
         ({"name": 7}, "name"),
         ({"name": "x" * (MAX_NAME + 1)}, "name"),

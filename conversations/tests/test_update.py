@@ -42,6 +42,32 @@ def test_a_title_is_the_users_from_then_on(alice: Persona) -> None:
     assert (sea.title, sea.title_source) == ("Ocean", "user")
 
 
+@pytest.mark.parametrize("nothing", ["", " \u202e\n", None])
+def test_without_a_title_it_is_called_after_its_first_message(
+    alice: Persona, nothing: str | None
+) -> None:
+    sea = talk(alice.user, "How\tdeep?\nI wonder.", "Very.", title="Sea", title_source="user")
+
+    assert change(alice, sea, title=nothing).json()["title"] == "How deep?"
+
+    sea.refresh_from_db()
+    assert sea.title_source == "first_message"
+
+
+def test_a_title_is_one_line_of_what_is_seen(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep?")
+
+    changed = change(alice, sea, title=" Se\u202ea\n👩\u200d👧\x1b ").json()
+
+    assert changed["title"] == "Sea 👩\u200d👧"
+
+
+def test_instructions_of_null_are_none(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep?", system="Be brief.")
+
+    assert change(alice, sea, system=None).json()["system"] == ""
+
+
 def test_null_takes_it_out_of_its_space_and_leaves_the_model_open(alice: Persona) -> None:
     space = Space.objects.create(account=alice.user, name="Sea")
     sea = talk(alice.user, "How deep?", space=space, model=MODEL)
@@ -76,8 +102,6 @@ def test_renaming_is_no_activity(alice: Persona) -> None:
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"title": ""}, "title"),
-        ({"title": None}, "title"),
         ({"title": "x" * (MAX_TITLE + 1)}, "title"),
         ({"model": "gpt-0"}, "model"),
         ({"space_id": "sea"}, "space_id"),

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.money import NUSD_PER_USD, usd, whole_cents
+from common.titles import one_line
 
 
 class TextField(serializers.CharField):
@@ -15,6 +16,16 @@ class TextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class TitleField(TextField):
+    """What a thing is called: one line, without what is not seen."""
+
+    def to_internal_value(self, data: Any) -> str:
+        title = one_line(super().to_internal_value(data))
+        if not title and not self.allow_blank:
+            self.fail("blank")
+        return title
 
 
 class WholeNumberField(serializers.IntegerField):

@@ -1,7 +1,23 @@
-"""What a thing is called before anybody has named it."""
+"""What things are called: on one line, without what is not seen."""
+
+import unicodedata
+
+# Control and format characters, which may change how text around them is shown.
+_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
+JOINERS = "\u200c\u200d"  # within words of some scripts, and in emoji
+
+
+def one_line(text: str) -> str:
+    """The text with single spaces, without what is not seen."""
+    return "".join(filter(_is_seen, " ".join(text.split()))).strip()
 
 
 def first_line(text: str, limit: int) -> str:
-    """The first line of a text, cut to `limit` characters."""
-    line = " ".join(text.strip().partition("\n")[0].split())
+    """What a thing is called before anybody has named it: the first line of a text, cut to `limit`
+    characters."""
+    line = one_line(text.strip().partition("\n")[0])
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _is_seen(character: str) -> bool:
+    return character in JOINERS or unicodedata.category(character) not in _UNSEEN
