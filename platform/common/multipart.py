@@ -69,8 +69,9 @@ def _parse(
 
 class _Form(MultiPartParser):
     def sanitize_file_name(self, file_name: str) -> str:
-        """A file is one although nothing of its name can be kept."""
-        return super().sanitize_file_name(file_name) or _NAMELESS
+        """A file is one although nothing of its name can be kept. Browsers write quotation marks
+        as `%22` (https://html.spec.whatwg.org/#multipart-form-data)."""
+        return super().sanitize_file_name(file_name.replace("%22", '"')) or _NAMELESS
 
 
 class _OneFile(FileUploadHandler):

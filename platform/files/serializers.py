@@ -15,11 +15,13 @@ class UploadInputSerializer(serializers.Serializer[Any]):
 
 
 class UploadSerializer(serializers.ModelSerializer[Upload]):
-    """A file that was uploaded. `mime` is what its bytes are, `size` how many."""
+    """A file that was uploaded. `mime` is what its bytes are, `size` how many; `readable` says that
+    models are given its text, and not just its name."""
 
     mime = serializers.CharField(source="media_type", read_only=True)
+    readable = serializers.BooleanField(source="is_text", read_only=True)
 
     class Meta:
         model = Upload
-        fields = ["id", "name", "mime", "size", "created_at"]
+        fields = ["id", "name", "mime", "size", "readable", "created_at"]
         read_only_fields = fields

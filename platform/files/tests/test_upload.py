@@ -46,6 +46,7 @@ def test_a_file_is_kept_and_described(alice: Persona) -> None:
         "name": "Grüße.txt",
         "mime": "text/plain",
         "size": len(content),
+        "readable": True,
         "created_at": response.json()["created_at"],
     }
     assert (upload.account, upload.is_text) == (alice.user, True)
@@ -78,7 +79,9 @@ def test_files_of_all_sizes_arrive_whole(alice: Persona, size: int) -> None:
         ("\u2067a\u2069.txt", "a.txt"),
         ("cafe\u0301.txt", "café.txt"),
         ("\u202e\u202d", "file"),
+        (".env", ".env"),
         ("..", "file"),
+        ("my %22best%22.txt", "my best .txt"),
         (" ", "file"),
         ("世界" * 80 + ".md", "世界" * 80 + ".md"),
     ],
@@ -94,6 +97,8 @@ def test_a_name_is_made_harmless(alice: Persona, sent: str, kept: str) -> None:
 def test_what_it_is_is_told_by_its_bytes(alice: Persona) -> None:
     upload = uploaded(alice, File(PNG, "letter.txt", "text/plain"))
     assert (upload.media_type, upload.is_text) == ("image/png", False)
+    told = alice.client.get(f"{URL}/{upload.pk}").json()
+    assert (told["mime"], told["readable"]) == ("image/png", False)
     upload = uploaded(alice, File(b"no picture", "picture.png", "image/png"))
     assert (upload.media_type, upload.is_text) == ("text/plain", True)
 

@@ -41,7 +41,7 @@ def test_a_page_that_is_none_is_refused(alice: Persona, query: str) -> None:
 def test_an_upload_is_shown(alice: Persona) -> None:
     upload = uploaded(alice, File(PNG, "a.png"))
     answer = alice.client.get(f"{URL}/{upload.pk}").json()
-    assert answer.keys() == {"id", "name", "mime", "size", "created_at"}
+    assert answer.keys() == {"id", "name", "mime", "size", "readable", "created_at"}
     assert (answer["name"], answer["mime"], answer["size"]) == ("a.png", "image/png", len(PNG))
 
 
