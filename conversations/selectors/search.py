@@ -1,6 +1,6 @@
 """Finding conversations by words that were said in them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import NamedTuple
 from uuid import UUID
 
@@ -43,9 +43,11 @@ class Search(Struct, frozen=True):
             return []
         return RawSQL(_FOUND, (self.user.pk, self.query))  # noqa: S611 - with parameters
 
-    def matches(self, conversation_ids: Iterable[UUID]) -> dict[UUID, Match]:
+    def matches(self, conversation_ids: Collection[UUID]) -> dict[UUID, Match]:
         """Where the words are in each of these conversations; those that have them only in their
         title are left out."""
+        if not conversation_ids:
+            return {}
         with connection.cursor() as cursor:
             cursor.execute(_MATCHES, (self.user.pk, self.query, list(conversation_ids)))
             return {

@@ -53,7 +53,7 @@ class ConversationViewSet(ViewSet):
         found = list_conversations(request.user, space_id=asked.get("space_id"), search=search)
         pages = NewestFirst("activity")
         page = pages.paginate_queryset(found, request)
-        matches = search.matches(row.pk for row in page) if search else {}
+        matches = search.matches([row.pk for row in page]) if search else {}
         rows = ConversationRowSerializer(page, many=True, context={"matches": matches})
         return pages.get_paginated_response(rows.data)
 
