@@ -32,7 +32,7 @@ ALONE = 100
 WARM_UP_SECONDS = 2.0
 _WORDS, _SLOW_WORDS = "Tell me something timed.", "Tell me something timed, slow and long."
 # Words that the last of the slow replies has when memory is taken. Each has 180, in 90 s.
-_EARLY, _LATE = 5, 65
+_EARLY, _LATE = 20, 65
 _OPENED_AT_ONCE = 8
 _PATIENCE = 200  # seconds
 # One client address may ask 1,000 times a minute.
@@ -99,8 +99,8 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Many replies at once. Bytes of proportional set size: `each` of a stream, when all have begun
-    to speak, and how much more with each word that comes then (`growth`). `at_once` were open
+    """Many replies at once. Bytes of proportional set size: `each` of a stream, when all have spoken
+    for a while, and how much more with each word that comes then (`growth`). `at_once` were open
     until then."""
 
     each: float
