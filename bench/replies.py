@@ -99,9 +99,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Many replies at once. Bytes of proportional set size: `each` of a stream, when all have spoken
-    for a while, and how much more with each word that comes then (`growth`). `at_once` were open
-    until then."""
+    """Many replies at once. Bytes of proportional set size: `each` of a stream, when all have
+    spoken for a while, and how much more with each word that comes then (`growth`). `at_once` were
+    open until then."""
 
     each: float
     growth: float
