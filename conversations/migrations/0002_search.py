@@ -9,11 +9,18 @@ from django.db import migrations, models
 
 import conversations.words
 
-_WORDS = """
+# Letters come without their marks, and with a space around each that belongs to a script without
+# spaces: Thai, Lao, Burmese and Khmer, kana and Chinese characters.
+_WORDS = r"""
 CREATE FUNCTION conversations_words(account uuid, said text) RETURNS tsvector
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT strip(to_tsvector('simple'::regconfig, regexp_replace(
-               ' ' || left(said, 100000), '[^[:alnum:]]+', ' x' || right(account::text, 2), 'g'
+    SELECT strip(to_tsvector('simple'::regconfig, regexp_replace(regexp_replace(
+               normalize(regexp_replace(
+                   replace(normalize(' ' || left(said, 20000), NFKD), 'ß', 'ss'),
+                   '[\u0300-\u036f]', '', 'g'), NFC),
+               '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff])',
+               ' \1 ', 'g'),
+               '[^[:alnum:]]+', ' x' || right(account::text, 2), 'g'
            ))) || array_to_tsvector(ARRAY[account::text])
 $$
 """

@@ -32,6 +32,6 @@ LANGUAGE sql STABLE SET enable_seqscan = off AS $$
         WHERE said.account_id = p_account AND said.conversation_id = ANY (p_conversations)
         ORDER BY said.conversation_id, said.id DESC
     )
-    SELECT m.conversation_id, m.id, left(m.content, 100000)
+    SELECT m.conversation_id, m.id, left(m.content, 20000)
     FROM newest JOIN conversations_message m USING (id)
 $$;

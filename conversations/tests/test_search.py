@@ -135,6 +135,14 @@ def test_instructions_and_reasoning_are_not_searched(alice: Persona) -> None:
         ("gpt-5 is out", "gpt-5"),
         ("Я люблю море", "мор"),
         ("東京タワー", "東京"),
+        ("東京タワー", "タワー"),
+        ("我下个月想去北京旅游。请给我一些建议。", "北京"),
+        ("我下个月想去北京旅游。请给我一些建议。", "旅游 建议"),
+        ("สวัสดีครับ", "ครับ"),
+        ("서울은 한국의 수도", "한국"),
+        ("A café in Zürich, in the Hauptstraße", "cafe zurich hauptstrasse"),
+        ("A cafe in Zurich", "café zürich"),
+        ("\uff21\uff22\uff23", "abc"),
         ("🌊sea🌊", "sea"),
     ],
 )
@@ -291,3 +299,25 @@ def scans_of_messages() -> int:
         )
         scans: int = cursor.fetchone()[0]
         return scans
+
+
+def test_a_hit_in_a_script_without_spaces_tells_where_it_is(alice: Persona) -> None:
+    talk(alice.user, f"{'我想知道。' * 100}北京很大。")
+
+    [row] = search(alice, "北京")
+
+    assert "北京很大" in row["match"]["snippet"]
+
+
+def test_a_hit_without_its_marks_tells_where_it_is(alice: Persona) -> None:
+    talk(alice.user, f"{'Well. ' * 100}Zürich.")
+
+    [row] = search(alice, "zurich")
+
+    assert row["match"]["snippet"].endswith("Zürich.")
+
+
+def test_the_first_20_000_characters_are_searched(alice: Persona) -> None:
+    talk(alice.user, f"{'Well. ' * 4_000}The sea.")
+
+    assert found(alice, "sea") == []
