@@ -22,12 +22,6 @@ HEADERS = {
 # A comment, so that nothing on the way closes a connection that is silent.
 PING = b": ping\n\n"
 
-_NOTHING_USED: dict[str, int | float] = {
-    **dict.fromkeys(
-        ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "total_tokens"), 0
-    ),
-    **dict.fromkeys(("cost_usd", "plan_usd", "balance_usd"), 0.0),
-}
 _FINISH_REASONS = {"stop": "stop", "length": "length", "content_filter": "content-filter"}
 
 
@@ -64,8 +58,8 @@ class Frames:
     def end(self, message: dict[str, Any] | None) -> bytes:
         """The last frames: why there is no answer, if there is none, and what it cost.
 
-        `message` is what `reply.ended` tells. Of one that was stopped before it said anything it is
-        not known yet what it will cost: its `usage` is null.
+        `message` is what `reply.ended` tells. Its `usage` is null where nothing was billed, and
+        where it is not known yet what will be: it was stopped before it said anything.
         """
         frames = self._close()
         reason = "other"
@@ -75,7 +69,6 @@ class Frames:
             reason = _FINISH_REASONS.get(message["finish_reason"] or "", "other")
             if message["status"] == "failed":
                 reason = "error"
-                metadata["usage"] = metadata["usage"] or _NOTHING_USED
                 frames.append(self._error(message["error"]))
         finish = {"type": "finish", "finishReason": reason, "usage": metadata["usage"]}
         frames.append(self._frame({**finish, "messageMetadata": metadata}))

@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -17,8 +19,12 @@ from common.errors import DomainError
 from common.local.paths import ROOT
 from common.local.throwaway import MARK
 from config.openapi import document
+from conversations.frames import Frames
 from conversations.inputs_sending import SendInputSerializer
+from conversations.models import Message
+from conversations.replies.handler import ReplyAbandoner
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
+from providers.types import FinishReason
 from tests.chaos.proxy import CuttingProxy
 from tests.clients.environments import PROGRAMS, node_client
 from tests.documents import examples, rows, section
@@ -91,6 +97,25 @@ def test_the_reader_is_told_of_a_failure(web: Web, talk: Talk, tmp_path: Path) -
 
 
 @with_node
+def test_the_reader_has_what_was_stored_of_a_reply_that_was_interrupted(
+    web: Web, talk: Talk, tmp_path: Path
+) -> None:
+    [example] = examples(section(PAGE, "A reader of your own"), "js")
+    content = talk.content(tokens=500, delay_ms=20)
+
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(in_node, example, tmp_path, web.url, talk, content)
+        while not (talk.replies().exists() and stored(web, talk)["content"]):
+            time.sleep(0.05)
+        ReplyAbandoner().abandon(talk.reply.pk, 1)
+        reply = json.loads(reading.result())
+
+    message = stored(web, talk)
+    assert message["error"]["code"] == "interrupted"
+    assert (reply["text"], reply["error"]) == (message["content"], message["error"]["message"])
+
+
+@with_node
 def test_the_reader_is_told_of_a_refusal(committed: None, web: Web, tmp_path: Path) -> None:
     poor = Talk(new_user("bob", plan="max"))
     [example] = examples(section(PAGE, "A reader of your own"), "js")
@@ -158,6 +183,23 @@ def test_every_refusal_is_explained() -> None:
         and f"- {error.message}" in answers.get(str(error.status), {}).get("description", "")
     }
     assert explained == described
+
+
+def test_every_end_is_explained() -> None:
+    [stream, status, reason] = zip(
+        *(row[:3] for row in rows(section(PAGE, "How it ended"))), strict=True
+    )
+
+    for theirs, state, ours in zip(stream, status, reason, strict=True):
+        ended = {
+            "status": state,
+            "finish_reason": None if ours == "null" else ours,
+            "usage": None,
+            "error": {"code": "", "message": ""},
+        }
+        assert f'"finishReason":"{theirs}"' in Frames().end(ended).decode()
+    assert set(reason) == {*get_args(FinishReason), "null"}
+    assert {*status, "running"} == set(Message.Status.values)
 
 
 def _all_errors(kind: type[DomainError]) -> Iterator[type[DomainError]]:

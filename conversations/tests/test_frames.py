@@ -96,8 +96,7 @@ def test_a_failure_is_told_before_the_end() -> None:
     told, last = finish(failed)
     assert told == {"type": "error", "errorText": "It failed.", "code": "upstream_error"}
     assert last["finishReason"] == "error"
-    assert set(last["usage"].values()) == {0}
-    assert len(last["usage"]) == 8
+    assert (last["usage"], last["messageMetadata"]) == (None, {"status": "failed", "usage": None})
 
 
 def test_a_reply_that_is_no_more_ends_too() -> None:

@@ -79,7 +79,7 @@ def test_a_free_message_that_fails_before_it_is_answered_comes_back(
     conversation = alice.begin()
     heard = alice.send(conversation, alice.words(**steering))
     assert heard.finish["finishReason"] == "error"
-    assert set(heard.usage.values()) == {0}
+    assert heard.finish["usage"] is None
     assert free_window(alice)["used"] == 0
 
 

@@ -85,6 +85,15 @@ def test_a_failure_is_told_and_what_came_before_it_stays(run: Run, web: Web, tal
     assert seen["message"]["metadata"]["usage"] == message["usage"]
 
 
+def test_a_reply_that_was_not_billed_has_no_usage(run: Run, web: Web, talk: Talk) -> None:
+    seen = _in_node(run, web, talk, "shown", status=400)
+
+    [_, message] = _messages(web, talk)
+    assert seen["errors"] == [message["error"]["message"]]
+    assert seen["message"]["metadata"]["status"] == "failed"
+    assert seen["message"]["metadata"]["usage"] is message["usage"] is None
+
+
 def test_a_refusal_is_what_it_says(run: Run, web: Web, alice: Customer) -> None:
     poor = Talk(new_user("bob", plan="max"), marker=alice.marker)
 
