@@ -93,8 +93,9 @@ def system_text(*, of_conversation: str, of_space: str, of_user: str) -> str:
 
 
 def user_turn(content: str, files: Sequence[File] = ()) -> Turn:
-    """What a user says, with the files that go with it after it."""
-    return Turn("user", "\n\n".join([content, *map(_attachment, files)]), tuple(files))
+    """What a user says, with the files that go with it after it; they may be all."""
+    said = [content] if content else []
+    return Turn("user", "\n\n".join([*said, *map(_attachment, files)]), tuple(files))
 
 
 def check_fits(

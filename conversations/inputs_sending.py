@@ -20,6 +20,7 @@ LAST_EVENT_ID = OpenApiParameter(
     description="The `id` of the last frame that came: what follows it is sent.",
 )
 
+_PARENT = "parent_id"
 _OFFSET = re.compile(r"[0-9]{1,18}")
 
 
@@ -28,33 +29,46 @@ class ReplyInputSerializer(serializers.Serializer[Any]):
 
     model = ChatModelField(
         required=False,
+        allow_null=True,
         help_text="Without one, the conversation's answers, or else the first of your favourites.",
     )
     reasoning_effort = serializers.ChoiceField(
         get_args(ReasoningEffort),
         required=False,
+        allow_null=True,
         help_text="How hard the model shall think, if it can: else as your preferences say.",
     )
     stream = FlagField(default=True)
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Null is as if it were not said, but for a parent."""
+        return {name: said for name, said in attrs.items() if said is not None or name == _PARENT}
+
 
 class SendInputSerializer(ReplyInputSerializer):
-    """A message. `parent_id` is the message that it follows, null for a new beginning; without it,
-    the message goes to the end of the branch that is shown."""
+    """A message, which has words or files. `parent_id` is the message that it follows, null for a
+    new beginning; without it, the message goes to the end of the branch that is shown."""
 
-    content = TextField(max_length=MAX_CONTENT, trim_whitespace=False)
+    content = TextField(max_length=MAX_CONTENT, trim_whitespace=False, allow_blank=True)
     upload_ids = BoundedListField(
-        child=serializers.UUIDField(), max_length=MAX_ATTACHMENTS, required=False
+        child=serializers.UUIDField(),
+        max_length=MAX_ATTACHMENTS,
+        required=False,
+        allow_null=True,
     )
     parent_id = serializers.UUIDField(required=False, allow_null=True)
 
     def validate_content(self, content: str) -> str:
-        if not content.strip():
-            raise serializers.ValidationError("This field may not be blank.")
-        return content
+        return content if content.strip() else ""
 
-    def validate_upload_ids(self, upload_ids: list[Any]) -> list[Any]:
-        return list(dict.fromkeys(upload_ids))
+    def validate_upload_ids(self, upload_ids: list[Any] | None) -> list[Any] | None:
+        return upload_ids and list(dict.fromkeys(upload_ids))
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        said = super().validate(attrs)
+        if not said["content"] and not said.get("upload_ids"):
+            raise serializers.ValidationError({"content": "Say something, or send a file."})
+        return said
 
 
 def read_last_event_id(request: Request) -> int | None:

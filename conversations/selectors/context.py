@@ -105,6 +105,9 @@ def _turns(branch: Sequence[Message], room: Length) -> Iterator[Turn]:
 
 
 def _says_something(message: Message) -> bool:
+    """Users do, if only by a file."""
+    if message.role == Message.Role.USER:
+        return True
     return message.status != Message.Status.RUNNING and bool(message.content.strip())
 
 

@@ -172,6 +172,19 @@ def test_files_go_with_their_messages(alice: User, given: Given) -> None:
     assert attached_to(message) == [first]
 
 
+def test_a_file_without_words_is_all_that_is_said(alice: User, given: Given) -> None:
+    conversation = talk(alice, "", "Done.")
+    message = conversation.messages.get(role=Message.Role.USER)
+    Attachment.objects.create(message=message, upload=_upload(alice, b"Wide."))
+
+    context = given(conversation, "", uploads=[_upload(alice, b"Tief.")])
+
+    one, _, two = _said(context)
+    assert re.match(r"<attachment .*>\nWide\.\n</attachment>$", one)
+    assert re.match(r"<attachment .*>\nTief\.\n</attachment>$", two)
+    assert (context.report["messages"], context.report["omitted"]) == (3, 0)
+
+
 def test_files_that_are_no_text_are_named(alice: User, given: Given) -> None:
     picture = _upload(alice, b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "cat.png", "image/png")
     context = given(talk(alice), uploads=[picture])

@@ -53,6 +53,20 @@ def test_a_file_is_sent_again_with_what_follows(speaker: NewSpeaker) -> None:
     assert [file["id"] for file in heard.metadata["context"]["attachments"]] == [notes["id"]]
 
 
+def test_a_file_may_be_all_that_is_said(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    notes = _upload(alice, "notes.txt", alice.words("deep").encode())
+
+    heard = alice.send(conversation, " \n", upload_ids=[notes["id"]])
+
+    [call] = alice.calls()
+    assert call["user_text"].startswith("<attachment")
+    assert heard.of("data-title") == []
+    detail = alice.detail(conversation)
+    assert (detail["title"], detail["messages"][0]["content"]) == ("notes.txt", "")
+
+
 def test_instructions_are_sent(speaker: NewSpeaker) -> None:
     alice = speaker()
     space = alice.http.post(

@@ -119,6 +119,16 @@ def test_without_a_stream_one_json_comes_at_the_end(speaker: NewSpeaker) -> None
     assert reply["content"] == SEA
 
 
+def test_null_is_as_if_it_were_not_said(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=FREE_MODEL)
+    nothing = {"model": None, "reasoning_effort": None}
+    heard = alice.send(conversation, upload_ids=None, **nothing)
+    assert heard.metadata["model"] == FREE_MODEL
+    path = f"/{conversation}/messages/{heard.reply_id}/regenerate"
+    assert alice.do("POST", path, stream=False, **nothing)["message"]["model"] == FREE_MODEL
+
+
 def test_a_conversation_goes_on(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()

@@ -68,6 +68,7 @@ def test_what_is_not_there_comes_before_what_is_wrong(speaker: NewSpeaker) -> No
     [
         ({"content": ""}, "content"),
         ({"content": " \n\t "}, "content"),
+        ({"content": "", "upload_ids": []}, "content"),
         ({"content": None}, "content"),
         ({"content": 7}, "content"),
         ({"content": ["Hi"]}, "content"),
