@@ -9,23 +9,34 @@ from django.db import connection
 from billing.errors import FreeBudgetSpent
 from common.money import NUSD_PER_USD
 
-# As old may be what a process knows of the day's costs.
+# So often one of those who ask a process adds up the day's costs, which may take a while; the
+# others go by what was known before. That is forgotten when nobody has asked for long.
 KEPT_SECONDS = 10
+FORGOTTEN_SECONDS = 600
 # Until midnight is too long for a client to wait in silence; budgets can be raised.
 MAX_RETRY_SECONDS = 3600
 
 
 def check() -> None:
-    """Is there something left of FREE_DAILY_BUDGET_USD? Raises FreeBudgetSpent."""
-    if _spent_lately() >= settings.FREE_DAILY_BUDGET_USD * NUSD_PER_USD:
-        raise FreeBudgetSpent(retry_after=min(_seconds_left(), MAX_RETRY_SECONDS))
+    """Raises FreeBudgetSpent where `find_refusal` finds it."""
+    if refusal := find_refusal():
+        raise refusal
+
+
+def find_refusal() -> FreeBudgetSpent | None:
+    """Is there nothing left of FREE_DAILY_BUDGET_USD? Nobody asks this who holds a lock."""
+    if _spent_lately() < settings.FREE_DAILY_BUDGET_USD * NUSD_PER_USD:
+        return None
+    return FreeBudgetSpent(retry_after=min(_seconds_left(), MAX_RETRY_SECONDS))
 
 
 def _spent_lately() -> int:
-    spent: int | None = cache.get("free_budget")
-    if spent is None:
+    day = datetime.now(UTC).date().isoformat()
+    is_due = cache.add(f"free_budget_due:{day}", True, KEPT_SECONDS)
+    spent: int | None = cache.get(f"free_budget:{day}")
+    if spent is None or is_due:
         spent = _spent()
-        cache.set("free_budget", spent, KEPT_SECONDS)
+        cache.set(f"free_budget:{day}", spent, FORGOTTEN_SECONDS)
     return spent
 
 

@@ -1,10 +1,14 @@
 """What the platform gives away in one day, and when that is all."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
@@ -114,6 +118,36 @@ def test_it_is_asked_once_in_a_while(
     with django_assert_num_queries(1):
         free_budget.check()
         free_budget.check()
+
+
+def test_while_one_asks_the_others_go_by_what_was_known() -> None:
+    free_budget.check()
+    with ThreadPoolExecutor(1) as hands, transaction.atomic():
+        # Until the end of this block nobody else can add up what was charged.
+        with connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE billing_charge IN ACCESS EXCLUSIVE MODE")
+        cache.delete(f"free_budget_due:{datetime.now(UTC).date()}")
+        asking = hands.submit(_check_elsewhere)
+        while not _is_waited_for():
+            time.sleep(0.01)
+        with CaptureQueriesContext(connection) as asked:
+            free_budget.check()
+        assert len(asked) == 0
+        transaction.set_rollback(True)
+    asking.result()
+
+
+def _check_elsewhere() -> None:
+    try:
+        free_budget.check()
+    finally:
+        connection.close()
+
+
+def _is_waited_for() -> bool:
+    """Does anybody wait for the table of charges?"""
+    waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass)"
+    return bool(run(waiting, "billing_charge")[0])
 
 
 def test_it_is_read_by_its_index() -> None:

@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors.charges import ChargeUsage, get_usage
+from billing.selectors.named import find_made
+from billing.types import Once
 from common.errors import NotFound
 from conversations.models import Attachment, Message
 from events.selectors import list_data
@@ -66,6 +68,20 @@ def get_message(user: User, conversation_id: UUID, message_id: UUID) -> Message:
     if message is None:
         raise NotFound
     return message
+
+
+def has_failed_free(user: User, reply: Message) -> bool:
+    """Has that reply failed before anything came of it that was billed?"""
+    return reply.status == Message.Status.FAILED and not get_usage(user, [reply.pk])
+
+
+def find_failed(user: User, once: Once | None) -> Message | None:
+    """The reply of a request that was sent before, if it has failed so: the request is to be
+    carried out anew, and what it says stands there."""
+    if once is None or (made := find_made(user, once)) is None:
+        return None
+    reply = Message.objects.filter(pk=made, account_id=user.pk).first()
+    return reply if reply is not None and has_failed_free(user, reply) else None
 
 
 def state_of(user: User, message: Message) -> MessageState:

@@ -2,7 +2,7 @@
 is begun."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -105,6 +105,22 @@ def draft_regeneration(
         uploads=attached_to(message),
     )
     return _draft(user, conversation, question, model, reasoning_effort)
+
+
+def draft_repeat(
+    user: User,
+    conversation: Conversation,
+    failed: Message,
+    *,
+    model: str = "",
+    reasoning_effort: ReasoningEffort | None = None,
+    **_said: Any,
+) -> Draft:
+    """The reply to a request that is sent again because its reply has failed: what it said stands
+    there. Raises as `draft_regeneration` does."""
+    return draft_regeneration(
+        user, conversation, failed, model=model, reasoning_effort=reasoning_effort
+    )
 
 
 def _draft(

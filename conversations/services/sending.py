@@ -5,15 +5,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Now
 from msgspec import Struct
 
-from accounts.models import User
-from billing.errors import IdempotencyInProgress
+from billing.errors import FreeBudgetSpent, IdempotencyInProgress
 from billing.selectors import free_budget
 from billing.selectors.affordability import get_purse
-from billing.selectors.charges import get_usage
 from billing.services import named
 from billing.services.holds import hold
 from billing.types import Once
@@ -21,6 +19,7 @@ from common.ids import uuid7
 from common.titles import first_line
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import Attachment, Conversation, Message
+from conversations.selectors.messages import has_failed_free
 from conversations.services.drafts import Draft
 from conversations.services.locks import lock_conversation
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, MAX_TITLE, STREAM
@@ -51,21 +50,35 @@ class Begun(Struct, frozen=True, kw_only=True):
     is_first: bool
 
 
-@transaction.atomic
 def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -> Begun | Message:
     """Begin a reply, all of it or nothing, in the process of that `owner_id`. Returns the reply
-    itself where the request was sent before and its reply has been billed.
+    itself where the request was sent before and its reply has been billed, or stopped.
 
     Raises IdempotencyMismatch, IdempotencyInProgress, NotFound, ReplyRunning, ConversationFull,
     TooManyRuns, ProviderNotAvailable, FreeBudgetSpent and PaymentRequired.
     """
+    # Asked before the wallet is taken, because it may take a while, and told when its turn comes.
+    spent = free_budget.find_refusal() if draft.is_free else None
+    with transaction.atomic():
+        return _begin(draft, once, owner_id, request_id, spent)
+
+
+def _begin(
+    draft: Draft,
+    once: Once | None,
+    owner_id: UUID,
+    request_id: str,
+    spent: FreeBudgetSpent | None,
+) -> Begun | Message:
     user = draft.user
     made = named.take(account=user, once=once)
-    if made is not None and (reply := _find_billed(user, made)):
+    if made is not None and (reply := _find_made(draft, made)):
         return reply
     conversation = lock_conversation(user, draft.conversation.pk)
     _check_state(conversation, draft)
     _check_room(conversation, draft)
+    if spent:
+        raise spent
     question = draft.question or _say(conversation, draft)
     call = _call(draft, request_id)
     hold(hold_request(call, owner_id))
@@ -75,17 +88,18 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
     return begun
 
 
-def _find_billed(user: User, reply_id: UUID) -> Message | None:
+def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
     """The reply that the request has brought; None where that failed and was not billed, so that
     the request may be carried out anew. Raises IdempotencyInProgress."""
+    user = draft.user
     reply = Message.objects.filter(pk=reply_id, account_id=user.pk).first()
     if reply is None:
         return None
-    if reply.status == Message.Status.RUNNING:
+    has_failed = has_failed_free(user, reply)
+    # One that has failed since the draft was made is answered anew, not asked twice.
+    if reply.status == Message.Status.RUNNING or (has_failed and draft.question is None):
         raise IdempotencyInProgress(retry_after=1)
-    if reply.status == Message.Status.CANCELLED or get_usage(user, [reply_id]):
-        return reply
-    return None
+    return None if has_failed else reply
 
 
 def _check_state(conversation: Conversation, draft: Draft) -> None:
@@ -96,7 +110,7 @@ def _check_state(conversation: Conversation, draft: Draft) -> None:
 
 
 def _check_room(conversation: Conversation, draft: Draft) -> None:
-    """Raises ConversationFull, TooManyRuns, ProviderNotAvailable, FreeBudgetSpent."""
+    """Raises ConversationFull, TooManyRuns, ProviderNotAvailable."""
     messages, characters = _counted(draft)
     if conversation.messages_count + messages > MAX_MESSAGES:
         raise ConversationFull
@@ -106,8 +120,6 @@ def _check_room(conversation: Conversation, draft: Draft) -> None:
         raise TooManyRuns
     if get_chat_wire(draft.model.provider) is None:
         raise ProviderNotAvailable
-    if draft.is_free:
-        free_budget.check()
 
 
 def _call(draft: Draft, request_id: str) -> ChatCall:
@@ -126,7 +138,8 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
         request_id=request_id,
         total_seconds=TOTAL_SECONDS,
         charge_id=uuid7(),
-        free_window=True,
+        # As its bounds, and the day's budget, were found: not as the plan may be by now.
+        free_window=draft.is_free,
         is_held=True,
     )
 
@@ -191,7 +204,8 @@ def _counted(draft: Draft) -> tuple[int, int]:
 
 def _is_first(conversation: Conversation, question: Message) -> bool:
     """Has nothing else been said yet, whatever has failed?"""
-    others = conversation.messages.exclude(pk=question.pk).exclude(content="")
+    failed = Q(role=Message.Role.ASSISTANT, content="")
+    others = conversation.messages.exclude(Q(pk=question.pk) | failed)
     return not others.exists()
 
 

@@ -7,10 +7,24 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from accounts.models import User
+from billing.errors import IdempotencyInProgress
+from billing.types import Once
+from conversations.services import sending
+from conversations.services.drafts import draft_message
+from conversations.tests import hand
 from conversations.tests.conftest import NewSpeaker
+from conversations.tests.rows import talk
 from conversations.tests.speaker import THINKER, Heard, Speaker
+from inference.errors import UpstreamFailed
+from tests.personas import new_user
 
 REPLAYED = "idempotency-replayed"
+
+
+@pytest.fixture
+def user(committed: None, providers: None) -> User:
+    return new_user("alice", plan="max", balance_usd=5)
 
 
 def send(person: Speaker, conversation: str, key: str, **body: Any) -> tuple[httpx.Headers, Heard]:
@@ -91,6 +105,23 @@ def test_what_was_not_billed_is_carried_out_anew(speaker: NewSpeaker) -> None:
     assert failed.finish["finishReason"] == "error"
     assert (heard.finish["finishReason"], REPLAYED in headers) == ("stop", False)
     assert len(alice.calls()) == 2
+    asked, *replies = alice.detail(conversation)["messages"]
+    assert [(each["role"], each["parent_id"]) for each in replies] == [
+        ("assistant", asked["id"])
+    ] * 2
+    assert [each["id"] for each in replies] == [failed.reply_id, heard.reply_id]
+    assert heard.metadata["context"]["messages"] == 1
+
+
+def test_one_that_failed_while_it_was_sent_again_is_sent_once_more(user: User) -> None:
+    once = Once("/", uuid4().hex, b"")
+    conversation = talk(user)
+    draft = draft_message(user, conversation, content="Hi")
+    call = hand.begin(user, conversation, once=once)
+    call.release(UpstreamFailed())
+    with pytest.raises(IdempotencyInProgress):
+        sending.begin(draft=draft, once=once, owner_id=call.owner, request_id="req_test")
+    assert conversation.messages.count() == 2
 
 
 def test_what_failed_but_was_billed_is_not(speaker: NewSpeaker) -> None:

@@ -31,17 +31,17 @@ from common.openapi import refusals
 from conversations.errors import ConversationFull, MessageNotFound, MessageTooLong, ReplyRunning
 from conversations.frames import HEADERS
 from conversations.inputs_sending import ReplyInputSerializer, SendInputSerializer
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from conversations.replies.answers import frames_of, json_of
 from conversations.replies.following import stored_frames
 from conversations.replies.launch import launch
 from conversations.replies.running import Reply
 from conversations.selectors.conversations import get_conversation
-from conversations.selectors.messages import get_message, state_of
+from conversations.selectors.messages import find_failed, get_message, state_of
 from conversations.serializers import MessageSerializer
 from conversations.serializers_replies import ExchangeSerializer
 from conversations.services import sending
-from conversations.services.drafts import Draft, draft_message, draft_regeneration
+from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.services.stopping import stop
 from inference.errors import ProviderNotAvailable
 from jobs.errors import TooManyRuns
@@ -90,7 +90,8 @@ class MessageViewSet(ViewSet):
         """
         conversation = get_conversation(request.user, conversation_id)
         body = read(SendInputSerializer, request.data)
-        return _answer(request, body, partial(draft_message, request.user, conversation))
+        draft = partial(draft_message, request.user, conversation)
+        return _answer(request, conversation, body, draft)
 
     @extend_schema(parameters=[IDEMPOTENCY_KEY], request=ReplyInputSerializer, responses=_ANSWERS)
     def regenerate(
@@ -105,7 +106,7 @@ class MessageViewSet(ViewSet):
         message = get_message(request.user, conversation_id, message_id)
         body = read(ReplyInputSerializer, request.data)
         draft = partial(draft_regeneration, request.user, conversation, message)
-        return _answer(request, body, draft)
+        return _answer(request, conversation, body, draft)
 
     @extend_schema(request=None, responses={200: MessageSerializer, 202: MessageSerializer})
     def stop(
@@ -126,11 +127,16 @@ class MessageViewSet(ViewSet):
 
 
 def _answer(
-    request: AuthenticatedRequest, body: dict[str, Any], draft: Callable[..., Draft]
+    request: AuthenticatedRequest,
+    conversation: Conversation,
+    body: dict[str, Any],
+    draft: Callable[..., Draft],
 ) -> HttpResponseBase:
     """Begin what the body asks for, and send what comes of it."""
     named = once(request, body)
     is_streamed = body.pop("stream")
+    if (failed := find_failed(request.user, named)) is not None:
+        draft = partial(draft_repeat, request.user, conversation, failed)
     begin = partial(
         sending.begin,
         draft=draft(**body),
