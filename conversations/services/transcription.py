@@ -1,19 +1,24 @@
 """Having audio written down."""
 
+from typing import cast
+
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import close_old_connections
 from msgspec import Struct
 
 from accounts.models import User
+from billing.selectors.affordability import get_purse
 from billing.selectors.charges import ChargeUsage, get_usage
+from billing.selectors.named import find_made
 from billing.types import Once
+from catalog.pricing import speech_cost
 from catalog.selectors import get_catalog
-from catalog.types import Model
+from catalog.types import Model, SpeechPrice
 from common.audio import measure
 from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
-from inference.speech import SpeechPump
+from inference.speech import SpeechPump, billed_seconds
 from inference.types import SpeechAnswer, SpeechCall
 
 
@@ -42,9 +47,10 @@ def transcribe(
     IdempotencyMismatch, IdempotencyInProgress, and what a call fails with.
     """
     speech_model = _find_model(model)
+    _check_purse(user, speech_model, once)
     # Back to the pool: this takes a while.
     close_old_connections()
-    measured = measure(audio)
+    measured = measure(audio, owner=user.pk)
     call = SpeechCall(
         account_id=user.pk,
         api_key_id=None,
@@ -65,6 +71,17 @@ def transcribe(
 async def _carry_out(call: SpeechCall) -> tuple[SpeechPump, SpeechAnswer]:
     pump = await open_speech(call)
     return pump, await pump.ended()
+
+
+def _check_purse(user: User, model: Model, once: Once | None) -> None:
+    """Decoding costs us something: it is not done for who could not even pay for a moment of it.
+    What was sent before may have been paid then. Raises PaymentRequired."""
+    if once is not None and find_made(user, once):
+        return
+    cost = speech_cost(cast(SpeechPrice, model.price), billed_seconds(model, 0))
+    refusal = get_purse(user).refusal_of(model.id, cost)
+    if refusal is not None:
+        raise refusal
 
 
 def _find_model(name: str | None) -> Model:

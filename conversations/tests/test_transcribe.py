@@ -8,6 +8,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from billing.services import balance
+from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.dictation import MODELS, Dictation
@@ -181,6 +183,10 @@ def test_who_cannot_pay_is_told_before_the_provider_is_asked(
     assert poor.calls() == []
 
 
+def test_nothing_is_decoded_for_who_cannot_pay_for_a_moment(dictation: NewDictation) -> None:
+    assert dictation(balance_usd=0).post(b"no audio").status_code == 402
+
+
 def test_a_free_account_pays_from_its_balance_and_uses_no_free_message(
     dictation: NewDictation,
 ) -> None:
@@ -255,6 +261,19 @@ def test_what_is_sent_again_is_written_down_and_billed_once(alice: Dictation) ->
     assert "idempotency-replayed" not in first.headers
     assert second.headers["idempotency-replayed"] == "true"
     assert len(alice.calls()) == len(alice.charges()) == 1
+
+
+def test_who_has_nothing_left_gets_what_was_paid_for_again(dictation: NewDictation) -> None:
+    poor = dictation(plan="free", balance_usd=0)
+    least = 2 * cost_of("whisper-large-v3-turbo", 10)
+    balance.topup(operation_id=uuid7(), account=poor.speaker.user, amount=least)
+    name, audio = named(), poor.audio(text="Once.")
+    assert poor.post(audio, headers=name, model="whisper-large-v3-turbo").status_code == 200
+
+    again = poor.post(audio, headers=name, model="whisper-large-v3-turbo")
+
+    assert (again.status_code, again.json()["text"]) == (200, "Once.")
+    assert poor.post(audio, model="whisper-large-v3-turbo").status_code == 402
 
 
 def test_other_audio_under_the_same_name_is_refused(alice: Dictation) -> None:

@@ -7,7 +7,8 @@ process that holds anything; `common/audio_decoder.py` says what its own is left
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,11 @@ MAX_SECONDS = 2 * 3600
 
 _DECODER = Path(__file__).with_name("audio_decoder.py")
 _NOT_AUDIO = 65
-# For two hours of audio it takes some seconds.
-_DECODING_SECONDS = 120.0
+# For two hours of audio it takes some seconds, if there is a processor for it.
+DECODING_SECONDS = 120.0
 _LONGEST_LINE = 100  # bytes
 # So many files are measured at the same time; others wait for so many seconds.
-_PLACES = threading.BoundedSemaphore(2)
+_MAX_BUSY = 2
 _PATIENCE = 60.0
 
 
@@ -44,18 +45,47 @@ class Measured:
     format: AudioFormat
 
 
-def measure(audio: bytes) -> Measured:
-    """Decode all of it and count. Blocks for seconds where it is long.
+class _Places:
+    """Where files are measured: one of each owner at a time, so that nobody has all of them."""
 
-    Raises InvalidAudio, and ServiceUnavailable where others are measured all the time.
+    def __init__(self) -> None:
+        self._busy: set[Hashable] = set()
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def take(self, owner: Hashable) -> Iterator[None]:
+        """A place for the block. Raises ServiceUnavailable where none becomes free."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._is_free(owner), _PATIENCE):
+                raise ServiceUnavailable
+            self._busy.add(owner)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy.remove(owner)
+                self._changed.notify_all()
+
+    def _is_free(self, owner: Hashable) -> bool:
+        return owner not in self._busy and len(self._busy) < _MAX_BUSY
+
+
+_places = _Places()
+
+
+def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS) -> Measured:
+    """Decode all of it and count, one file of an owner at a time. Blocks for seconds where it is
+    long.
+
+    Raises InvalidAudio, and ServiceUnavailable where others are measured all the time, or the
+    machine is so busy that it takes more seconds than `patience`.
     """
-    if not _PLACES.acquire(timeout=_PATIENCE):
-        raise ServiceUnavailable
-    try:
-        with _decoder(audio, "measure", MAX_SECONDS) as process:
+    with _places.take(owner):
+        deadline = time.monotonic() + patience
+        with _decoder(audio, "measure", MAX_SECONDS, patience=patience) as process:
             line = cast(IO[bytes], process.stdout).read(_LONGEST_LINE)
-    finally:
-        _PLACES.release()
+    if process.returncode < 0 and time.monotonic() >= deadline:
+        raise ServiceUnavailable
     if process.returncode == _NOT_AUDIO or process.returncode < 0:
         raise InvalidAudio.of("file", "This is not audio in a format that is taken.")
     if process.returncode != 0:
@@ -75,7 +105,9 @@ def samples(audio: bytes, *, seconds: int) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _decoder(audio: bytes, mode: str, seconds: int) -> Iterator["subprocess.Popen[bytes]"]:
+def _decoder(
+    audio: bytes, mode: str, seconds: int, *, patience: float = DECODING_SECONDS
+) -> Iterator["subprocess.Popen[bytes]"]:
     """A decoder that has read `audio`. It has ended after the block, or is killed in time."""
     command = [sys.executable, "-I", str(_DECODER), mode, str(seconds)]
     with subprocess.Popen(  # noqa: S603 - our own program
@@ -86,7 +118,7 @@ def _decoder(audio: bytes, mode: str, seconds: int) -> Iterator["subprocess.Pope
         env={},  # nothing of what our own environment holds
         cwd="/",
     ) as process:
-        deadline = threading.Timer(_DECODING_SECONDS, process.kill)
+        deadline = threading.Timer(patience, process.kill)
         deadline.start()
         try:
             stdin = cast(IO[bytes], process.stdin)

@@ -23,7 +23,11 @@ from av.container import InputContainer
 
 NOT_AUDIO = 65  # EX_DATAERR of sysexits.h
 
-CPU_SECONDS = 60
+# Two hours of Opus in stereo take a third of it.
+CPU_SECONDS = 30
+MAX_RATE = 192_000  # samples a second of each channel
+MAX_CHANNELS = 8
+MAX_SAMPLES = 7_200 * 100_000  # of all channels together: two hours in stereo, at 48 kHz
 MEMORY = 768 * 1024 * 1024  # bytes of address space, a sixth of which Python and FFmpeg take
 
 # FFmpeg's names. Lists of other files, such as HLS, are none of them.
@@ -113,21 +117,32 @@ def write_samples(container: InputContainer, most: int) -> None:
 
 
 def frames(container: InputContainer) -> Iterator[AudioFrame]:
-    """The frames of the only audio track. Raises ValueError where there is none to be heard."""
+    """The frames of the only audio track. Raises ValueError where there is none to be heard, or it
+    has more samples than anybody needs."""
     stream = only_track(container)
     stream.codec_context.thread_count = 1
     # Samples that the file wants skipped are counted too.
     stream.codec_context.flags2 |= Flags2.skip_manual
-    good = bad = 0
+    good = bad = samples = 0
     for packet in container.demux(stream):
         try:
             for frame in packet.decode():
                 good += 1
+                samples += frame.samples * frame.layout.nb_channels
+                check(frame, samples)
                 yield frame
         except av.InvalidDataError:
             bad += 1
     if good <= bad:
         raise ValueError("Most of it cannot be decoded.")
+
+
+def check(frame: AudioFrame, samples: int) -> None:
+    """Few bytes may hold any number of samples. Raises ValueError."""
+    if frame.sample_rate > MAX_RATE or frame.layout.nb_channels > MAX_CHANNELS:
+        raise ValueError("So many samples a second are not taken.")
+    if samples > MAX_SAMPLES:
+        raise ValueError("So many samples are not taken.")
 
 
 def only_track(container: InputContainer) -> AudioStream:

@@ -89,7 +89,7 @@ class Handler(BaseHTTPRequestHandler):
         if language not in ("", "en"):
             raise Refused(HTTPStatus.BAD_REQUEST, f"{NAME} understands English alone.")
         try:
-            seconds = measure(audio).seconds
+            seconds = measure(audio, owner=self).seconds
         except InvalidAudio as error:
             raise Refused(HTTPStatus.BAD_REQUEST, error.text) from error
         except DomainError as error:

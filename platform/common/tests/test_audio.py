@@ -1,9 +1,11 @@
 """Audio is measured by decoding it, whatever its headers say, in a process without any power."""
 
 import io
+import resource
 import struct
 import subprocess
 import sys
+import threading
 import wave
 from contextlib import suppress
 from hashlib import shake_256
@@ -11,14 +13,22 @@ from pathlib import Path
 
 import av
 import pytest
+from av.audio.frame import AudioFrame
+from av.audio.layout import AudioLayout
 
-from common import audio_decoder
-from common.audio import MAX_SECONDS, InvalidAudio, measure, samples
+from common import audio, audio_decoder
+from common.audio import MAX_SECONDS, InvalidAudio, Measured, samples
+from common.audio_decoder import CPU_SECONDS, MAX_RATE
+from common.errors import ServiceUnavailable
 from tests.audio import FORMATS, speech, tone
 
 # What an encoder puts before and after the sound, in seconds.
 PADDING = 0.15
 NAMES = {"m4a": "mp4", "mpga": "mp3"}
+
+
+def measure(data: bytes) -> Measured:
+    return audio.measure(data, owner="alice")
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -150,14 +160,47 @@ def test_more_than_two_hours_are_refused() -> None:
         measure(silence(MAX_SECONDS + 1))
 
 
-def silence(seconds: int) -> bytes:
-    """With a thousand samples a second, of a byte each."""
+def silence(seconds: int, *, rate: int = 1_000, channels: int = 1) -> bytes:
+    """With a byte for each sample."""
     file = io.BytesIO()
-    with wave.open(file, "wb") as audio:
-        audio.setnchannels(1)
-        audio.setsampwidth(1)
-        audio.setframerate(1_000)
-        audio.writeframes(bytes(1_000 * seconds))
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(channels)
+        sound.setsampwidth(1)
+        sound.setframerate(rate)
+        sound.writeframes(bytes(rate * channels * seconds))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("rate", "channels"), [(192_001, 1), (1_000, 9)])
+def test_more_samples_a_second_than_anybody_needs_are_refused(rate: int, channels: int) -> None:
+    refuses(silence(1, rate=rate, channels=channels))
+
+
+def test_few_bytes_that_hold_too_many_samples_are_refused() -> None:
+    data = dense(seconds=500)
+    assert len(data) < 1_000_000
+    started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    refuses(data)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - started < CPU_SECONDS / 2
+
+
+def dense(*, seconds: int) -> bytes:
+    """Silence of eight channels and 192 kHz: the same packet again and again."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="matroska") as container:
+        stream = container.add_stream("flac", rate=MAX_RATE)
+        stream.layout = AudioLayout("7.1")
+        stream.codec_context.open()
+        size = stream.codec_context.frame_size
+        frame = AudioFrame(format="s16", layout="7.1", samples=size)
+        frame.sample_rate, frame.pts = MAX_RATE, 0
+        frame.planes[0].update(bytes(frame.planes[0].buffer_size))
+        [encoded, *_] = [*stream.encode(frame), *stream.encode(None)]
+        for number in range(seconds * MAX_RATE // size):
+            packet = av.Packet(bytes(encoded))
+            packet.stream, packet.time_base = stream, encoded.time_base
+            packet.pts = packet.dts = number * size
+            container.mux(packet)
     return file.getvalue()
 
 
@@ -168,6 +211,35 @@ def test_broken_audio_is_refused_or_measured_and_breaks_nothing() -> None:
             sound[place] ^= 0x5A
         with suppress(InvalidAudio):
             assert 0 < measure(bytes(sound)).seconds < 10
+
+
+# --- Who measures, and for how long ---------------------------------------------------------------
+
+
+def test_what_is_not_measured_in_time_may_be_audio_all_the_same() -> None:
+    with pytest.raises(ServiceUnavailable):
+        audio.measure(speech(), owner="alice", patience=0.01)
+
+
+def test_nobody_keeps_others_from_having_theirs_measured() -> None:
+    long = dense(seconds=300)
+    ended: list[int] = []
+
+    def insist(number: int) -> None:
+        measure(long)
+        ended.append(number)
+
+    threads = [threading.Thread(target=insist, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    # Until they stand before the decoder.
+    threading.Event().wait(0.2)
+    audio.measure(speech(), owner="bob")
+
+    assert len(ended) <= 1
+    for thread in threads:
+        thread.join()
+    assert len(ended) == 3
 
 
 # --- The decoder's own process --------------------------------------------------------------------
