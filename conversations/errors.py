@@ -1,6 +1,6 @@
 """Why a conversation refuses something."""
 
-from common.errors import Conflict, DomainError, NotFound, ValidationFailed
+from common.errors import Conflict, DomainError, NotFound, ServiceUnavailable, ValidationFailed
 from conversations.types import (
     MAX_CHARACTERS,
     MAX_CONVERSATIONS,
@@ -53,6 +53,10 @@ class ConversationFull(Conflict):
         f"A conversation has at most {MAX_MESSAGES:,} messages and {MAX_CHARACTERS:,} characters, "
         "all branches together. Begin a new one."
     )
+
+
+class SearchTooSlow(ServiceUnavailable):
+    message = "This search took too long. Try again in a moment, or look for longer words."
 
 
 class NothingToShare(Conflict):

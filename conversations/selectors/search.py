@@ -1,24 +1,44 @@
 """Finding conversations by words that were said in them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.db.models.expressions import RawSQL
 from msgspec import Struct
+from psycopg.errors import QueryCanceled
 
 from accounts.models import User
+from common.errors import ValidationFailed
+from conversations.errors import SearchTooSlow
 from conversations.snippets import snippet
+from conversations.types import MAX_WORDS, SEARCH_SECONDS
 
 _LEXEMES = """
 SELECT tsvector_to_array(conversations_words(%s, %s)),
        tsvector_to_array(conversations_words(%s, %s))
 """
+_IN_TIME = "SELECT set_config('statement_timeout', %s, true)"
 _FOUND = "SELECT conversation_id FROM conversations_found(%s, %s::tsquery)"
 _MATCHES = """
 SELECT conversation_id, message_id, said FROM conversations_matches(%s, %s::tsquery, %s)
 """
+
+
+@contextmanager
+def in_time(seconds: float = SEARCH_SECONDS) -> Iterator[None]:
+    """Let each query of the block take so long, in one transaction. Raises SearchTooSlow."""
+    try:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(_IN_TIME, (f"{round(1000 * seconds)}ms",))
+            yield
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise SearchTooSlow from error
+        raise
 
 
 class Match(NamedTuple):
@@ -57,7 +77,8 @@ class Search(Struct, frozen=True):
 
 
 def search_for(user: User, text: str) -> Search:
-    """A search for all the words of a text; the last one may be the beginning of a word."""
+    """A search for all the words of a text; the last one may be the beginning of a word. Raises
+    ValidationFailed where they are too many."""
     *whole, last = text.split() or [""]
     with connection.cursor() as cursor:
         cursor.execute(_LEXEMES, (user.pk, " ".join(whole), user.pk, last))
@@ -68,6 +89,8 @@ def search_for(user: User, text: str) -> Search:
     terms = [_quoted(lexeme) for lexeme in known if lexeme not in nothing]
     terms += [f"{_quoted(lexeme)}:*" for lexeme in begun if lexeme not in nothing]
     words = {lexeme.removeprefix(bucket) for lexeme in {*known, *begun} - nothing}
+    if len(words) > MAX_WORDS:
+        raise ValidationFailed.of("q", f"At most {MAX_WORDS} words are looked for.")
     return Search(user, sorted(words), " & ".join([_quoted(account), *terms]))
 
 

@@ -2,14 +2,18 @@
 
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from billing.tests.web_app import client_of
 from conftest import Persona
 from conversations.models import Conversation, Message
 from conversations.tests.rows import ASSISTANT, add, talk
-from conversations.types import MAX_QUERY
+from conversations.types import MAX_QUERY, MAX_WORDS
+from tests.personas import new_user
+from tests.service import database_url
 
 CONVERSATIONS = "/api/conversations"
 
@@ -212,6 +216,27 @@ def test_what_cannot_be_searched_for_is_422(alice: Persona, q: str) -> None:
     assert answer.json()["errors"][0]["loc"] == ["q"]
 
 
+def test_only_so_many_words_are_looked_for(alice: Persona) -> None:
+    words = [chr(ord("a") + number % 26) * (1 + number // 26) for number in range(MAX_WORDS + 1)]
+    sea = talk(alice.user, " ".join(words))
+
+    assert found(alice, " ".join(words[1:])) == ids(sea)
+    answer = alice.client.get(CONVERSATIONS, {"q": " ".join(words)})
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["q"])
+
+
+@pytest.mark.usefixtures("committed")
+def test_a_search_that_takes_too_long_is_given_up() -> None:
+    client = client_of(new_user("alice"))
+    with psycopg.connect(database_url()) as other:
+        other.execute("LOCK TABLE conversations_message")
+        answer = client.get(CONVERSATIONS, {"q": "sea"})
+
+    assert (answer.status_code, answer.json()["code"]) == (503, "service_unavailable")
+    assert "took too long" in answer.json()["detail"]
+    assert client.get(CONVERSATIONS, {"q": "sea"}).json() == []
+
+
 def test_bob_does_not_find_what_alice_said(alice: Persona, bob: Persona) -> None:
     talk(alice.user, "The sea.", title="Sea")
     mine = talk(bob.user, "My sea.")
@@ -272,7 +297,7 @@ def test_more_hits_take_no_more_queries(alice: Persona) -> None:
     with CaptureQueriesContext(connection) as many:
         search(alice, "sea")
 
-    assert len(many) == len(few) == 4
+    assert len(many) == len(few)
 
 
 def test_messages_are_found_by_the_index_even_if_all_have_the_word(alice: Persona) -> None:
@@ -287,6 +312,8 @@ def test_messages_are_found_by_the_index_even_if_all_have_the_word(alice: Person
     before = scans_of_messages()
 
     assert found(alice, "sea") == ids(sea)
+    # With every word it seems dearer to look into the index.
+    assert found(alice, " ".join(f"sea{number}" for number in range(MAX_WORDS - 1))) == []
 
     assert scans_of_messages() == before
 

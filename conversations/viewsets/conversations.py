@@ -30,7 +30,7 @@ from conversations.selectors.conversations import (
     get_detail,
     list_conversations,
 )
-from conversations.selectors.search import search_for
+from conversations.selectors.search import Search, in_time, search_for
 from conversations.serializers import (
     ConversationDetailSerializer,
     ConversationRowSerializer,
@@ -49,13 +49,11 @@ class ConversationViewSet(ViewSet):
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your conversations, the one in which something was said last first."""
         asked = read(ConversationsQuerySerializer, request.query_params.dict())
-        search = search_for(request.user, asked["q"]) if asked.get("q") else None
-        found = list_conversations(request.user, space_id=asked.get("space_id"), search=search)
-        pages = NewestFirst("activity")
-        page = pages.paginate_queryset(found, request)
-        matches = search.matches([row.pk for row in page]) if search else {}
-        rows = ConversationRowSerializer(page, many=True, context={"matches": matches})
-        return pages.get_paginated_response(rows.data)
+        if not asked.get("q"):
+            return _page(request, asked.get("space_id"))
+        with in_time():
+            search = search_for(request.user, asked["q"])
+            return _page(request, asked.get("space_id"), search)
 
     @extend_schema(
         request=ConversationInputSerializer,
@@ -115,6 +113,17 @@ class ConversationViewSet(ViewSet):
             content_type=MEDIA_TYPES[form],
             headers={"Content-Disposition": disposition or "attachment"},
         )
+
+
+def _page(
+    request: AuthenticatedRequest, space_id: UUID | None, search: Search | None = None
+) -> Response:
+    found = list_conversations(request.user, space_id=space_id, search=search)
+    pages = NewestFirst("activity")
+    page = pages.paginate_queryset(found, request)
+    matches = search.matches([row.pk for row in page]) if search else {}
+    rows = ConversationRowSerializer(page, many=True, context={"matches": matches})
+    return pages.get_paginated_response(rows.data)
 
 
 def _shown(request: AuthenticatedRequest, conversation_id: UUID) -> object:
