@@ -11,4 +11,4 @@ def purge_ended_streams() -> None:
     """Every minute: delete the logs of replies that nobody follows any more."""
     with alone("purge-ended-streams") as is_alone:
         if is_alone:
-            sweeps.purge_ended_streams()
+            sweeps.purge_all_ended_streams()

@@ -36,7 +36,9 @@ _decode = json.Decoder(_Event).decode
 async def find_head(claims: AccessClaims, reply: Message) -> int:
     """How far the reply's log has come.
 
-    Raises NotFound where it is gone, and why the process takes no more followers of the user's.
+    Raises NotFound where it is gone, and why the process takes no more followers of the user's. Of
+    those who come at the same moment more may pass than there is room for: to them the stream ends
+    with its start, and they come again.
     """
     hub = get_hub()
     hub.check_room(claims.user_id)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from accounts.models import User
-from accounts.selectors.preferences import get_preference
 from catalog.types import Model
 from conversations.context import (
     MAX_CHARACTERS,
@@ -34,23 +32,23 @@ _REFUSALS = {error.code for error in (ContentBlocked, InputTooLong, RequestRefus
 
 def context_for(
     *,
-    user: User,
     conversation: Conversation,
     model: Model,
     parent_id: UUID | None,
     content: str,
     uploads: Sequence[Upload],
+    instructions: str,
     output_bound: int,
     is_free: bool,
 ) -> Context:
     """What a call is given to answer `content`, which follows the message `parent_id` of the user's
-    conversation, be it sent now or answered anew.
+    conversation, be it sent now or answered anew. `instructions` are the user's for this model.
 
     `output_bound` is the most that the answer may be, in tokens. Raises MessageTooLong,
     and StorageUnavailable where a file cannot be read now.
     """
     room = room_of(model, output_bound, is_free=is_free)
-    system = _system(user, conversation, model)
+    system = _system(conversation, instructions)
     if system:
         room = room.beside(length_of(system))
     last = _last(content, uploads, room, model, is_free=is_free)
@@ -67,12 +65,12 @@ def attached_to(message: Message) -> list[Upload]:
     return attachments_of([message])[message.pk]
 
 
-def _system(user: User, conversation: Conversation, model: Model) -> str:
+def _system(conversation: Conversation, instructions: str) -> str:
     space = conversation.space
     return system_text(
         of_conversation=conversation.system,
         of_space=space.instructions if space else "",
-        of_user=get_preference(user, model.id).instructions,
+        of_user=instructions,
     )
 
 

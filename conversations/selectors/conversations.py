@@ -52,7 +52,9 @@ def list_conversations(
 
 def get_conversation(user: User, conversation_id: UUID) -> Conversation:
     """One of the user's conversations, as `list_conversations` has it. Raises NotFound."""
-    conversation = _own(user).filter(pk=conversation_id).first()
+    # With its space: that may be deleted while the caller still reads it.
+    own = _own(user).select_related("space")
+    conversation = own.filter(pk=conversation_id).first()
     if conversation is None:
         raise NotFound
     return conversation

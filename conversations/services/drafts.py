@@ -131,6 +131,7 @@ def _draft(
     effort: ReasoningEffort | None,
 ) -> Draft:
     model = _model(user, wanted)
+    preference = get_preference(user, model.id)
     is_free = get_purse(user).plan == FREE_PLAN
     bound = output_bound(model, FREE_OUTPUT_TOKENS if is_free else DEFAULT_OUTPUT_TOKENS)
     return Draft(
@@ -142,16 +143,16 @@ def _draft(
         content=question.content,
         uploads=question.uploads,
         model=model,
-        effort=_effort(user, model, effort),
+        effort=_effort(model, effort or preference.reasoning_effort),
         max_output_tokens=bound,
         is_free=is_free,
         context=context_for(
-            user=user,
             conversation=conversation,
             model=model,
             parent_id=question.parent_id,
             content=question.content,
             uploads=question.uploads,
+            instructions=preference.instructions,
             output_bound=bound,
             is_free=is_free,
         ),
@@ -173,10 +174,7 @@ def _model(user: User, name: str) -> Model:
     return model
 
 
-def _effort(user: User, model: Model, asked: ReasoningEffort | None) -> ReasoningEffort | None:
-    """How hard the model shall think, as asked or as the user generally wants it; None for models
-    that do not, to which it would be an unknown parameter."""
-    if not model.reasoning:
-        return None
-    preferred = get_preference(user, model.id).reasoning_effort
-    return asked or cast(ReasoningEffort | None, preferred or None)
+def _effort(model: Model, wanted: str) -> ReasoningEffort | None:
+    """How hard the model shall think; None for models that do not, to which it would be an unknown
+    parameter, and where nobody wants anything."""
+    return cast(ReasoningEffort, wanted) if model.reasoning and wanted else None

@@ -10,6 +10,7 @@ from django.core.files.storage import storages
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ModelPreference, User
+from accounts.selectors.preferences import get_preference
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from conversations.context import FREE_CONTEXT_TOKENS, MAX_CHARACTERS, Context
@@ -43,12 +44,12 @@ def given(alice: User, model: Model) -> Given:
 
     def given(conversation: Conversation, content: str = "And now?", **wishes: object) -> Context:
         wanted = {
-            "user": alice,
             "conversation": conversation,
             "model": model,
             "parent_id": conversation.leaf_id,
             "content": content,
             "uploads": [],
+            "instructions": get_preference(alice, model.id).instructions,
             "output_bound": DEFAULT_OUTPUT_TOKENS,
             "is_free": False,
             **wishes,

@@ -10,7 +10,7 @@ from accounts.models import User
 from common.ids import uuid7
 from conversations.events import Piece
 from conversations.models import Conversation, Message
-from conversations.services.sweeps import purge_ended_streams
+from conversations.services.sweeps import purge_all_ended_streams, purge_ended_streams
 from conversations.tests import hand
 from conversations.tests.rows import talk
 from events.models import Event, Stream
@@ -79,3 +79,12 @@ def test_no_more_than_so_many_go_at_once(user: User) -> None:
     purge_ended_streams(limit=2)
     left = Stream.objects.filter(pk__in=[call.id for call in calls])
     assert [stream.pk for stream in left] == [calls[-1].id]
+
+
+def test_a_sweep_goes_on_until_nothing_is_left(user: User) -> None:
+    calls = [hand.begin(user, talk(user)) for _ in range(5)]
+    for call in calls:
+        call.settle("Deep.")
+        age(call.id, 11)
+    assert purge_all_ended_streams(limit=2) == 5
+    assert not Stream.objects.filter(pk__in=[call.id for call in calls]).exists()

@@ -1,0 +1,50 @@
+"""What is read for a reply before it is begun."""
+
+from functools import partial
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import ModelPreference, User
+from conversations.models import Space
+from conversations.selectors.conversations import get_conversation
+from conversations.services import spaces
+from conversations.services.drafts import draft_message
+from conversations.tests.rows import talk
+from conversations.tests.speaker import FREE_MODEL
+from tests.personas import new_user
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return new_user("alice", plan="max")
+
+
+def test_a_space_that_is_deleted_meanwhile_has_been_read(alice: User) -> None:
+    space = Space.objects.create(account=alice, name="Sea", instructions="Say ahoy.")
+    conversation = get_conversation(alice, talk(alice, space=space).pk)
+    spaces.delete(user=alice, space_id=space.pk)
+    draft = draft_message(alice, conversation, content="Hi")
+    assert "Say ahoy." in draft.context.messages[0].text
+
+
+def test_how_the_user_wants_the_model_is_read_once(alice: User) -> None:
+    ModelPreference.objects.create(
+        account=alice, model=FREE_MODEL, instructions="In Dutch.", reasoning_effort="high"
+    )
+    conversation = get_conversation(alice, talk(alice).pk)
+    with CaptureQueriesContext(connection) as asked:
+        draft = draft_message(alice, conversation, content="Hi", model=FREE_MODEL)
+    table = ModelPreference._meta.db_table
+    assert sum(table in query["sql"] for query in asked) == 1
+    assert "In Dutch." in draft.context.messages[0].text
+    assert draft.effort == ("high" if draft.model.reasoning else None)
+
+
+def test_what_the_message_says_comes_before_what_the_user_generally_wants(alice: User) -> None:
+    ModelPreference.objects.create(account=alice, model=FREE_MODEL, reasoning_effort="high")
+    conversation = get_conversation(alice, talk(alice).pk)
+    draft = partial(draft_message, alice, conversation, content="Hi", model=FREE_MODEL)
+    assert draft(reasoning_effort="low").effort == "low"
+    assert draft().effort == "high"
