@@ -16,13 +16,13 @@ from billing.services import named
 from billing.services.holds import hold
 from billing.types import Once
 from common.ids import uuid7
-from common.titles import first_line
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import Attachment, Conversation, Message
+from conversations.selectors.beginnings import beginning
 from conversations.selectors.messages import has_failed_free
 from conversations.services.drafts import Draft
 from conversations.services.locks import lock_conversation
-from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, MAX_TITLE, STREAM
+from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
 from files.services.uploads import attach
 from inference.bounds import affordable_output
@@ -193,7 +193,7 @@ def _move_on(conversation: Conversation, draft: Draft, reply: Message) -> None:
         "updated_at": Now(),
     }
     if _is_untitled(conversation) and not conversation.title:
-        changes["title"] = first_line(draft.content, MAX_TITLE)
+        changes["title"] = beginning(draft.content, draft.uploads)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
 
 
