@@ -44,7 +44,7 @@ class Dictation:
 
     def transcript(self, audio: bytes | None = None, **fields: str) -> dict[str, Any]:
         """The answer to a request that goes well."""
-        response = self.post(audio, **fields)
+        response = self.post(audio, headers=None, **fields)
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
         return answer

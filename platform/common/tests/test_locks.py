@@ -29,5 +29,6 @@ def test_who_holds_keeps_others_from_the_same_and_from_nothing_else() -> None:
 
 def is_free(other: psycopg.Connection[tuple[bool]], name: str, key: str) -> bool:
     question = "SELECT pg_try_advisory_xact_lock(hashtext(%s), hashtext(%s))"
-    [answer] = other.execute(question, (name, key)).fetchone() or ()
-    return answer
+    answer = other.execute(question, (name, key)).fetchone()
+    assert answer is not None
+    return answer[0]
