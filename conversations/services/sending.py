@@ -40,8 +40,8 @@ TOTAL_SECONDS = 900.0
 
 class Begun(Struct, frozen=True, kw_only=True):
     """A reply whose rows, hold, job and stream stand. `call` is to be made at once by the process
-    that asked for it. `is_first`: nothing else was said, and the conversation
-    has no title of anybody's yet."""
+    that asked for it. `is_first`: nothing else was said, and the conversation has no title of
+    anybody's yet."""
 
     reply: Message
     question: Message
