@@ -1,8 +1,9 @@
 """A conversation as a file."""
 
-import json
 from collections.abc import Callable
 from typing import Literal
+
+from msgspec import json
 
 from common.filenames import harmless
 from conversations.models import Message
@@ -57,7 +58,7 @@ def _remark(message: MessageState) -> str:
 
 def _json(detail: Detail) -> str:
     shown = ConversationDetailSerializer(detail).data
-    return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+    return json.format(json.encode(shown)).decode() + "\n"
 
 
 _RENDERERS: dict[FileFormat, Callable[[Detail], str]] = {"md": _markdown, "json": _json}

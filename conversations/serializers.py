@@ -3,13 +3,13 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from msgspec.structs import asdict
 from rest_framework import serializers
 
 from billing.selectors.charges import ChargeUsage
 from billing.serializers_call import UsageSerializer
 from common.fields import WordsField
 from common.money import usd
-from common.times import iso_utc
 from conversations.models import Conversation, Message
 from conversations.selectors.conversations import Detail
 from conversations.selectors.messages import MessageState
@@ -80,25 +80,9 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
 
     def to_representation(self, instance: MessageState) -> dict[str, Any]:
-        """What the fields would make of it, in a tenth of the time: a conversation may have
-        thousands of messages."""
-        usage = instance.usage
-        ended_at = instance.ended_at
-        return {
-            "id": str(instance.id),
-            "role": instance.role,
-            "model": instance.model or None,
-            "reasoning_effort": instance.reasoning_effort or None,
-            "status": instance.status,
-            "parent_id": None if instance.parent_id is None else str(instance.parent_id),
-            "finish_reason": instance.finish_reason or None,
-            "usage": None if usage is None else _usage(usage),
-            "error": instance.error,
-            "context": instance.context or None,
-            "attachments": [_file(upload) for upload in instance.attachments],
-            "created_at": iso_utc(instance.created_at),
-            "ended_at": None if ended_at is None else iso_utc(ended_at),
-        }
+        shown = _message(instance)
+        del shown["content"], shown["reasoning"]
+        return shown
 
 
 @extend_schema_serializer(component_name="Message")
@@ -110,8 +94,7 @@ class MessageSerializer(MessageInEventSerializer):
     reasoning = WordsField()
 
     def to_representation(self, instance: MessageState) -> dict[str, Any]:
-        texts = {"content": instance.content, "reasoning": instance.reasoning or None}
-        return super().to_representation(instance) | texts
+        return _message(instance)
 
 
 class MatchSerializer(serializers.Serializer[Match]):
@@ -177,6 +160,17 @@ class SpaceSerializer(serializers.Serializer[Any]):
     conversations = serializers.IntegerField(source="conversations_count", read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     updated_at = serializers.DateTimeField(read_only=True)
+
+
+def _message(state: MessageState) -> dict[str, Any]:
+    """What the fields would make of it, in a tenth of the time: a conversation may have thousands
+    of messages."""
+    return asdict(state) | {
+        "id": str(state.id),
+        "parent_id": None if state.parent_id is None else str(state.parent_id),
+        "usage": None if state.usage is None else _usage(state.usage),
+        "attachments": [_file(upload) for upload in state.attachments],
+    }
 
 
 def _usage(usage: ChargeUsage) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import F, Sum
 from msgspec import Struct
 
@@ -11,8 +12,17 @@ from billing.models import Charge
 
 _BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
 
+# In the order of ChargeUsage. A conversation asks for thousands of charges: as one array, not as
+# thousands of parameters.
+_USAGE = """
+SELECT id, tokens_in, tokens_out, reasoning_tokens, cached_tokens,
+       cost, charge_plan, charge_balance, seconds
+  FROM billing_charge
+ WHERE account_id = %s AND id = ANY(%s) AND status = ANY(%s)
+"""
 
-class ChargeUsage(Struct, frozen=True, kw_only=True):
+
+class ChargeUsage(Struct, frozen=True):
     """A call that was billed, `seconds` of audio too. `cost` is at the listed rate, `plan` and
     `balance` are what was paid; all in nano-USD."""
 
@@ -20,10 +30,10 @@ class ChargeUsage(Struct, frozen=True, kw_only=True):
     output_tokens: int
     reasoning_tokens: int
     cached_tokens: int
-    seconds: int = 0
     cost: int
     plan: int
     balance: int
+    seconds: int = 0
 
     @property
     def total_tokens(self) -> int:
@@ -37,24 +47,9 @@ class ChargeUsage(Struct, frozen=True, kw_only=True):
 
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
     """Of the user's charges of those ids, each that was billed."""
-    billed = Charge.objects.filter(account=user, pk__in=charge_ids, status__in=_BILLED)
-    columns = ("tokens_in", "tokens_out", "reasoning_tokens", "cached_tokens", "seconds")
-    amounts = ("cost", "charge_plan", "charge_balance")
-    return {
-        charge_id: ChargeUsage(
-            input_tokens=tokens_in,
-            output_tokens=tokens_out,
-            reasoning_tokens=reasoning,
-            cached_tokens=cached,
-            seconds=seconds,
-            cost=cost,
-            plan=plan,
-            balance=balance,
-        )
-        for charge_id, tokens_in, tokens_out, reasoning, cached, seconds, cost, plan, balance in (
-            billed.values_list("id", *columns, *amounts)
-        )
-    }
+    with connection.cursor() as cursor:
+        cursor.execute(_USAGE, (user.pk, list(charge_ids), [*_BILLED]))
+        return {charge_id: ChargeUsage(*used) for charge_id, *used in cursor.fetchall()}
 
 
 def get_billed(user: User, charge_ids: Collection[UUID]) -> int:

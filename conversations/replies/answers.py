@@ -6,11 +6,12 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from msgspec import json
+from msgspec.structs import replace
 
 from billing.selectors.charges import ChargeUsage
 from conversations.frames import PING, Frames
 from conversations.replies.running import Reply, pieces_of
-from conversations.selectors.messages import MessageState
+from conversations.selectors.messages import row_of
 from conversations.serializers import message_in_event
 from inference.bounds import chat_cost
 from inference.chat import ChatPump
@@ -69,22 +70,12 @@ def _unsettled(reply: Reply) -> dict[str, Any]:
     """A reply of which it is not known what was paid for it."""
     row, pump = reply.begun.reply, reply.pump
     said = reply.said(reply.failure if pump is None else reply.failure or pump.error)
-    state = MessageState(
-        id=row.pk,
-        role=row.role,
-        content="",
-        reasoning="",
-        model=row.model,
-        reasoning_effort=row.reasoning_effort,
+    state = replace(
+        row_of(row),
         status=said.status,
-        parent_id=row.parent_id,
-        finish_reason=said.reason,
+        finish_reason=said.reason or None,
         error=said.error,
-        context=row.context,
         usage=None if pump is None else _usage(pump),
-        attachments=[],
-        created_at=row.created_at,
-        ended_at=None,
     )
     told = message_in_event(state)
     if told["usage"] is not None:

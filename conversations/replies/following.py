@@ -71,7 +71,7 @@ def stored_frames(reply: Message, state: MessageState) -> bytes:
     """A reply that has ended, as a stream."""
     frames = Frames()
     start = frames.start(reply)
-    texts = frames.pieces([("reasoning", state.reasoning), ("text", state.content)])
+    texts = frames.pieces([("reasoning", state.reasoning or ""), ("text", state.content)])
     return start + texts + frames.end(message_in_event(state))
 
 

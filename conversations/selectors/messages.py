@@ -2,19 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
 from django.db.models import QuerySet
 from msgspec import Struct
+from msgspec.structs import replace
 
 from accounts.models import User
 from billing.selectors.charges import ChargeUsage, get_usage
 from billing.selectors.named import find_made
 from billing.types import Once
 from common.errors import NotFound
+from common.times import iso_utc
 from conversations.models import Attachment, Message
 from events.selectors import list_data
 from files.models import Upload
@@ -37,8 +38,9 @@ class Spoken(NamedTuple):
     reasoning: str
 
 
-class MessageState(Struct, frozen=True, kw_only=True):
-    """A message. Of a running reply the texts are what has come to its log.
+class MessageState(Struct, frozen=True):
+    """A message as it is told: moments as the interfaces write them, None for what it has not. Of a
+    running reply the texts are what has come to its log.
 
     `usage` is what a reply was billed, None where it was not; `attachments` are in the order in
     which they were named.
@@ -47,16 +49,16 @@ class MessageState(Struct, frozen=True, kw_only=True):
     id: UUID
     role: str
     content: str
-    reasoning: str
-    model: str
-    reasoning_effort: str
+    reasoning: str | None
+    model: str | None
+    reasoning_effort: str | None
     status: str
     parent_id: UUID | None
-    finish_reason: str
+    finish_reason: str | None
     error: dict[str, Any] | None
-    context: dict[str, Any]
-    created_at: datetime
-    ended_at: datetime | None
+    context: dict[str, Any] | None
+    created_at: str
+    ended_at: str | None
     usage: ChargeUsage | None = None
     attachments: list[Upload] = []
 
@@ -87,22 +89,31 @@ def find_failed(user: User, once: Once | None) -> Message | None:
 def state_of(user: User, message: Message) -> MessageState:
     """One of the user's messages, as it is."""
     content, reasoning = spoken(message)
+    return replace(
+        row_of(message),
+        content=content,
+        reasoning=reasoning or None,
+        usage=get_usage(user, [message.pk]).get(message.pk),
+        attachments=attachments_of([message])[message.pk],
+    )
+
+
+def row_of(message: Message) -> MessageState:
+    """What stands in a message's row, without what belongs to it."""
     return MessageState(
         id=message.pk,
         role=message.role,
-        content=content,
-        reasoning=reasoning,
-        model=message.model,
-        reasoning_effort=message.reasoning_effort,
+        content=message.content,
+        reasoning=message.reasoning or None,
+        model=message.model or None,
+        reasoning_effort=message.reasoning_effort or None,
         status=message.status,
         parent_id=message.parent_id,
-        finish_reason=message.finish_reason,
+        finish_reason=message.finish_reason or None,
         error=message.error,
-        context=message.context,
-        created_at=message.created_at,
-        ended_at=message.ended_at,
-        usage=get_usage(user, [message.pk]).get(message.pk),
-        attachments=attachments_of([message])[message.pk],
+        context=message.context or None,
+        created_at=iso_utc(message.created_at),
+        ended_at=None if message.ended_at is None else iso_utc(message.ended_at),
     )
 
 

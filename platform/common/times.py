@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 ISO_UTC = "%Y-%m-%dT%H:%M:%S.%fZ"
+# The same for PostgreSQL's to_char, of a moment AT TIME ZONE 'UTC'.
+ISO_UTC_SQL = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 
 def iso_utc(moment: datetime) -> str:
