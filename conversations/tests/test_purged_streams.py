@@ -82,6 +82,7 @@ def test_no_more_than_so_many_go_at_once(user: User) -> None:
 
 
 def test_a_sweep_goes_on_until_nothing_is_left(user: User) -> None:
+    purge_all_ended_streams()  # what other tests have left
     calls = [hand.begin(user, talk(user)) for _ in range(5)]
     for call in calls:
         call.settle("Deep.")
