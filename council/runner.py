@@ -16,9 +16,10 @@ from council import events
 from council.services import outcomes
 from council.services.outcomes import Prepared
 from inference.chat import ChatPump
-from inference.errors import CallCancelled, CallInterrupted
+from inference.errors import CallInterrupted
 from inference.services import open_chat
 from inference.types import ChatCall
+from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from providers.types import TextDelta
 
@@ -105,12 +106,11 @@ class Call:
             raise pump.error
 
     def _heed(self) -> None:
-        """Stop, where the job is somebody else's, or the user wishes it and something has come:
-        the provider bills what it has read, and without any output nobody would pay for that."""
+        """Stop, where the job is somebody else's, or the user wishes it."""
         if self._job.lost:
             self._pump.stop(CallInterrupted())
-        elif self._job.wish == "cancel" and self._pump.has_output:
-            self._pump.stop(CallCancelled())
+        elif self._job.wish == Job.Wish.CANCEL:
+            self._pump.cancel()
 
     async def _tell(self, pump: ChatPump) -> None:
         """Append what has come since the last time; while the database is away, this waits."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from django.db import InterfaceError, OperationalError
+from django.db import Error as DatabaseError
 from msgspec.structs import replace
 
 from billing.types import Ending, Resolution
@@ -98,33 +98,30 @@ class Reply:
             raise pump.error
 
     def _heed(self, pump: ChatPump) -> None:
-        """Stop, where the job is somebody else's, or the user wishes it and something has come:
-        the provider bills what it has read, and without any output nobody would pay for that."""
+        """Stop, where the job is somebody else's, or the user wishes it."""
         if self._job.lost:
             pump.stop(CallInterrupted())
-        elif self._is_unwanted and pump.has_output:
-            pump.stop(CallCancelled())
-
-    @property
-    def _is_unwanted(self) -> bool:
-        return self._job.wish == Job.Wish.CANCEL
+        elif self._job.wish == Job.Wish.CANCEL:
+            self.failure = CallCancelled()
+            pump.cancel()
 
     async def _let_go(self, pump: ChatPump) -> None:
-        """Do not let the user wait for the first output of what they do not want: of the call that
-        goes on they see no more than what it costs."""
+        """Do not let the user wait for a call that they do not want: where it goes on, they see no
+        more of it than what it costs."""
         async with self._telling:
-            if not self._is_unwanted or pump.has_output or self._is_told:
+            if not pump.is_winding_down or self._is_told:
                 return
             try:
                 self.message = await in_thread(
-                    outcomes.let_go, reply_id=self._job.id, attempt=self._job.attempt
+                    outcomes.let_go,
+                    reply_id=self._job.id,
+                    attempt=self._job.attempt,
+                    said=self.said(CallCancelled()),
                 )
-            except (OperationalError, InterfaceError):
+            except DatabaseError:
                 log.warning("reply.not_let_go", reply_id=str(self._job.id))
                 return
-            self.failure = CallCancelled()
             self.over.set()
-        pump.dismiss_readers()
 
     # --- Telling ----------------------------------------------------------------------------------
 

@@ -74,13 +74,13 @@ def conclude(*, reply_id: UUID, attempt: int, ending: Ending, said: Said) -> End
 
 
 @transaction.atomic
-def let_go(*, reply_id: UUID, attempt: int) -> dict[str, Any] | None:
-    """End a reply that was stopped before it said anything. Its call goes on to its first output,
-    which the provider bills with all that it has read: `conclude` or `give_up` then ends the charge
-    and the job, and nothing else. Returns what `Ended.message` is."""
+def let_go(*, reply_id: UUID, attempt: int, said: Said) -> dict[str, Any] | None:
+    """End a reply that was stopped, with what it has said, while its call goes on until it is known
+    what it costs: `conclude` or `give_up` then ends the charge and the job, and nothing else.
+    Returns what `Ended.message` is."""
     message = _lock(reply_id)
     is_ours = jobs.is_running(job_id=reply_id, attempt=attempt)
-    return _finish(reply_id, message, Said(failure=CallCancelled()), is_ours=is_ours)
+    return _finish(reply_id, message, said, is_ours=is_ours)
 
 
 @transaction.atomic

@@ -204,8 +204,8 @@ def _counted(draft: Draft) -> tuple[int, int]:
 
 def _is_first(conversation: Conversation, question: Message) -> bool:
     """Has nothing else been said yet, whatever has failed?"""
-    failed = Q(role=Message.Role.ASSISTANT, content="")
-    others = conversation.messages.exclude(Q(pk=question.pk) | failed)
+    silent = Q(role=Message.Role.ASSISTANT, content="", reasoning="")
+    others = conversation.messages.exclude(Q(pk=question.pk) | silent)
     return not others.exists()
 
 

@@ -21,6 +21,8 @@ FREE_MODEL = "gpt-6-luna"
 BALANCE_ONLY = "kimi-k3"
 # It shows what it thinks.
 THINKER = "deepseek-v4-pro"
+# It thinks without showing it.
+UNSEEN_THINKER = "gpt-6-luna"
 
 Shape = dict[str, Any]
 

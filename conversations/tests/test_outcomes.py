@@ -25,6 +25,8 @@ from tests.personas import new_user
 
 pytestmark = pytest.mark.usefixtures("providers")
 
+STOPPED = Said(content="Deep", failure=CallCancelled())
+
 
 @pytest.fixture
 def user(committed: None) -> User:
@@ -159,9 +161,11 @@ def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
     call = hand.begin(user, conversation)
     if is_deleted:
         conversation_services.delete(user=user, conversation_id=conversation.pk)
-    message = outcomes.let_go(reply_id=call.id, attempt=1)
+    message = outcomes.let_go(reply_id=call.id, attempt=1, said=STOPPED)
     assert (message is None) == is_deleted
     assert told(call.id) == [("reply.ended", {"message": message})]
+    if not is_deleted:
+        assert (call.reply.status, call.reply.content) == ("cancelled", "Deep")
     job = Job.objects.get(pk=call.id)
     assert (job.status, bank.charge_of(call.id).status) == ("running", "held")
     before = list(Message.objects.filter(conversation=conversation.pk).order_by("id").values())
@@ -183,7 +187,7 @@ def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
 def test_nobody_is_let_go_by_a_process_that_was_thought_dead(user: User) -> None:
     call = hand.begin(user, talk(user))
     call.die()
-    message = outcomes.let_go(reply_id=call.id, attempt=1)
+    message = outcomes.let_go(reply_id=call.id, attempt=1, said=STOPPED)
     assert message is not None
     assert message["status"] == call.reply.status == "failed"
     assert len(told(call.id)) == 1

@@ -8,7 +8,13 @@ from billing.models import Charge
 from common.money import NUSD_PER_USD
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
-from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL, Heard, Speaker
+from conversations.tests.speaker import (
+    BALANCE_ONLY,
+    FREE_MODEL,
+    UNSEEN_THINKER,
+    Heard,
+    Speaker,
+)
 from events.models import Event
 from jobs.models import Job
 
@@ -134,6 +140,61 @@ def test_one_json_too(speaker: NewSpeaker) -> None:
     settled(alice, running)
 
 
+def test_what_is_read_before_a_stop_takes_effect_is_kept(speaker: NewSpeaker) -> None:
+    """The first output comes while the stop is on its way."""
+    alice = speaker()
+    conversation = alice.begin(model=BALANCE_ONLY)
+    for ttft_ms in range(0, 120, 10):
+        content = alice.words(tokens=400, ttft_ms=ttft_ms, delay_ms=5)
+        with alice.stream("POST", f"/{conversation}/messages", content=content) as stream:
+            stream.until("start")
+            stop(alice, conversation, stream.heard.reply_id)
+            heard = stream.to_the_end()
+        assert alice.message(conversation, heard.reply_id)["content"] == heard.text
+        settled(alice, heard.reply_id)
+
+
+def test_no_provider_is_asked_again_for_what_nobody_wants(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=BALANCE_ONLY)
+    content = alice.words(status=503, retry_after=1, times=1)
+    with alice.stream("POST", f"/{conversation}/messages", content=content) as stream:
+        stream.until("start")
+        while not alice.calls():
+            time.sleep(0.02)
+        stop(alice, conversation, stream.heard.reply_id)
+        heard = stream.to_the_end()
+    assert heard.finish["messageMetadata"] == {"status": "cancelled", "usage": None}
+    deadline = time.monotonic() + 10
+    while alice.charge(heard.reply_id).status == Charge.Status.HELD:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert alice.charge(heard.reply_id).status == Charge.Status.RELEASED
+    assert [call["outcome"] for call in alice.calls()] == ["refused"]
+
+
+def test_thinking_that_was_asked_for_unseen_is_billed(speaker: NewSpeaker) -> None:
+    """Its provider tells only at the end how much that was."""
+    alice = speaker()
+    conversation = alice.begin(model=UNSEEN_THINKER)
+    content = alice.words(tokens=100, reasoning_tokens=500, delay_ms=20)
+    sent = {"content": content, "reasoning_effort": "high"}
+    with alice.stream("POST", f"/{conversation}/messages", **sent) as stream:
+        stream.until("text-delta")
+        began = time.monotonic()
+        assert stop(alice, conversation, stream.heard.reply_id) == 202
+        heard = stream.to_the_end()
+    assert time.monotonic() - began < 1.5
+    reply = alice.message(conversation, heard.reply_id)
+    assert (reply["status"], reply["content"]) == ("cancelled", heard.text)
+    assert heard.usage is None
+    charge = settled(alice, heard.reply_id)
+    assert (charge.tokens_out, charge.reasoning_tokens) == (600, 500)
+    after = alice.message(conversation, heard.reply_id)
+    assert after["usage"]["reasoning_tokens"] == 500
+    assert after | {"usage": None} == reply
+
+
 def test_a_free_message_that_is_stopped_before_any_output_is_taken(speaker: NewSpeaker) -> None:
     alice = speaker(plan="free", balance_usd=0)
     heard = stop_before_any_output(alice, alice.begin())
@@ -202,3 +263,25 @@ def test_one_that_nobody_reads_is_stopped_all_the_same(speaker: NewSpeaker) -> N
         heard = stream.to_the_end()
     assert heard.finish["messageMetadata"]["status"] == "cancelled"
     assert alice.message(conversation, reply_id)["content"] == heard.text
+
+
+def titles_made(person: Speaker) -> int:
+    return sum(charge.funding == Charge.Funding.PLATFORM for charge in person.charges())
+
+
+def test_a_conversation_is_named_once_whatever_is_stopped(speaker: NewSpeaker) -> None:
+    """The platform pays for titles, so none is made of a reply that has brought nothing, nor
+    another one when the same message is answered again."""
+    alice = speaker()
+    conversation = alice.begin(model=BALANCE_ONLY)
+    reply_id = stop_before_any_output(alice, conversation).reply_id
+    settled(alice, reply_id)
+    assert titles_made(alice) == 0
+    for _ in range(2):
+        path = f"/{conversation}/messages/{reply_id}/regenerate"
+        with alice.stream("POST", path) as stream:
+            stream.until("text-delta")
+            reply_id = stream.heard.reply_id
+            stop(alice, conversation, reply_id)
+            stream.to_the_end()
+    assert titles_made(alice) == 1

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import cast
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from billing.types import Checkpoint, Ending
 from catalog.types import TokenPrice
 from common.errors import DomainError
 from inference.bounds import chat_cost, input_bound
-from inference.errors import AnswerInterrupted
+from inference.errors import AnswerInterrupted, CallCancelled
 from inference.holds import CHAT
 from inference.meter import Meter
 from inference.pump import Pump
@@ -88,7 +89,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         self._on_progress = on_progress
         self._saved_deltas = 0
         self._saved_at = time.monotonic()
-        self._unread = False
+        self._is_cancelled = False
 
     # --- The reader's side ------------------------------------------------------------------------
 
@@ -114,10 +115,24 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         if not self.events and self.error is not None:
             raise self.error
 
-    def dismiss_readers(self) -> None:
-        """End all `batches`: nobody waits for what comes any more."""
-        self._unread = True
-        self._wake()
+    def cancel(self) -> None:
+        """The user wants no more: nothing is added to `events` from now on, and all `batches` end.
+
+        The call ends as soon as it can be billed, which is now, unless the provider has only read
+        so far: then it ends with the first output. Of reasoning that was asked for and is not shown
+        the provider tells at its end alone; such a call is read to its end.
+        """
+        if not self._is_cancelled:
+            self._is_cancelled = True
+            self._stopped_by = self._stopped_by or CallCancelled()
+            self._wake()
+            if self._can_be_billed:
+                self.stop(CallCancelled())
+
+    @property
+    def is_winding_down(self) -> bool:
+        """Does the call go on although nobody wants it?"""
+        return self._is_cancelled and self._reading is not None
 
     async def batches(self, patience: float) -> AsyncGenerator[list[Delta], None]:
         """All deltas from the first on, as they come; an empty batch after each silence of at least
@@ -127,12 +142,12 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         # One timer that wakes the reader now and then costs less than a timeout for every delta.
         ticker = Ticker(patience, self._wake)
         try:
-            while not self._unread:
+            while True:
                 if seen < len(self.events):
                     fresh = self.events[seen:]
                     seen, seen_at = len(self.events), loop.time()
                     yield fresh
-                elif self._ended:
+                elif self._ended or self._is_cancelled:
                     return
                 elif loop.time() - seen_at >= patience:
                     seen_at = loop.time()
@@ -167,18 +182,29 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         )
         deadlines = Deadlines(first_byte=300.0 if call.model.reasoning else 90.0, total=seconds)
         if call.stream:
-            async for batch in self._wire.stream(request, deadlines):
-                self._take(batch)
+            async with aclosing(self._wire.stream(request, deadlines)) as batches:
+                async for batch in batches:
+                    self._take(batch)
         else:
             self._take(await self._wire.complete(request, deadlines))
 
     def _take(self, batch: list[ChatEvent]) -> None:
+        """Raises CallCancelled once a call that nobody wants can be billed."""
         fresh = self._meter.take(batch)
-        if fresh:
+        if self._meter.deltas - self._saved_deltas >= CHECKPOINT_TOKENS:
+            self._on_progress()
+        if self._is_cancelled:
+            if self._can_be_billed:
+                raise CallCancelled
+        elif fresh:
             self.events += fresh
             self._wake()
-            if self._meter.deltas - self._saved_deltas >= CHECKPOINT_TOKENS:
-                self._on_progress()
+
+    @property
+    def _can_be_billed(self) -> bool:
+        """Is it known what has been produced?"""
+        thinks_unseen = self.call.reasoning_effort is not None and not self._wire.shows_reasoning
+        return self.has_output and (self._meter.is_counted or not thinks_unseen)
 
     def _outcome(self) -> tuple[ChatAnswer, Ending] | None:
         if not self._meter.has_output:

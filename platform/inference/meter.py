@@ -77,6 +77,11 @@ class Meter:
         )
 
     @property
+    def is_counted(self) -> bool:
+        """Has the provider counted all that came?"""
+        return self._reported is not None and self._reported.output_tokens >= self.deltas
+
+    @property
     def counts_nothing(self) -> bool:
         """Does the provider say that what came is no output at all?"""
         return self.deltas > 0 and self._reported is not None and not self._reported.output_tokens

@@ -117,10 +117,10 @@ class Pump(ABC, Generic[AnyCall, Answer]):
 
         Only reading is cut short: a hold or a settlement on its way is never cancelled.
         """
-        if self._stopped_by is None:
-            self._stopped_by = reason
-            if self._reading is not None:
-                self._reading.cancel()
+        self._stopped_by = self._stopped_by or reason
+        reading, self._reading = self._reading, None
+        if reading is not None:
+            reading.cancel()
 
     def crash(self) -> None:
         """Tell the reader that the call ended by a fault of ours."""
@@ -142,9 +142,9 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         if stored is not None:
             self._replay(stored)
             return
-        failure = self._stopped_by
+        failure: DomainError | None = None
         try:
-            if failure is None:
+            if self._stopped_by is None:
                 self._reading = asyncio.current_task()
                 await self._attempt()
         except ProviderError as error:
@@ -155,10 +155,9 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             if self._stopped_by is None:
                 raise
             cast("asyncio.Task[None]", asyncio.current_task()).uncancel()
-            failure = self._stopped_by
         finally:
             self._reading = None
-        await self._resolve(failure)
+        await self._resolve(self._stopped_by or failure)
 
     # --- The steps --------------------------------------------------------------------------------
 
@@ -182,13 +181,16 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             if pause is None:
                 return
             await asyncio.sleep(pause)
+            if self._stopped_by is not None:
+                return
 
     async def _try(self, attempt: int, ends_at: float) -> float | None:
         """Call the provider. None where that went well, or the seconds until the next attempt."""
         try:
             await self._call_provider(ends_at - time.monotonic())
         except ProviderError as error:
-            pause = None if self.has_output else retries.pause_after(error, attempt)
+            is_over = self.has_output or self._stopped_by is not None
+            pause = None if is_over else retries.pause_after(error, attempt)
             if pause is None or time.monotonic() + pause > ends_at:
                 raise
             self._log_failure("provider.retried", error)

@@ -25,6 +25,8 @@ class Anthropic:
     """A `providers.types.ChatWire`. Every call is streamed: the API advises so against an answer
     that takes minutes, and then a connection that died shows at once."""
 
+    shows_reasoning = False  # summaries of it
+
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client
         self._url = f"{config.base_url}/v1/messages"

@@ -25,7 +25,7 @@ class Flags:
 
     What it sends back differently (content arrays, the place of usage) needs no flag: the wire
     reads every known form. `effort_form` is the field that tells how hard to think: a word, an
-    object with that word, or a number of tokens.
+    object with that word, or a number of tokens. `shows_reasoning` is that of `ChatWire`.
     """
 
     max_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -33,6 +33,7 @@ class Flags:
     effort_map: EffortMap = field(default_factory=lambda: NO_EFFORT)
     effort_form: Literal["reasoning_effort", "reasoning", "thinking_budget"] = "reasoning_effort"
     reasoning_added_to_completion: bool = False
+    shows_reasoning: bool = True
     always_stream: bool = False
     default_system_message: str | None = None
     temperature: float | None = None
@@ -69,7 +70,7 @@ class _Provider:
 _PROVIDERS: Mapping[str, _Provider] = {
     "openai": _Provider(
         "https://api.openai.com/v1",
-        Flags(max_field="max_completion_tokens", effort_map=SAME_WORD),
+        Flags(max_field="max_completion_tokens", effort_map=SAME_WORD, shows_reasoning=False),
     ),
     "anthropic": _Provider("https://api.anthropic.com", wire="anthropic", simulated_path=""),
     "google": _Provider(
@@ -81,6 +82,7 @@ _PROVIDERS: Mapping[str, _Provider] = {
             max_field="max_completion_tokens",
             effort_map=SAME_WORD,
             reasoning_added_to_completion=True,
+            shows_reasoning=False,
         ),
     ),
     "deepseek": _Provider("https://api.deepseek.com", Flags(effort_map=ALWAYS_HIGH)),
@@ -99,7 +101,8 @@ _PROVIDERS: Mapping[str, _Provider] = {
     ),
     "zai": _Provider("https://api.z.ai/api/paas/v4", Flags(effort_map=ALWAYS_HIGH)),
     "openrouter": _Provider(
-        "https://openrouter.ai/api/v1", Flags(effort_map=SAME_WORD, effort_form="reasoning")
+        "https://openrouter.ai/api/v1",
+        Flags(effort_map=SAME_WORD, effort_form="reasoning", shows_reasoning=False),
     ),
     "together": _Provider("https://api.together.xyz/v1"),
     "bfl": _Provider("https://api.bfl.ai/v1", wire=None),

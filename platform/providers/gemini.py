@@ -25,6 +25,8 @@ _ROLES = {"user": "user", "assistant": "model"}
 class Gemini:
     """A `providers.types.ChatWire`."""
 
+    shows_reasoning = False  # summaries of it
+
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client
         self._base_url = config.base_url

@@ -22,6 +22,7 @@ class OpenAICompatible:
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._flags = config.flags
+        self.shows_reasoning = config.flags.shows_reasoning
         self._client = client
         self._url = f"{config.base_url}/chat/completions"
         self._headers = {"Content-Type": "application/json"}

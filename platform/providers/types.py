@@ -126,6 +126,11 @@ class Deadlines(Struct, frozen=True):
 class ChatWire(Protocol):
     """One provider's chat interface. Both calls raise only `providers.errors.ProviderError`s."""
 
+    @property
+    def shows_reasoning(self) -> bool:
+        """Does all reasoning that is billed come as `ReasoningDelta`s?"""
+        ...
+
     def stream(
         self, request: ChatRequest, deadlines: Deadlines
     ) -> AsyncGenerator[list[ChatEvent], None]:
