@@ -178,8 +178,8 @@ def test_thinking_that_was_asked_for_unseen_is_billed(speaker: NewSpeaker) -> No
     alice = speaker()
     conversation = alice.begin(model=UNSEEN_THINKER)
     content = alice.words(tokens=100, reasoning_tokens=500, delay_ms=20)
-    sent = {"content": content, "reasoning_effort": "high"}
-    with alice.stream("POST", f"/{conversation}/messages", **sent) as stream:
+    path, effort = f"/{conversation}/messages", "high"
+    with alice.stream("POST", path, content=content, reasoning_effort=effort) as stream:
         stream.until("text-delta")
         began = time.monotonic()
         assert stop(alice, conversation, stream.heard.reply_id) == 202

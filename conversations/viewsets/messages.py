@@ -114,9 +114,9 @@ class MessageViewSet(ViewSet):
     ) -> Response:
         """Stop a reply.
 
-        202: it ends in a moment, `cancelled`, with the text that has come, which is billed. Before
-        there is any, what is billed is the call up to its first words, and the `usage` is there
-        when these have come. 200: it had ended before.
+        202: it ends in a moment, `cancelled`, with the text that has come, which is billed. Where
+        there is none yet, or the model thinks unseen, its call goes on until it is known what it
+        costs; the `usage` is there then. 200: it had ended before.
         """
         reply = stop(user=request.user, conversation_id=conversation_id, message_id=message_id)
         ends = reply.status == Message.Status.RUNNING
