@@ -25,7 +25,7 @@ from conversations.selectors.messages import attachments_of
 from files.errors import FileGone
 from files.models import Upload
 from files.selectors.uploads import read_text
-from inference.errors import ContentBlocked, InputTooLong, RequestRefusedByProvider
+from inference.errors import ContentBlocked, InputTooLong, NoText, RequestRefusedByProvider
 
 _REFUSALS = {error.code for error in (ContentBlocked, InputTooLong, RequestRefusedByProvider)}
 
@@ -110,13 +110,17 @@ def _says_something(message: Message) -> bool:
 
 
 def _refused(branch: Sequence[Message]) -> set[UUID | None]:
-    """The messages that a provider would not answer: it would not answer any later one that they
-    go along with either."""
+    """The messages that a provider, or a model, would not answer: it would not answer any later one
+    that they go along with either."""
     return {reply.parent_id for reply in branch if _is_refusal(reply)}
 
 
 def _is_refusal(message: Message) -> bool:
-    return not message.content.strip() and (message.error or {}).get("code") in _REFUSALS
+    """One without a word: of any other the next model is given the words."""
+    error = message.error or {}
+    code, reason = error.get("code"), error.get("finish_reason")
+    is_refused = code in _REFUSALS or (code, reason) == (NoText.code, "content_filter")
+    return is_refused and not message.content.strip()
 
 
 def _least(content: str, uploads: Sequence[Upload]) -> Length:

@@ -114,12 +114,20 @@ def test_replies_without_words_are_left_out(alice: User, given: Given) -> None:
     assert context.report["omitted"] == 0
 
 
-@pytest.mark.parametrize("code", ["content_blocked", "invalid_body", "input_too_long"])
-def test_a_message_that_the_provider_refused_is_left_out(
-    alice: User, given: Given, code: str
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "content_blocked"},
+        {"code": "invalid_body"},
+        {"code": "input_too_long"},
+        {"code": "no_text", "finish_reason": "content_filter"},
+    ],
+)
+def test_a_message_that_was_refused_is_left_out(
+    alice: User, given: Given, error: dict[str, str]
 ) -> None:
     conversation = talk(alice, "One?", "One.", "Forbidden!")
-    failed = {"role": ASSISTANT, "status": Message.Status.FAILED, "error": {"code": code}}
+    failed = {"role": ASSISTANT, "status": Message.Status.FAILED, "error": error}
     add(conversation, "", **failed)  # type: ignore[arg-type]
 
     context = given(conversation)
@@ -128,12 +136,19 @@ def test_a_message_that_the_provider_refused_is_left_out(
     assert (context.report["messages"], context.report["omitted"]) == (3, 1)
 
 
-@pytest.mark.parametrize(("code", "text"), [("upstream_error", ""), ("content_blocked", "Fo")])
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        ({"code": "upstream_error"}, ""),
+        ({"code": "content_blocked"}, "Fo"),
+        ({"code": "no_text", "finish_reason": "stop"}, ""),
+    ],
+)
 def test_a_message_whose_reply_failed_in_another_way_is_given(
-    alice: User, given: Given, code: str, text: str
+    alice: User, given: Given, error: dict[str, str], text: str
 ) -> None:
     conversation = talk(alice, "One?", "One.", "Two?")
-    failed = {"role": ASSISTANT, "status": Message.Status.FAILED, "error": {"code": code}}
+    failed = {"role": ASSISTANT, "status": Message.Status.FAILED, "error": error}
     add(conversation, text, **failed)  # type: ignore[arg-type]
 
     assert "Two?" in "".join(_said(given(conversation)))

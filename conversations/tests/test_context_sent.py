@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.speaker import Speaker
 
@@ -105,3 +107,17 @@ def test_a_message_that_is_too_long_for_the_free_plan_is_refused(speaker: NewSpe
     assert refusal["code"] == "input_too_long"
     assert "other plans allow more" in refusal["errors"][0]["msg"]
     assert alice.detail(conversation)["messages"] == []
+
+
+@pytest.mark.parametrize("model", ["claude-haiku-5-5", "gemini-3.1-pro-preview", "gpt-6-luna"])
+def test_what_a_model_refused_without_a_word_is_not_sent_again(
+    speaker: NewSpeaker, model: str
+) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=model)
+    refused = alice.send(conversation, alice.words("Forbidden!", refusal=True, tokens=0))
+
+    context = alice.send(conversation).metadata["context"]
+
+    assert alice.message(conversation, refused.reply_id)["error"]["code"] == "no_text"
+    assert (context["messages"], context["omitted"]) == (1, 1)
