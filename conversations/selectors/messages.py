@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from accounts.models import User
+from billing.errors import IdempotencyInProgress
 from billing.selectors.charges import ChargeUsage, get_usage
 from billing.selectors.named import find_made
 from billing.types import Once
@@ -77,13 +78,19 @@ def has_failed_free(user: User, reply: Message) -> bool:
     return reply.status == Message.Status.FAILED and not get_usage(user, [reply.pk])
 
 
-def find_failed(user: User, once: Once | None) -> Message | None:
-    """The reply of a request that was sent before, if it has failed so: the request is to be
-    carried out anew, and what it says stands there."""
+def find_earlier(user: User, once: Once | None) -> Message | None:
+    """The reply of a request that was sent before, if that has begun one."""
     if once is None or (made := find_made(user, once)) is None:
         return None
-    reply = Message.objects.filter(pk=made, account_id=user.pk).first()
-    return reply if reply is not None and has_failed_free(user, reply) else None
+    return Message.objects.filter(pk=made, account_id=user.pk).first()
+
+
+def is_answer(user: User, reply: Message) -> bool:
+    """Is it what its request is answered with when that is sent again? If it has failed free, the
+    request is to be carried out anew. Raises IdempotencyInProgress while it is written."""
+    if reply.status == Message.Status.RUNNING:
+        raise IdempotencyInProgress(retry_after=1)
+    return not has_failed_free(user, reply)
 
 
 def state_of(user: User, message: Message) -> MessageState:

@@ -9,13 +9,14 @@ import pytest
 
 from accounts.models import User
 from billing.errors import IdempotencyInProgress
+from billing.models import Subscription
 from billing.types import Once
 from conversations.services import sending
 from conversations.services.drafts import draft_message
 from conversations.tests import hand
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
-from conversations.tests.speaker import THINKER, Heard, Speaker
+from conversations.tests.speaker import FREE_MODEL, THINKER, Heard, Speaker
 from inference.errors import UpstreamFailed
 from tests.personas import new_user
 
@@ -80,6 +81,35 @@ def test_another_body_under_the_same_name_is_refused(speaker: NewSpeaker) -> Non
         "POST", f"/{conversation}/messages", {"Idempotency-Key": key}, content="Another"
     )
     assert (answer.status_code, answer.json()["code"]) == (422, "idempotency_mismatch")
+
+
+def test_what_was_billed_is_sent_again_though_it_would_now_be_refused(
+    speaker: NewSpeaker,
+) -> None:
+    alice, key = speaker(), uuid4().hex
+    conversation = alice.begin(model=FREE_MODEL)
+    content = alice.words("sea " * 10_000)
+    _, first = send(alice, conversation, key, content=content)
+    Subscription.objects.filter(account=alice.user).update(plan="free")
+    assert alice.ask("POST", f"/{conversation}/messages", content=content).status_code == 422
+    headers, again = send(alice, conversation, key, content=content)
+    assert (headers[REPLAYED], again.reply_id) == ("true", first.reply_id)
+    assert len(alice.calls()) == 1
+
+
+def test_while_it_runs_it_is_in_progress_though_it_would_now_be_refused(
+    speaker: NewSpeaker,
+) -> None:
+    alice, named = speaker(), {"Idempotency-Key": uuid4().hex}
+    path = f"/{alice.begin(model=FREE_MODEL)}/messages"
+    content = alice.words("sea " * 10_000, tokens=20, delay_ms=50)
+    with alice.stream("POST", path, named, content=content) as stream:
+        stream.until("start")
+        Subscription.objects.filter(account=alice.user).update(plan="free")
+        answer = alice.ask("POST", path, named, content=content)
+        assert (answer.status_code, answer.json()["code"]) == (409, "idempotency_in_progress")
+        assert answer.headers["retry-after"] == "1"
+        stream.to_the_end()
 
 
 def test_while_it_runs_a_client_is_asked_to_wait(speaker: NewSpeaker) -> None:

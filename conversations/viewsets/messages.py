@@ -37,7 +37,7 @@ from conversations.replies.following import stored_frames
 from conversations.replies.launch import launch
 from conversations.replies.running import Reply
 from conversations.selectors.conversations import get_conversation
-from conversations.selectors.messages import find_failed, get_message, state_of
+from conversations.selectors.messages import find_earlier, get_message, is_answer, state_of
 from conversations.serializers import MessageSerializer
 from conversations.serializers_replies import ExchangeSerializer
 from conversations.services import sending
@@ -132,11 +132,14 @@ def _answer(
     body: dict[str, Any],
     draft: Callable[..., Draft],
 ) -> HttpResponseBase:
-    """Begin what the body asks for, and send what comes of it."""
+    """Begin what the body asks for, and send what comes of it; or what came of it before."""
     named = once(request, body)
     is_streamed = body.pop("stream")
-    if (failed := find_failed(request.user, named)) is not None:
-        draft = partial(draft_repeat, request.user, conversation, failed)
+    if (earlier := find_earlier(request.user, named)) is not None:
+        # Before a draft is made: that may be refused by now.
+        if is_answer(request.user, earlier):
+            return _replay(request, earlier, is_streamed)
+        draft = partial(draft_repeat, request.user, conversation, earlier)
     begin = partial(
         sending.begin,
         draft=draft(**body),
