@@ -41,10 +41,13 @@ class TooManyNewConversations(DomainError):
 
 
 class ReplyRunning(Conflict):
-    """One reply at a time in each conversation."""
+    """One reply at a time in each conversation; or what is shown has moved on."""
 
     code = "reply_running"
-    message = "A reply is still being written here. Wait until it has ended, or stop it."
+    message = (
+        "A reply is still being written here, or newer messages are shown. Wait until it has "
+        "ended, or stop it, and load the conversation again."
+    )
 
 
 class ConversationFull(Conflict):

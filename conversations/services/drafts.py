@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from msgspec import Struct
+from msgspec.structs import replace
 
 from accounts.models import User
 from accounts.selectors.preferences import first_favourite, get_preference
@@ -30,8 +31,9 @@ class Draft(Struct, frozen=True, kw_only=True):
     """A reply that is to be begun.
 
     `question` is the message that it answers; None where that is yet to be written, of `content`
-    and `uploads`, after `parent_id`. `follows_leaf`: that is the end of the branch that is shown.
-    `max_output_tokens` is how long the reply may be, if that can be paid.
+    and `uploads`, after `parent_id`. `follows_leaf`: only while `parent_id` is the end of the
+    branch that is shown; of a repeat it is the reply that failed. `max_output_tokens` is how long
+    the reply may be, if that can be paid.
     """
 
     user: User
@@ -117,10 +119,11 @@ def draft_repeat(
     **_said: Any,
 ) -> Draft:
     """The reply to a request that is sent again because its reply has failed: what it said stands
-    there. Raises as `draft_regeneration` does."""
-    return draft_regeneration(
+    there, and nothing newer may be shown by now. Raises as `draft_regeneration` does."""
+    draft = draft_regeneration(
         user, conversation, failed, model=model, reasoning_effort=reasoning_effort
     )
+    return replace(draft, parent_id=failed.pk, follows_leaf=True)
 
 
 def _draft(

@@ -11,8 +11,10 @@ from accounts.models import User
 from billing.errors import IdempotencyInProgress
 from billing.models import Subscription
 from billing.types import Once
+from conversations.errors import ReplyRunning
+from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
-from conversations.services.drafts import draft_message
+from conversations.services.drafts import draft_message, draft_repeat
 from conversations.tests import hand
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
@@ -141,6 +143,31 @@ def test_what_was_not_billed_is_carried_out_anew(speaker: NewSpeaker) -> None:
     ] * 2
     assert [each["id"] for each in replies] == [failed.reply_id, heard.reply_id]
     assert heard.metadata["context"]["messages"] == 1
+
+
+def test_it_is_not_carried_out_anew_before_newer_messages(speaker: NewSpeaker) -> None:
+    alice, named = speaker(), {"Idempotency-Key": uuid4().hex}
+    conversation = alice.begin()
+    content = alice.words(status=400, times=1)
+    alice.ask("POST", f"/{conversation}/messages", named, content=content)
+    alice.send(conversation)
+    before = alice.detail(conversation)
+    answer = alice.ask("POST", f"/{conversation}/messages", named, content=content)
+    assert (answer.status_code, answer.json()["code"]) == (409, "reply_running")
+    assert alice.detail(conversation) == before
+    assert len(alice.calls()) == 2
+
+
+def test_nor_where_one_has_come_at_the_same_moment(user: User) -> None:
+    once = Once("/", uuid4().hex, b"")
+    conversation = talk(user)
+    failed = hand.begin(user, conversation, once=once)
+    failed.release(UpstreamFailed())
+    draft = draft_repeat(user, get_conversation(user, conversation.pk), failed.reply)
+    hand.begin(user, conversation).settle("Hello.")
+    with pytest.raises(ReplyRunning):
+        sending.begin(draft=draft, once=once, owner_id=failed.owner, request_id="req_test")
+    assert conversation.messages.count() == 4
 
 
 def test_one_that_failed_while_it_was_sent_again_is_sent_once_more(user: User) -> None:
