@@ -1,9 +1,10 @@
-"""What conversations are called that neither their user nor a model has named."""
+"""What conversations are called that neither their user nor a model has named: `beginning` is for
+their user, `public_beginning` for everybody else."""
 
 from collections.abc import Sequence
 
 from common.titles import first_line
-from conversations.models import Conversation
+from conversations.models import Conversation, Message
 from conversations.selectors.messages import attachments_of
 from conversations.types import MAX_TITLE
 from files.models import Upload
@@ -20,3 +21,9 @@ def beginning(content: str, uploads: Sequence[Upload]) -> str:
     return (
         first_line(content, MAX_TITLE) or next((upload.name for upload in uploads), "")[:MAX_TITLE]
     )
+
+
+def public_beginning(first: Message) -> str:
+    """The first line of the first message that is shown, and never the name of a file; empty where
+    it has no words."""
+    return first_line(first.content, MAX_TITLE)

@@ -10,10 +10,9 @@ from django.db.models import QuerySet
 from accounts.models import User
 from common.errors import NotFound
 from common.times import iso_utc
-from common.titles import first_line
 from conversations.models import Conversation, Message, Share
+from conversations.selectors.beginnings import public_beginning
 from conversations.selectors.branches import get_branch
-from conversations.types import MAX_TITLE
 
 # Of UUIDs and signatures no part has one, and no browser writes it in another way.
 _SEPARATOR = "."
@@ -72,13 +71,15 @@ def snapshot_of(conversation: Conversation) -> dict[str, Any]:
 
 
 def _title_of(conversation: Conversation, branch: list[Message]) -> str:
-    """The title, unless it was made of a beginning that is not shown: it would tell of that."""
-    if conversation.title_source == Conversation.TitleSource.USER or not branch:
+    """The title that its user has given it, or that a model has made of the words with which the
+    branch begins. Any other might tell of what is not shown: a beginning, or a file."""
+    source = conversation.title_source
+    if source == Conversation.TitleSource.USER or not branch:
         return conversation.title
     roots = conversation.messages.filter(parent=None).order_by("created_at", "id")
-    if branch[0] == roots.first():
+    if source == Conversation.TitleSource.MODEL and branch[0] == roots.first():
         return conversation.title
-    return first_line(branch[0].content, MAX_TITLE)
+    return public_beginning(branch[0])
 
 
 def _is_said(message: Message) -> bool:

@@ -41,7 +41,7 @@ def texts(link: dict[str, Any]) -> list[str]:
 
 def test_a_conversation_is_shared_by_a_link(alice: Persona, settings: Settings) -> None:
     settings.WEB_APP_URL = "https://web.example.com/app/"
-    conversation = talk(alice.user, "How deep is the sea?", "Very.", title="The sea")
+    conversation = talk(alice.user, "How deep is the sea?", "Very.")
 
     response = share(alice, conversation)
 
@@ -54,7 +54,9 @@ def test_a_conversation_is_shared_by_a_link(alice: Persona, settings: Settings) 
 
 
 def test_whoever_has_it_reads_the_title_and_what_was_said(alice: Persona) -> None:
-    conversation = talk(alice.user, "How deep is the sea?", "Very. 🌊", title="The sea")
+    conversation = talk(
+        alice.user, "How deep is the sea?", "Very. 🌊", title="The sea", title_source="model"
+    )
     first, second = Message.objects.filter(conversation=conversation).order_by("created_at", "role")
 
     shown = read(share(alice, conversation).json()).json()
@@ -109,7 +111,7 @@ def test_shared_again_the_same_link_shows_what_was_said_since(alice: Persona) ->
 
 
 def test_a_new_title_is_not_told_until_it_is_shared_again(alice: Persona) -> None:
-    conversation = talk(alice.user, "How deep is the sea?", title="Before")
+    conversation = talk(alice.user, "How deep is the sea?", title="Before", title_source="user")
     link = share(alice, conversation).json()
     Conversation.objects.filter(pk=conversation.pk).update(title="After")
     assert read(link).json()["title"] == "Before"
@@ -149,6 +151,17 @@ def test_a_title_tells_nothing_of_a_beginning_that_is_not_shown(
     Conversation.objects.filter(pk=conversation.pk).update(leaf=first)
     share(alice, conversation)
     assert read(link).json()["title"] == "My password is sesame."
+
+
+def test_the_name_of_a_file_is_not_told(alice: Persona) -> None:
+    """After which the owner's conversation is called that begins with nothing else."""
+    name = "Dismissal of J. Doe.txt"
+    conversation = talk(alice.user, "", "A letter.", title=name)
+
+    link = share(alice, conversation).json()
+
+    assert read(link).json()["title"] == ""
+    assert name not in read(link).content.decode()
 
 
 def test_a_title_of_the_owners_own_is_told_with_every_branch(alice: Persona) -> None:
