@@ -4,6 +4,7 @@ FFmpeg reads many formats, and files are made to break it. So no stranger's file
 process that holds anything; `common/audio_decoder.py` says what its own is left with.
 """
 
+import signal
 import subprocess
 import sys
 import threading
@@ -14,14 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
 
+import structlog
+
 from common.errors import ServiceUnavailable, ValidationFailed
+
+log = structlog.get_logger(__name__)
 
 AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
 
 MAX_SECONDS = 2 * 3600
 
 _DECODER = Path(__file__).with_name("audio_decoder.py")
-_NOT_AUDIO = 65
+# It found no audio, or needed more processor time than it has.
+_FORESEEN = (65, -signal.SIGKILL, -signal.SIGXCPU)
 # For two hours of audio it takes some seconds, if there is a processor for it.
 DECODING_SECONDS = 120.0
 _LONGEST_LINE = 100  # bytes
@@ -84,16 +90,23 @@ def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS
         deadline = time.monotonic() + patience
         with _decoder(audio, "measure", MAX_SECONDS, patience=patience) as process:
             line = cast(IO[bytes], process.stdout).read(_LONGEST_LINE)
-    if process.returncode < 0 and time.monotonic() >= deadline:
-        raise ServiceUnavailable
-    if process.returncode == _NOT_AUDIO or process.returncode < 0:
-        raise InvalidAudio.of("file", "This is not audio in a format that is taken.")
-    if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, process.args)
+    check_end(process.returncode, is_late=time.monotonic() >= deadline)
     name, seconds = line.decode().split()
     if float(seconds) > MAX_SECONDS:
         raise InvalidAudio.of("file", f"Audio is at most {MAX_SECONDS:,} seconds long.")
     return Measured(float(seconds), cast(AudioFormat, name))
+
+
+def check_end(status: int, *, is_late: bool) -> None:
+    """How a decoder has ended that measured a file. Raises InvalidAudio, and ServiceUnavailable
+    where it was killed because it was late."""
+    if status == 0:
+        return
+    if status < 0 and is_late:
+        raise ServiceUnavailable
+    if status not in _FORESEEN:
+        log.error("audio.decoder_broke", status=status)
+    raise InvalidAudio.of("file", "This is not audio in a format that is taken.")
 
 
 @contextmanager

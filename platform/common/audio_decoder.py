@@ -41,12 +41,13 @@ FORMATS = {
     "matroska,webm": "webm",
 }
 CODECS = (
-    *("aac", "alac", "flac", "opus", "vorbis", "mp1float", "mp2float", "mp3float"),
+    *("aac", "alac", "flac", "opus", "vorbis", "mp1", "mp2", "mp3float"),
     *("pcm_u8", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le"),
     *("pcm_alaw", "pcm_mulaw", "adpcm_ms", "adpcm_ima_wav"),
 )
 OPTIONS = {
     "format_whitelist": ",".join(FORMATS),
+    # For probing alone: `only_track` holds what decodes to it.
     "codec_whitelist": ",".join(CODECS),
     # What an edit list leaves out is there all the same, for whoever does not heed it.
     "ignore_editlist": "1",
@@ -146,10 +147,15 @@ def check(frame: AudioFrame, samples: int) -> None:
 
 
 def only_track(container: InputContainer) -> AudioStream:
-    """A second track would be heard by some and not by others."""
+    """The only one: a second track would be heard by some and not by others. Raises ValueError
+    where there is none, or no decoder that may be used."""
     if len(container.streams.audio) != 1:
         raise ValueError("There must be one audio track.")
-    return container.streams.audio[0]
+    stream = container.streams.audio[0]
+    # There is no context where FFmpeg knows no decoder.
+    if stream.codec_context is None or stream.codec_context.name not in CODECS:
+        raise ValueError("Its codec is not taken.")
+    return stream
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import io
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from av.audio.frame import AudioFrame
 from av.audio.layout import AudioLayout
 
 from common import audio, audio_decoder
-from common.audio import MAX_SECONDS, InvalidAudio, Measured, samples
+from common.audio import MAX_SECONDS, InvalidAudio, Measured, check_end, samples
 from common.audio_decoder import CPU_SECONDS, MAX_RATE
 from common.errors import ServiceUnavailable
 from tests.audio import FORMATS, speech, tone
@@ -138,6 +139,30 @@ def test_what_is_no_audio_is_refused(name: str) -> None:
     refuses(NOT_AUDIO[name])
 
 
+def wav(tag: int, sound: bytes, *, bits: int = 16) -> bytes:
+    """Bytes that a header says are of that format tag: 16 kHz, mono."""
+    header = struct.pack("<4sIHHIIHH", b"fmt ", 16, tag, 1, 16_000, 32_000, 2, bits)
+    body = b"WAVE" + header + struct.pack("<4sI", b"data", len(sound)) + sound
+    return struct.pack("<4sI", b"RIFF", len(body)) + body
+
+
+def test_what_ffmpeg_has_no_decoder_for_is_refused() -> None:
+    refuses(wav(0x1234, bytes(32_000)))
+    refuses(wav(1, bytes(32_000), bits=0))
+
+
+# Windows Media Audio 1 and 2, TrueSpeech, G.723.1, Sipro: FFmpeg would make sound of any bytes.
+@pytest.mark.parametrize("tag", [0x160, 0x161, 0x22, 0x42, 0x130])
+def test_a_decoder_that_is_not_listed_never_runs(tag: int) -> None:
+    refuses(wav(tag, shake_256(b"noise").digest(64_000)))
+
+
+def test_a_rate_of_nothing_is_refused() -> None:
+    data = bytearray(wav(1, bytes(32_000)))
+    data[24:28] = bytes(4)
+    refuses(bytes(data))
+
+
 def test_a_header_alone_is_refused() -> None:
     refuses(tone(1, "wav")[:44])
 
@@ -211,6 +236,18 @@ def test_broken_audio_is_refused_or_measured_and_breaks_nothing() -> None:
             sound[place] ^= 0x5A
         with suppress(InvalidAudio):
             assert 0 < measure(bytes(sound)).seconds < 10
+
+
+@pytest.mark.parametrize(
+    ("status", "is_told"),
+    [(65, False), (-signal.SIGXCPU, False), (1, True), (120, True), (-signal.SIGSEGV, True)],
+)
+def test_a_file_that_breaks_the_decoder_is_refused_and_we_are_told(
+    status: int, is_told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(InvalidAudio, match="not audio in a format"):
+        check_end(status, is_late=False)
+    assert ("audio.decoder_broke" in caplog.text) == is_told
 
 
 # --- Who measures, and for how long ---------------------------------------------------------------
