@@ -8,6 +8,7 @@ from pocketsphinx import Decoder, Endpointer
 RATE = 16_000  # Hz: of the model
 # A longer stretch without a pause is heard in pieces.
 _LONGEST_STRETCH = 30 * RATE * 2  # bytes
+_SAMPLE = bytes(2)  # of silence
 
 
 class GivenUp(Exception):
@@ -47,5 +48,6 @@ def _stretches(pcm: IO[bytes]) -> Iterator[bytes]:
         if stretch and (not endpointer.in_speech or len(stretch) > _LONGEST_STRETCH):
             yield stretch
             stretch = b""
-    if stretch := stretch + (endpointer.end_stream(frame) or b""):
+    # It takes no empty frame, and still has the last of a stretch that is open.
+    if stretch := stretch + (endpointer.end_stream(frame or _SAMPLE) or b""):
         yield stretch

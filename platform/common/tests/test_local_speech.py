@@ -4,18 +4,21 @@ import socket
 import sys
 import threading
 import time
+from array import array
 from collections.abc import Iterator
 
 import httpx
 import openai
 import pytest
 
+from common.audio import samples
 from common.local.paths import PYTHONPATH
 from common.local.ports import LOOPBACK, answers, free_port
 from common.local.processes import Process
+from common.local.recogniser import RATE
 from common.local.service import Service
 from common.local.speech import MAX_SECONDS, NAME
-from tests.audio import speech, tone
+from tests.audio import encoded, speech, tone
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -61,6 +64,21 @@ def test_pauses_are_heard_over(client: openai.OpenAI) -> None:
 
 def test_a_tone_has_no_words(client: openai.OpenAI) -> None:
     assert transcript(client, tone(0.2)) == ""
+
+
+@pytest.mark.parametrize("seconds", [0.03, 0.3, 3])
+def test_silence_has_no_words(client: openai.OpenAI, seconds: float) -> None:
+    """Nor is it an error where it ends with a frame of the recogniser's: they last 30 ms."""
+    assert transcript(client, encoded(array("h", bytes(2 * int(seconds * RATE))), "wav")) == ""
+
+
+def test_what_is_said_up_to_the_end_is_heard(client: openai.OpenAI) -> None:
+    """Whether that is the end of a frame, as here at first, or not."""
+    with samples(speech(), seconds=10) as pcm:
+        said = array("h", pcm.read())[: int(2.4 * RATE)]
+    heard = transcript(client, encoded(said, "wav"))
+    assert heard.startswith("he might even have been made")
+    assert heard == transcript(client, encoded(said + array("h", [0]), "wav"))
 
 
 def test_what_is_no_audio_is_refused(client: openai.OpenAI) -> None:
