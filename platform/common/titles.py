@@ -8,8 +8,9 @@ JOINERS = "\u200c\u200d"  # within words of some scripts, and in emoji
 
 
 def one_line(text: str) -> str:
-    """The text with single spaces, without what is not seen."""
-    return "".join(filter(_is_seen, " ".join(text.split()))).strip()
+    """The text with single spaces, without what is not seen; empty where nothing is."""
+    kept = "".join(char for char in text if char.isspace() or _is_seen(char))
+    return " ".join(word for word in kept.split() if word.strip(JOINERS))
 
 
 def first_line(text: str, limit: int) -> str:
