@@ -3,18 +3,26 @@
 import re
 import unicodedata
 
+from common.titles import JOINERS
+
 # What some file system gives a meaning to.
 _MEANINGFUL = re.compile(r'[<>:"/\\|?*]')
 # What configuration is called, such as `.env`.
 _LEADING_DOT = re.compile(r"\s*\.(?=[^\s.])")
+_NOT_AT_THE_ENDS = ". " + JOINERS
 
 
 def harmless(name: str, *, limit: int, otherwise: str) -> str:
     """The name in NFC, without what is not seen or has a meaning, cut to `limit` characters; of
     dots at its beginning one may stay. `otherwise` where nothing is left."""
     seen = "".join(
-        " " if unicodedata.category(character)[0] in "CZ" else character
+        character if _is_seen(character) else " "
         for character in _MEANINGFUL.sub(" ", unicodedata.normalize("NFC", name))
     )
     dot = "." if _LEADING_DOT.match(seen) else ""
-    return (dot + " ".join(seen.split()).strip(". "))[:limit].rstrip(". ") or otherwise
+    words = " ".join(seen.split()).strip(_NOT_AT_THE_ENDS)
+    return (dot + words)[:limit].rstrip(_NOT_AT_THE_ENDS) or otherwise
+
+
+def _is_seen(character: str) -> bool:
+    return character in JOINERS or unicodedata.category(character)[0] not in "CZ"

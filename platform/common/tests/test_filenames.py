@@ -22,6 +22,11 @@ from common.filenames import harmless
         ("gpj.\u202eexe\x00", "gpj. exe"),
         ("cafe\u0301.txt", "café.txt"),
         ("Meer 🌊.md", "Meer 🌊.md"),
+        ("می\u200cخواهم.txt", "می\u200cخواهم.txt"),  # noqa: RUF001
+        ("👩\u200d👧.png", "👩\u200d👧.png"),
+        ("\u200d.\u200denv \u200c", "env"),
+        (".\u200d", "nameless"),
+        ("\u200c \u200d", "nameless"),
         ("The end...", "The end"),
         ("?*|", "nameless"),
         ("\u2066\u2069", "nameless"),
@@ -34,3 +39,4 @@ def test_what_is_not_seen_or_has_a_meaning_is_left_out(name: str, becomes: str) 
 
 def test_a_long_name_is_cut_and_does_not_end_in_a_space() -> None:
     assert harmless("ab " * 10, limit=6, otherwise="nameless") == "ab ab"
+    assert harmless("ab\u200d" * 10, limit=6, otherwise="nameless") == "ab\u200dab"
