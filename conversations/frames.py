@@ -49,7 +49,9 @@ class Frames:
     def pieces(self, pieces: Iterable[tuple[Kind, str]]) -> bytes:
         """What has come, in order. A part that the reader has seen the beginning of is opened
         again, because no other reader takes a delta without."""
-        return b"".join([frame for kind, text in pieces for frame in self._piece(kind, text)])
+        return b"".join(
+            [frame for kind, text in pieces if text for frame in self._piece(kind, text)]
+        )
 
     def title(self, title: str) -> bytes:
         """The conversation's title, which comes at most once."""

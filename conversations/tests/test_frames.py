@@ -12,7 +12,7 @@ from conversations.frames import Frames
 USAGE = {"output_tokens": 3}
 COMPLETED = {"status": "completed", "finish_reason": "stop", "usage": USAGE, "error": None}
 
-pieces = st.lists(st.tuples(st.sampled_from(get_args(Kind)), st.text(min_size=1)), max_size=12)
+pieces = st.lists(st.tuples(st.sampled_from(get_args(Kind)), st.text()), max_size=12)
 
 
 def read(frames: bytes) -> list[tuple[int, dict[str, Any]]]:
@@ -109,6 +109,12 @@ def test_of_a_reply_that_was_stopped_before_it_began_no_cost_is_known() -> None:
     [told] = finish(stopped)
     assert told["usage"] is None
     assert told["messageMetadata"] == {"status": "cancelled", "usage": None}
+
+
+def test_who_did_not_think_has_no_part_for_it() -> None:
+    """A reply that is told when it has ended is the same stream as before."""
+    text: tuple[Kind, str] = ("text", "Deep.")
+    assert Frames().pieces([("reasoning", ""), text]) == Frames().pieces([text])
 
 
 def test_a_title_never_sends_a_reader_back() -> None:
