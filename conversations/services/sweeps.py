@@ -11,8 +11,6 @@ from jobs.models import Job
 
 # By then whoever followed a reply to its end has it, and the text is in its row.
 KEPT = timedelta(minutes=10)
-
-
 # At a time, and such times in a row: more than all servers bring in a minute.
 LIMIT = 1000
 TIMES = 30
