@@ -3,12 +3,14 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
 from django.core.cache import cache
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from psycopg.errors import QueryCanceled
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
@@ -25,6 +27,7 @@ from billing.tests.bank import (
     run,
     settle,
 )
+from common.errors import ServiceUnavailable
 from common.money import NUSD_PER_USD
 
 # Rolled back, on days on which nothing else happens.
@@ -115,39 +118,75 @@ def test_who_comes_too_late_is_told_when_to_come_back(charlie: User) -> None:
 def test_it_is_asked_once_in_a_while(
     charlie: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(1):
-        free_budget.check()
+    free_budget.check()
+    with django_assert_num_queries(0):
         free_budget.check()
 
 
 def test_while_one_asks_the_others_go_by_what_was_known() -> None:
     free_budget.check()
-    with ThreadPoolExecutor(1) as hands, transaction.atomic():
-        # Until the end of this block nobody else can add up what was charged.
-        with connection.cursor() as cursor:
-            cursor.execute("LOCK TABLE billing_charge IN ACCESS EXCLUSIVE MODE")
+    with ThreadPoolExecutor(1) as hands, _charges_held():
         cache.delete(f"free_budget_due:{datetime.now(UTC).date()}")
         asking = hands.submit(_check_elsewhere)
-        while not _is_waited_for():
-            time.sleep(0.01)
+        _wait_for(1)
         with CaptureQueriesContext(connection) as asked:
             free_budget.check()
         assert len(asked) == 0
+    assert asking.result() is True
+
+
+def test_while_nothing_is_known_one_asks_and_the_others_wait_for_it() -> None:
+    with ThreadPoolExecutor(4) as hands:
+        with _charges_held():
+            asking = [hands.submit(_check_elsewhere) for _ in range(4)]
+            _wait_for(1)
+            time.sleep(0.3)  # for those who would ask, too
+            assert _waiting() == 1
+        has_asked = [each.result() for each in asking]
+    assert sorted(has_asked) == [False, False, False, True]
+
+
+def test_nobody_waits_for_long() -> None:
+    with ThreadPoolExecutor(4) as hands, _charges_held():
+        asking = [hands.submit(_check_elsewhere) for _ in range(4)]
+        failures = [each.exception() for each in asking]
+    asked = [each for each in failures if isinstance(each, OperationalError)]
+    waited = [each for each in failures if isinstance(each, ServiceUnavailable)]
+    assert {type(each.__cause__) for each in asked} == {QueryCanceled}
+    # Of those who wait, one may still get its turn when the first one gives up.
+    assert (len(asked) + len(waited), len(waited) >= 2) == (4, True)
+    free_budget.check()
+
+
+@contextmanager
+def _charges_held() -> Iterator[None]:
+    """Until the end of the block nobody else can add up what was charged."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE billing_charge IN ACCESS EXCLUSIVE MODE")
+        yield
         transaction.set_rollback(True)
-    asking.result()
 
 
-def _check_elsewhere() -> None:
+def _check_elsewhere() -> bool:
+    """In a thread of its own. Has it asked the database?"""
     try:
-        free_budget.check()
+        with CaptureQueriesContext(connection) as asked:
+            free_budget.check()
+        return len(asked) > 0
     finally:
         connection.close()
 
 
-def _is_waited_for() -> bool:
-    """Does anybody wait for the table of charges?"""
-    waiting = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass)"
-    return bool(run(waiting, "billing_charge")[0])
+def _wait_for(waiting: int) -> None:
+    while _waiting() < waiting:
+        time.sleep(0.01)
+
+
+def _waiting() -> int:
+    """How many wait for the table of charges."""
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+    return int(run(waiting, "billing_charge")[0])
 
 
 def test_it_is_read_by_its_index() -> None:
