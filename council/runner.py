@@ -137,10 +137,12 @@ class Call:
         """What is on its way to the log comes before the end."""
         async with self._telling:
             self._concluding = True
-            return await in_thread(
+            resolution = await in_thread(
                 outcomes.conclude,
                 job_id=self._job.id,
                 attempt=self._job.attempt,
                 ending=ending,
                 said=self._prepared.said(self._heard(), self._pump.finish_reason, failure),
             )
+        self._job.ended = True
+        return resolution

@@ -189,6 +189,7 @@ class Reply:
                 ending=ending,
                 said=self.said(failure),
             )
+        self._job.ended = True
         self.message = ended.message
         self.over.set()
         return ended.resolution

@@ -110,7 +110,8 @@ class JobHost:
             # A fault of ours.
             log.exception("job.crashed", job_id=str(job.id), kind=job.kind)
         try:
-            await self._make_sure_of_its_end(job)
+            if not job.ended:
+                await self._make_sure_of_its_end(job)
         finally:
             del self._jobs[job.id]
             self.wake()

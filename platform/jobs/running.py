@@ -18,7 +18,8 @@ class RunningJob:
     """A claimed job. `attempt` is the fence: every write for the job names it.
 
     `wish` is what the job's owner wants of it; whoever can be interrupted listens with `on_wish`.
-    `lost` is set soon after the job has ended, whoever ended it.
+    `lost` is set soon after the job has ended, whoever ended it. A handler that knows so may set
+    `ended`, and nobody needs to look.
     """
 
     def __init__(self, job_id: UUID, account_id: UUID, kind: str, attempt: int) -> None:
@@ -28,6 +29,7 @@ class RunningJob:
         self.attempt = attempt
         self.wish = Job.Wish.NONE
         self.lost = False
+        self.ended = False
         self._listeners: list[Callable[[], None]] = []
         self._appending = asyncio.Lock()
         self._appends = 0
