@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 HAND_OVER_SECONDS = 20.0
 # After the drain, how long the process may take to end: a database that is frozen keeps threads for
 # ever. Less than a supervisor waits before it kills.
-LEAVE_SECONDS = 7.0
+LEAVE_SECONDS = 9.0
 
 
 class Worker:
