@@ -1,5 +1,6 @@
 """GET /api/conversations?q=: finding conversations by what was said in them."""
 
+import time
 from typing import Any
 
 import psycopg
@@ -146,6 +147,15 @@ def test_instructions_and_reasoning_are_not_searched(alice: Persona) -> None:
         ("서울은 한국의 수도", "한국"),
         ("A café in Zürich, in the Hauptstraße", "cafe zurich hauptstrasse"),
         ("A cafe in Zurich", "café zürich"),
+        ("A cafe\u0301 in Zu\u0308rich", "café zürich"),
+        ("In der Hauptstraße", "HAUPTSTRASSE"),
+        ("IN DER HAUPTSTRAẞE", "hauptstraße"),
+        ("IN DER HAUPTSTRASSE", "HAUPTSTRAẞE"),
+        ("οδός", "ΟΔΟΣ"),
+        ("مُحَمَّد", "محمد"),
+        ("محمد", "مُحَمَّد"),
+        ("שָׁלוֹם", "שלום"),
+        ("\uff76\uff9e\uff77\uff9e", "ガギ"),
         ("\uff21\uff22\uff23", "abc"),
         ("🌊sea🌊", "sea"),
     ],
@@ -288,6 +298,20 @@ def test_any_long_message_can_be_kept_and_its_beginning_found(alice: Persona, co
     assert found(alice, "lighthouse") == ids(sea)
 
 
+@pytest.mark.parametrize("marks", ["\u0f81" * 20_000, "\u0301" * 10_000 + "\u0316" * 10_000])
+def test_marks_without_end_take_no_time(alice: Persona, marks: str) -> None:
+    started = time.perf_counter()
+    talk(alice.user, marks)
+
+    assert time.perf_counter() - started < 1  # second; not 3 and more
+
+
+def test_a_long_stretch_without_spaces_is_found_by_its_words(alice: Persona) -> None:
+    sea = talk(alice.user, f"https://example.com/{'waves/' * 50}lighthouse/{'ы' * 200}")
+
+    assert found(alice, "lighthouse") == found(alice, "ы" * 150) == ids(sea)
+
+
 def test_more_hits_take_no_more_queries(alice: Persona) -> None:
     talk(alice.user, "The sea.")
     with CaptureQueriesContext(connection) as few:
@@ -316,6 +340,18 @@ def test_messages_are_found_by_the_index_even_if_all_have_the_word(alice: Person
     assert found(alice, " ".join(f"sea{number}" for number in range(MAX_WORDS - 1))) == []
 
     assert scans_of_messages() == before
+
+
+def test_no_statistics_are_made_of_words(alice: Persona) -> None:
+    """Each ANALYZE would part thousands of messages into words, for nothing."""
+    talk(alice.user, "The sea.", title="Sea")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE conversations_message, conversations_conversation")
+        cursor.execute("SELECT DISTINCT tablename FROM pg_stats WHERE schemaname = 'public'")
+        tables = {name for (name,) in cursor.fetchall()}
+
+    assert {"conversations_message", "conversations_conversation"} <= tables
+    assert not {"message_words", "conversation_words"} & tables
 
 
 def scans_of_messages() -> int:
