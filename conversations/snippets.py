@@ -6,31 +6,22 @@ from collections.abc import Collection
 
 LENGTH = 200  # characters, about
 _BEFORE = 60
-# Neither a letter nor a digit, as in the index: an underscore parts words.
-_BORDER = r"(?<![^\W_])"
-# Scripts without spaces have no borders: conversations/words.py.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
-
-
-class _Plain(dict[int, str]):
-    """Each character without its marks; as many as there were."""
-
-    def __missing__(self, point: int) -> str:
-        is_letter = chr(point).isalpha() and not _UNSPACED.match(chr(point))
-        plain = unicodedata.normalize("NFKD", chr(point))[0] if is_letter else chr(point)
-        self[point] = plain
-        return plain
-
-
-_PLAIN = _Plain()
+# As the index has it: conversations/migrations/0002_search.py. Here, too, normalising takes the
+# square of the time for marks in a row.
+_LONG = re.compile("([^\x01-\u02ff]{64})")
+_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
+_FOLDED = 40_000
+# In scripts without spaces a word begins anywhere.
+_LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
+_BEGINNING = re.compile(f"(?<!{_LETTER})(?={_LETTER})")
+# Put before each word. The database takes no text that has it.
+_SIGN = "\0"
 
 
 def snippet(text: str, words: Collection[str]) -> str:
     """One line of plain text around the first of the words, or of what begins like one; the
     beginning of the text where none of them is found."""
-    wanted = "|".join(map(_pattern, sorted(words, key=len, reverse=True)))
-    found = re.search(wanted, text.translate(_PLAIN), re.IGNORECASE)
-    start = max(0, found.start() - _BEFORE) if found else 0
+    start = max(0, _place(text, words) - _BEFORE)
     end = start + LENGTH
     part = text[start:end]
     if start > 0:
@@ -40,9 +31,37 @@ def snippet(text: str, words: Collection[str]) -> str:
     return " ".join(part.split())
 
 
-def _pattern(word: str) -> str:
-    plain = re.escape(word.translate(_PLAIN))
-    return plain if _UNSPACED.match(word) else f"{_BORDER}{plain}"
+def _place(text: str, words: Collection[str]) -> int:
+    """Where the first of the words is; 0 where none is."""
+    signed = _signed(text)
+    places = [signed.find(_signed(word)) for word in words]
+    first = min((place for place in places if place >= 0), default=0)
+    return _unfolded(text, first - signed.count(_SIGN, 0, first))
+
+
+def _signed(text: str) -> str:
+    return _BEGINNING.sub(_SIGN, _folded(text))
+
+
+def _folded(text: str) -> str:
+    """Without case and marks, and so of another length."""
+    letters = unicodedata.normalize("NFKD", _LONG.sub(r"\1 ", text)).lower()
+    letters = letters.replace("ß", "ss").replace("ς", "σ")  # noqa: RUF001 - Greek
+    return unicodedata.normalize("NFC", _MARKS.sub("", letters))[:_FOLDED]
+
+
+def _unfolded(text: str, place: int) -> int:
+    """Where in a text that stands which stands at this place when it is folded; or a few characters
+    beside it, where the text is halved between a letter and its mark."""
+    start, end = 0, len(text)
+    while place > 0 and end - start > 1:
+        middle = (start + end) // 2
+        length = len(_folded(text[start:middle]))
+        if length > place:
+            end = middle
+        else:
+            start, place = middle, place - length
+    return start
 
 
 def _after_space(text: str) -> str:
