@@ -73,11 +73,6 @@ def get_message(user: User, conversation_id: UUID, message_id: UUID) -> Message:
     return message
 
 
-def has_failed_free(user: User, reply: Message) -> bool:
-    """Has that reply failed before anything came of it that was billed?"""
-    return reply.status == Message.Status.FAILED and not get_usage(user, [reply.pk])
-
-
 def find_earlier(user: User, once: Once | None) -> Message | None:
     """The reply of a request that was sent before, if that has begun one."""
     if once is None or (made := find_made(user, once)) is None:
@@ -86,11 +81,11 @@ def find_earlier(user: User, once: Once | None) -> Message | None:
 
 
 def is_answer(user: User, reply: Message) -> bool:
-    """Is it what its request is answered with when that is sent again? If it has failed free, the
-    request is to be carried out anew. Raises IdempotencyInProgress while it is written."""
+    """Is it what its request is answered with when that is sent again? If it has failed, and
+    nothing of it was billed, the request is to be carried out anew. Raises IdempotencyInProgress while it is written."""
     if reply.status == Message.Status.RUNNING:
         raise IdempotencyInProgress(retry_after=1)
-    return not has_failed_free(user, reply)
+    return reply.status != Message.Status.FAILED or bool(get_usage(user, [reply.pk]))
 
 
 def state_of(user: User, message: Message) -> MessageState:

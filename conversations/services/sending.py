@@ -19,7 +19,7 @@ from common.ids import uuid7
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.beginnings import beginning
-from conversations.selectors.messages import has_failed_free
+from conversations.selectors.messages import is_answer
 from conversations.services.drafts import Draft
 from conversations.services.locks import lock_conversation
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
@@ -91,15 +91,14 @@ def _begin(
 def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
     """The reply that the request has brought; None where that failed and was not billed, so that
     the request may be carried out anew. Raises IdempotencyInProgress."""
-    user = draft.user
-    reply = Message.objects.filter(pk=reply_id, account_id=user.pk).first()
-    if reply is None:
-        return None
-    has_failed = has_failed_free(user, reply)
-    # One that has failed since the draft was made is answered anew, not asked twice.
-    if reply.status == Message.Status.RUNNING or (has_failed and draft.question is None):
+    reply = Message.objects.filter(pk=reply_id, account_id=draft.user.pk).first()
+    if reply is None or is_answer(draft.user, reply):
+        return reply
+    if draft.question is None:
+        # It has failed since the draft was made: what it was asked stands there, and the request
+        # is drafted as its repeat when it comes again.
         raise IdempotencyInProgress(retry_after=1)
-    return None if has_failed else reply
+    return None
 
 
 def _check_state(conversation: Conversation, draft: Draft) -> None:
