@@ -82,7 +82,8 @@ def find_earlier(user: User, once: Once | None) -> Message | None:
 
 def is_answer(user: User, reply: Message) -> bool:
     """Is it what its request is answered with when that is sent again? If it has failed, and
-    nothing of it was billed, the request is to be carried out anew. Raises IdempotencyInProgress while it is written."""
+    nothing of it was billed, the request is to be carried out anew. Raises IdempotencyInProgress
+    while it is written."""
     if reply.status == Message.Status.RUNNING:
         raise IdempotencyInProgress(retry_after=1)
     return reply.status != Message.Status.FAILED or bool(get_usage(user, [reply.pk]))

@@ -1,5 +1,7 @@
 """`POST /v1/chat/completions`: one answer, or a stream of chunks."""
 
+from contextlib import aclosing
+
 from msgspec import UNSET, json
 
 from common.errors import DomainError
@@ -80,8 +82,9 @@ async def _stream(exchange: Exchange, pump: ChatPump, usage_on_every_chunk: bool
     try:
         async with exchange.stream():
             await exchange.write(chunks.first())
-            async for batch in pump.batches(KEEP_ALIVE_SECONDS):
-                await exchange.write(chunks.deltas(batch) if batch else b": keep-alive\n\n")
+            async with aclosing(pump.batches(KEEP_ALIVE_SECONDS)) as batches:
+                async for batch in batches:
+                    await exchange.write(chunks.deltas(batch) if batch else b": keep-alive\n\n")
             await exchange.write(await _last_chunks(pump, chunks), last=True)
     except TimeoutError:
         return  # the client stopped taking; the pump runs on and settles
