@@ -164,10 +164,8 @@ class SpaceSerializer(serializers.Serializer[Any]):
 
 def _message(state: MessageState) -> dict[str, Any]:
     """What the fields would make of it, in a tenth of the time: a conversation may have thousands
-    of messages."""
+    of messages. Ids are left to the encoder."""
     return asdict(state) | {
-        "id": str(state.id),
-        "parent_id": None if state.parent_id is None else str(state.parent_id),
         "usage": None if state.usage is None else _usage(state.usage),
         "attachments": [_file(upload) for upload in state.attachments],
     }

@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -184,7 +185,8 @@ def test_its_answer_is_what_the_fields_of_the_document_say(alice: Persona) -> No
                 else field.to_representation(value)
                 for name, field in serializer.fields.items()
             }
-            assert serializer.to_representation(state) == described
+            written = msgspec.json.encode(serializer.to_representation(state))
+            assert msgspec.json.decode(written) == described
             assert empty not in described.values()
 
 

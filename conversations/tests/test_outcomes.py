@@ -4,6 +4,7 @@ import json
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from accounts.models import User
@@ -39,6 +40,11 @@ def told(reply_id: UUID) -> list[tuple[str, Any]]:
     return [(event.type, json.loads(event.data)) for event in log]
 
 
+def written(message: Any) -> Any:
+    """A message as it stands in an event."""
+    return msgspec.json.decode(msgspec.json.encode(message))
+
+
 def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
     call = hand.begin(user, talk(user))
     call.tell(Piece("reasoning", "Hm. "), Piece("text", "De"))
@@ -52,7 +58,7 @@ def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
         (4, "text", "De"),
         (6, "text", "ep."),
     ]
-    assert (last, data["message"]) == ("reply.ended", ended.message)
+    assert (last, data["message"]) == ("reply.ended", written(ended.message))
     assert (data["message"]["status"], data["message"]["usage"]["output_tokens"]) == (
         "completed",
         10,
@@ -163,7 +169,7 @@ def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
         conversation_services.delete(user=user, conversation_id=conversation.pk)
     message = outcomes.let_go(reply_id=call.id, attempt=1, said=STOPPED)
     assert (message is None) == is_deleted
-    assert told(call.id) == [("reply.ended", {"message": message})]
+    assert told(call.id) == [("reply.ended", {"message": written(message)})]
     if not is_deleted:
         assert (call.reply.status, call.reply.content) == ("cancelled", "Deep")
     job = Job.objects.get(pk=call.id)
