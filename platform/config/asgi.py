@@ -12,10 +12,11 @@ from typing import Any
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 from django.urls import get_resolver
 
-django_application = get_asgi_application()
+from config.handler import make_application
+
+django_application = make_application()
 
 from accounts.authentication import authenticate
 from common.asgi import Receive, Scope, Send, domain_of
