@@ -11,6 +11,7 @@ from conversations.tests.rows import talk
 from conversations.tests.speaker import (
     BALANCE_ONLY,
     FREE_MODEL,
+    THINKER,
     UNSEEN_THINKER,
     Heard,
     Speaker,
@@ -193,6 +194,20 @@ def test_thinking_that_was_asked_for_unseen_is_billed(speaker: NewSpeaker) -> No
     after = alice.message(conversation, heard.reply_id)
     assert after["usage"]["reasoning_tokens"] == 500
     assert after | {"usage": None} == reply
+
+
+def test_thinking_that_is_shown_is_broken_off(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin(model=THINKER)
+    content = alice.words(tokens=100, reasoning_tokens=500, delay_ms=20)
+    path, effort = f"/{conversation}/messages", "high"
+    with alice.stream("POST", path, content=content, reasoning_effort=effort) as stream:
+        stream.until("reasoning-delta")
+        assert stop(alice, conversation, stream.heard.reply_id) == 202
+        heard = stream.to_the_end()
+    assert 0 < settled(alice, heard.reply_id).tokens_out < 100
+    [call] = alice.calls()
+    assert call["outcome"] == "client_gone"
 
 
 def test_a_free_message_that_is_stopped_before_any_output_is_taken(speaker: NewSpeaker) -> None:
