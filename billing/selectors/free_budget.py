@@ -3,9 +3,10 @@
 import threading
 from datetime import UTC, datetime, timedelta
 
+import structlog
 from django.conf import settings
 from django.core.cache import cache
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from billing.errors import FreeBudgetSpent
 from common.errors import ServiceUnavailable
@@ -19,6 +20,8 @@ FORGOTTEN_SECONDS = 600
 SUM_SECONDS = 3
 # Until midnight is too long for a client to wait in silence; budgets can be raised.
 MAX_RETRY_SECONDS = 3600
+
+log = structlog.get_logger(__name__)
 
 _adding_up = threading.Lock()
 
@@ -43,7 +46,13 @@ def _spent_lately() -> int:
     known = _known(day)
     if known is None:
         return _found_out(day)
-    return _add_up(day) if is_due else known
+    if not is_due:
+        return known
+    try:
+        return _add_up(day)
+    except OperationalError:
+        log.warning("free_budget.not_added_up")
+        return known
 
 
 def _known(day: str) -> int | None:

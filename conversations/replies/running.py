@@ -58,6 +58,7 @@ class Reply:
         self.opened = asyncio.Event()
         self.over = asyncio.Event()
         self._job = begun.job
+        self._is_settling = False
         self._concluding = False
         # All text stands in the deltas of the pump, and nowhere else.
         self._taken = 0  # of the deltas
@@ -101,7 +102,7 @@ class Reply:
         """Stop, where the job is somebody else's, or the user wishes it."""
         if self._job.lost:
             pump.stop(CallInterrupted())
-        elif self._job.wish == Job.Wish.CANCEL:
+        elif self._job.wish == Job.Wish.CANCEL and not self._is_settling:
             self.failure = CallCancelled()
             pump.cancel()
 
@@ -178,6 +179,7 @@ class Reply:
 
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
         """What is on its way to the log comes before the end, and so does the title."""
+        self._is_settling = True
         if self._titling is not None and self.pump and self.pump.events and failure is None:
             await asyncio.wait([self._titling], timeout=TITLE_PATIENCE)
         async with self._telling:
