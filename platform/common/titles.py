@@ -14,9 +14,9 @@ def one_line(text: str) -> str:
 
 
 def first_line(text: str, limit: int) -> str:
-    """What a thing is called before anybody has named it: the first line of a text, cut to `limit`
-    characters."""
-    line = one_line(text.strip().partition("\n")[0])
+    """What a thing is called before anybody has named it: the first line of a text that shows
+    something, cut to `limit` characters."""
+    line = next(filter(None, map(one_line, text.split("\n"))), "")
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 

@@ -28,3 +28,7 @@ def test_the_first_line_of_a_text_is_cut_to_what_fits() -> None:
     assert first_line("\n How deep?\nI wonder.", 20) == "How deep?"
     assert first_line("How deep?", 9) == "How deep?"
     assert first_line("How deep is it?", 9) == "How deep…"
+
+
+def test_a_thing_is_called_by_its_first_line_that_shows_something() -> None:
+    assert first_line("\u200b\n \nHow deep is the sea?\nVery.", 80) == "How deep is the sea?"
