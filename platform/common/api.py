@@ -160,7 +160,7 @@ class FastJSONRenderer(JSONRenderer):
 
 
 def _untie(context: dict[str, Any]) -> None:
-    """Let go what is of no use once an answer is written.
+    """Let go what is of no use once an answer is written; those that are not rendered are left.
 
     Response, view and request refer to each other and to themselves. What was asked and answered
     would stay until the garbage collector comes, and that then takes a quarter of a second.
