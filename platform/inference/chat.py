@@ -136,7 +136,8 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
 
     async def batches(self, patience: float) -> AsyncGenerator[list[Delta], None]:
         """All deltas from the first on, as they come; an empty batch after each silence of at least
-        `patience` seconds, and less than twice that. Ends with the call, or when it is cancelled."""
+        `patience` seconds, and less than twice that. Ends with the call, or when it is
+        cancelled."""
         loop = asyncio.get_running_loop()
         seen, seen_at = 0, loop.time()
         # One timer that wakes the reader now and then costs less than a timeout for every delta.
