@@ -21,8 +21,10 @@ FREE_MODEL = "gpt-6-luna"
 BALANCE_ONLY = "kimi-k3"
 # It shows what it thinks.
 THINKER = "deepseek-v4-pro"
-# It thinks without showing it.
+# It does not show what it thinks.
 UNSEEN_THINKER = "gpt-6-luna"
+# Neither does this one, and it thinks without being asked to.
+UNASKED_THINKER = "gpt-6.1-sol"
 
 Shape = dict[str, Any]
 

@@ -4,6 +4,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
+import pytest
+
 from billing.models import Charge
 from common.money import NUSD_PER_USD
 from conversations.tests.conftest import NewSpeaker
@@ -12,6 +14,7 @@ from conversations.tests.speaker import (
     BALANCE_ONLY,
     FREE_MODEL,
     THINKER,
+    UNASKED_THINKER,
     UNSEEN_THINKER,
     Heard,
     Speaker,
@@ -176,13 +179,17 @@ def test_no_provider_is_asked_again_for_what_nobody_wants(speaker: NewSpeaker) -
     assert [call["outcome"] for call in alice.calls()] == ["refused"]
 
 
-def test_thinking_that_was_asked_for_unseen_is_billed(speaker: NewSpeaker) -> None:
+@pytest.mark.parametrize(
+    ("model", "asked"), [(UNSEEN_THINKER, {"reasoning_effort": "high"}), (UNASKED_THINKER, {})]
+)
+def test_thinking_that_is_not_shown_is_billed(
+    speaker: NewSpeaker, model: str, asked: dict[str, str]
+) -> None:
     """Its provider tells only at the end how much that was."""
     alice = speaker()
-    conversation = alice.begin(model=UNSEEN_THINKER)
+    conversation = alice.begin(model=model)
     content = alice.words(tokens=100, reasoning_tokens=500, delay_ms=20)
-    path, effort = f"/{conversation}/messages", "high"
-    with alice.stream("POST", path, content=content, reasoning_effort=effort) as stream:
+    with alice.stream("POST", f"/{conversation}/messages", content=content, **asked) as stream:
         stream.until("text-delta")
         began = time.monotonic()
         assert stop(alice, conversation, stream.heard.reply_id) == 202

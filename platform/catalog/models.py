@@ -14,8 +14,9 @@ class AIModel(models.Model):
     """A third-party model as listed: `id` is the catalog key that callers send.
 
     Limits are in tokens. `max_output_tokens` covers reasoning. `prompt_overhead_tokens` is what the
-    provider may add to a prompt; it is part of the hold's upper bound. `minimum_seconds` of audio
-    are billed for a shorter one.
+    provider may add to a prompt; it is part of the hold's upper bound. `reasons_unasked` is set for
+    models that reason even where no effort is asked for. `minimum_seconds` of audio are billed for
+    a shorter one.
     """
 
     class Modality(models.TextChoices):
@@ -34,6 +35,7 @@ class AIModel(models.Model):
     tools = models.BooleanField(default=False)
     streaming = models.BooleanField(default=False)
     reasoning = models.BooleanField(default=False)
+    reasons_unasked = models.BooleanField(default=False)
     context_window = models.PositiveIntegerField()
     max_output_tokens = models.PositiveIntegerField()
     prompt_overhead_tokens = models.PositiveIntegerField(default=64)

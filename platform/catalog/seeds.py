@@ -46,6 +46,7 @@ class ModelSeed:
     tools: bool = False
     streaming: bool = False
     reasoning: bool = False
+    reasons_unasked: bool = False
     prompt_overhead_tokens: int = 64
     minimum_seconds: int = 0
     free: bool = False
@@ -115,6 +116,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("gpt-5", "gpt-5.6-sol"),
     ),
     ModelSeed(
@@ -130,6 +132,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("gpt-5.6-terra", "gpt-4.1"),
     ),
     ModelSeed(
@@ -161,6 +164,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("claude-opus-5", "claude-opus-4-8"),
     ),
     ModelSeed(
@@ -207,6 +211,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("gemini-2.5-pro",),
     ),
     ModelSeed(
@@ -225,6 +230,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("gemini-2.5-flash",),
     ),
     ModelSeed(
@@ -240,6 +246,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("grok-4.6",),
     ),
     ModelSeed(
@@ -254,6 +261,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("deepseek-chat", "deepseek-reasoner"),
     ),
     ModelSeed(
@@ -283,6 +291,7 @@ CHAT_MODELS = (
         tools=True,
         streaming=True,
         reasoning=True,
+        reasons_unasked=True,
         aliases=("kimi-k2.6",),
     ),
     ModelSeed(

@@ -189,6 +189,7 @@ def _model(row: AIModel, price: Price) -> Model:
         tools=row.tools,
         streaming=row.streaming,
         reasoning=row.reasoning,
+        reasons_unasked=row.reasons_unasked,
         context_window=row.context_window,
         max_output_tokens=row.max_output_tokens,
         prompt_overhead_tokens=row.prompt_overhead_tokens,

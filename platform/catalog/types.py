@@ -54,6 +54,7 @@ class Model:
     tools: bool
     streaming: bool
     reasoning: bool
+    reasons_unasked: bool
     context_window: int
     max_output_tokens: int
     prompt_overhead_tokens: int

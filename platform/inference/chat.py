@@ -119,8 +119,8 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         """The user wants no more: nothing is added to `events` from now on, and all `batches` end.
 
         The call ends as soon as it can be billed, which is now, unless the provider has only read
-        so far: then it ends with the first output. Of reasoning that was asked for and is not shown
-        the provider tells at its end alone; such a call is read to its end.
+        so far: then it ends with the first output. Of reasoning that is not shown the provider
+        tells at its end alone; a call that may bring such is read to its end.
         """
         if not self._is_cancelled:
             self._is_cancelled = True
@@ -204,8 +204,10 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
     @property
     def _can_be_billed(self) -> bool:
         """Is it known what has been produced?"""
-        thinks_unseen = self.call.reasoning_effort is not None and not self._wire.shows_reasoning
-        return self.has_output and (self._meter.is_counted or not thinks_unseen)
+        call = self.call
+        reasons = call.reasoning_effort is not None or call.model.reasons_unasked
+        is_seen = self._wire.shows_reasoning or not reasons
+        return self.has_output and (is_seen or self._meter.is_counted)
 
     def _outcome(self) -> tuple[ChatAnswer, Ending] | None:
         if not self._meter.has_output:
