@@ -15,7 +15,7 @@ from conversations.errors import ReplyRunning
 from conversations.events import Piece
 from conversations.models import Conversation, Message
 from conversations.services import conversations as conversation_services
-from conversations.services import outcomes
+from conversations.services import outcomes, stopping
 from conversations.services.outcomes import Said
 from conversations.tests import hand
 from conversations.tests.rows import talk
@@ -114,6 +114,18 @@ def test_one_that_died_before_any_output_costs_nothing(user: User) -> None:
     call.die()
     assert (call.reply.status, call.reply.content) == ("failed", "")
     assert bank.charge_of(call.id).status == "released"
+
+
+def test_one_that_was_stopped_before_its_process_died_is_cancelled(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    call.tell(Piece("text", "Deep"))
+    call.save()
+    stopping.stop(user=user, conversation_id=call.reply.conversation_id, message_id=call.id)
+    call.die()
+    reply = call.reply
+    assert (reply.status, reply.content, reply.error) == ("cancelled", "Deep", None)
+    assert Job.objects.get(pk=call.id).status == "cancelled"
+    assert bank.charge_of(call.id).cost == hand.COST
 
 
 def test_a_process_that_was_thought_dead_changes_nothing_any_more(user: User) -> None:
