@@ -84,14 +84,13 @@ def let_go(*, reply_id: UUID, attempt: int, said: Said) -> dict[str, Any] | None
 
 
 @transaction.atomic
-def give_up(*, reply_id: UUID, attempt: int) -> None:
+def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> None:
     """End a reply that nobody can conclude, because its call was not begun or its process has
     died: at what it had said, and at what was saved of its charge. It is no failure if its user
     had stopped it."""
     endings.expire(reply_id)
     message = _lock(reply_id)
-    is_unwanted = jobs.is_unwanted(job_id=reply_id)
-    said = Said(failure=CallCancelled() if is_unwanted else CallInterrupted())
+    said = Said(failure=CallCancelled() if jobs.is_unwanted(job_id=reply_id) else failure)
     if message is not None and message.status == Message.Status.RUNNING:
         content, reasoning = spoken(message)
         said = replace(said, content=content, reasoning=reasoning)

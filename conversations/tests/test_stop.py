@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -183,7 +184,7 @@ def test_no_provider_is_asked_again_for_what_nobody_wants(speaker: NewSpeaker) -
     ("model", "asked"), [(UNSEEN_THINKER, {"reasoning_effort": "high"}), (UNASKED_THINKER, {})]
 )
 def test_thinking_that_is_not_shown_is_billed(
-    speaker: NewSpeaker, model: str, asked: dict[str, str]
+    speaker: NewSpeaker, model: str, asked: dict[str, Any]
 ) -> None:
     """Its provider tells only at the end how much that was."""
     alice = speaker()
