@@ -6,7 +6,6 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import (
@@ -40,6 +39,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.ids import uuid7
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
 
 
 class BillingViewSet(ViewSet):

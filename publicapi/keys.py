@@ -7,7 +7,6 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.errors import KeyRevoked, TooManyKeys
 from accounts.models import ApiKey
@@ -18,6 +17,7 @@ from billing.errors import ApiAccessRequired
 from billing.selectors.api_keys import has_api_access, spent_this_month
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
 from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApiKeySerializer
 
 

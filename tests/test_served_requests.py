@@ -3,17 +3,19 @@
 import asyncio
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import pytest
-from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import URLResolver, get_resolver, path
 from pytest_django import Settings
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from common.errors import Conflict
+from common.live import LiveResponses, live_response
+from common.viewsets import ViewSet
 from config.handler import Handler
 
 HEADERS = [(b"host", b"localhost")]
@@ -22,18 +24,41 @@ asked: list[weakref.ref[Any]] = []
 left_early: list[bool] = []
 
 
-class Rows(list[int]):
-    """A list that can be watched."""
+class Asked(list[int]):
+    """What a view has made. It can be watched."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__([1, 2, 3])
+        asked.extend(weakref.ref(each) for each in (self, request, request._request))
 
 
-class Answering(APIView):
+class Answering(ViewSet):
+    """Each action answers `[1,2,3]` in a way of its own."""
+
     authentication_classes = ()
     permission_classes = ()
 
-    def get(self, request: Request) -> Response:
-        rows = Rows([1, 2, 3])
-        asked[:] = [weakref.ref(rows), weakref.ref(request)]
-        return Response(rows)
+    def written(self, request: Request) -> Response:
+        return Response(Asked(request))
+
+    def text(self, request: Request) -> HttpResponse:
+        return HttpResponse(str(Asked(request)))
+
+    def stream(self, request: Request) -> StreamingHttpResponse:
+        return StreamingHttpResponse(pieces(Asked(request)))
+
+    def live(self, request: Request) -> StreamingHttpResponse:
+        return live_response(request._request, pieces(Asked(request)), {})
+
+    def refusal(self, request: Request) -> Response:
+        refusal = Conflict(asked=Asked(request))
+        raise refusal
+
+
+async def pieces(asked: Asked) -> AsyncGenerator[bytes, None]:
+    for each in asked:
+        await asyncio.sleep(0)
+        yield str(each).encode()
 
 
 async def waiting(request: HttpRequest) -> HttpResponse:
@@ -45,7 +70,11 @@ async def waiting(request: HttpRequest) -> HttpResponse:
     raise AssertionError("Nobody has left.")
 
 
-urlpatterns = [path("answering", Answering.as_view()), path("waiting", waiting)]
+KINDS = ("written", "text", "stream", "live", "refusal")
+urlpatterns = [
+    path("waiting", waiting),
+    *(path(kind, Answering.as_view({"get": kind})) for kind in KINDS),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -58,38 +87,67 @@ def urls(settings: Settings) -> Iterator[None]:
     gc.enable()
 
 
-def serve(target: str, *, hangs_up: bool) -> list[dict[str, Any]]:
-    """Have a request served as servers do. They tell of the client's leaving, and that there is
-    nothing more to wait for once it is answered."""
-    sent: list[dict[str, Any]] = []
+class Connection:
+    """A request as servers hold it. They tell of the client's leaving, and that there is nothing
+    more to wait for once it is answered."""
 
-    async def served() -> None:
-        is_over = asyncio.Event()
-        coming = iter([{"type": "http.request", "body": b"", "more_body": False}])
+    def __init__(self, target: str, *, hangs_up: bool = False) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self._scope = {"type": "http", "method": "GET", "path": target, "headers": HEADERS}
+        self._hangs_up = hangs_up
+        self._is_over = asyncio.Event()
+        self._coming = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
-        async def receive() -> dict[str, Any]:
-            if message := next(coming, None):
-                return message
-            await (asyncio.sleep(0.2) if hangs_up else is_over.wait())
-            return {"type": "http.disconnect"}
+    async def serve(self) -> None:
+        await LiveResponses(Handler())(self._scope, self._receive, self._send)  # type: ignore[arg-type]
 
-        async def send(message: dict[str, Any]) -> None:
-            sent.append(message)
-            if message["type"] == "http.response.body" and not message.get("more_body"):
-                is_over.set()
+    async def _receive(self) -> dict[str, Any]:
+        if message := next(self._coming, None):
+            return message
+        await (asyncio.sleep(0.2) if self._hangs_up else self._is_over.wait())
+        return {"type": "http.disconnect"}
 
-        scope = {"type": "http", "method": "GET", "path": target, "headers": HEADERS}
-        await Handler()(scope, receive, send)  # type: ignore[arg-type]
-
-    asyncio.run(served())
-    return sent
+    async def _send(self, message: dict[str, Any]) -> None:
+        self.sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            self._is_over.set()
 
 
-def test_nothing_of_an_answer_waits_for_the_garbage_collector() -> None:
+def serve(target: str, *, hangs_up: bool = False) -> list[dict[str, Any]]:
+    """Have a request served; all that is sent."""
+
+    async def served() -> list[dict[str, Any]]:
+        connection = Connection(target, hangs_up=hangs_up)
+        asked.append(weakref.ref(connection))
+        await connection.serve()
+        return connection.sent
+
+    return asyncio.run(served())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_of_an_answer_waits_for_the_garbage_collector(kind: str) -> None:
     """It would look through what is left in the middle of some other request, for long."""
-    start, body = serve("/answering", hangs_up=False)
-    assert (start["status"], body["body"]) == (200, b"[1,2,3]")
-    assert [each() for each in asked] == [None, None]
+    asked.clear()
+    sent = serve(f"/{kind}")
+    assert sent[0]["status"] == (409 if kind == "refusal" else 200)
+    assert sent[-1]["type"] == "http.response.body"
+    assert len(asked) == 4
+    assert [each() for each in asked] == [None] * 4
+
+
+def views(patterns: list[Any]) -> Iterator[type]:
+    for each in patterns:
+        if isinstance(each, URLResolver):
+            yield from views(each.url_patterns)
+        elif hasattr(each.callback, "cls"):
+            yield each.callback.cls
+
+
+def test_nor_does_anything_of_the_answers_of_our_views() -> None:
+    ours = set(views(get_resolver("config.urls").url_patterns))
+    assert len(ours) > 20
+    assert [each for each in ours if not issubclass(each, ViewSet)] == []
 
 
 def test_who_hangs_up_ends_their_request() -> None:

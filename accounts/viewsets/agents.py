@@ -3,7 +3,6 @@
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.selectors.preferences import get_agent, list_agents
 from accounts.serializers.agents import (
@@ -14,6 +13,7 @@ from accounts.serializers.agents import (
 from accounts.services.preferences import set_preference
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
+from common.viewsets import ViewSet
 
 
 class AgentViewSet(ViewSet):

@@ -5,7 +5,6 @@ from rest_framework import status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.errors import AccountSuspended, InvalidToken
 from accounts.serializers.emails import (
@@ -15,6 +14,7 @@ from accounts.serializers.emails import (
 )
 from accounts.services import verification
 from accounts.types import AnybodysRequest, AuthenticatedRequest
+from common.viewsets import ViewSet
 
 _SENT = "If your address is not verified yet, a mail is on its way to it."
 

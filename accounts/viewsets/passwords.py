@@ -5,7 +5,6 @@ from rest_framework import status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.errors import TooManyAttempts
 from accounts.selectors.emailed_tokens import is_reset_token
@@ -22,6 +21,7 @@ from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
 from common.client_ip import client_ip_of
 from common.openapi import refusals
+from common.viewsets import ViewSet
 
 _SENT = "If there is an account with this address, a mail is on its way to it."
 

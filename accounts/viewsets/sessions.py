@@ -5,7 +5,6 @@ from rest_framework import status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.errors import (
     AccountSuspended,
@@ -30,6 +29,7 @@ from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
 from common.client_ip import client_ip_of
 from common.openapi import refusals
+from common.viewsets import ViewSet
 
 
 class SignInViewSet(ViewSet):

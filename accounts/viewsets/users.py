@@ -3,11 +3,11 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.serializers.users import ProfileChangesSerializer, ProfileSerializer
 from accounts.services import users
 from accounts.types import AuthenticatedRequest
+from common.viewsets import ViewSet
 
 
 class ProfileViewSet(ViewSet):

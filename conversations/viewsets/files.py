@@ -4,9 +4,9 @@ from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
+from common.viewsets import ViewSet
 from conversations.selectors.files import files_of
 from conversations.serializers_file import FileSerializer
 

@@ -10,7 +10,6 @@ from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import (
@@ -28,6 +27,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.live import live_response
 from common.openapi import refusals
+from common.viewsets import ViewSet
 from conversations.errors import ConversationFull, MessageNotFound, MessageTooLong, ReplyRunning
 from conversations.frames import HEADERS
 from conversations.inputs_sending import ReplyInputSerializer, SendInputSerializer

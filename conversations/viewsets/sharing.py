@@ -8,10 +8,10 @@ from rest_framework import status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from common.openapi import refusals
+from common.viewsets import ViewSet
 from conversations.errors import NothingToShare
 from conversations.selectors.sharing import get_share, get_shared
 from conversations.serializers_sharing import SharedConversationSerializer, ShareSerializer

@@ -5,12 +5,12 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
 from conversations.errors import TooManySpaces
 from conversations.inputs import SpaceChangesInputSerializer, SpaceInputSerializer
 from conversations.selectors.spaces import get_space, list_spaces

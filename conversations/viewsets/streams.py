@@ -7,12 +7,12 @@ from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from common.api import AnyAccepted
 from common.live import live_response
 from common.openapi import refusals
+from common.viewsets import ViewSet
 from conversations.frames import HEADERS
 from conversations.inputs_sending import LAST_EVENT_ID, read_last_event_id
 from conversations.models import Message

@@ -4,7 +4,6 @@ from hashlib import sha256
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import (
@@ -20,6 +19,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.multipart import FormWithFileParser
 from common.openapi import refusals
+from common.viewsets import ViewSet
 from conversations.inputs_transcribing import TranscribeInputSerializer
 from conversations.serializers_transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe

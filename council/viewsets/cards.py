@@ -9,7 +9,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from msgspec import to_builtins
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from billing.idempotency import once
@@ -17,6 +16,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import refusals
 from common.pagination import MAX_LIMIT, read_limit
+from common.viewsets import ViewSet
 from council import diffs
 from council.errors import CardRunning, NothingToAnswer, SessionBusy, TooManyVersions
 from council.exports import MEDIA_TYPES, file_name, render

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
 from common.openapi import refusals
+from common.viewsets import ViewSet
 from council.errors import (
     CardRunning,
     NotEnoughCards,

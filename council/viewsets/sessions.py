@@ -6,7 +6,6 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from accounts.types import AuthenticatedRequest
 from billing.idempotency import once
@@ -14,6 +13,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
 from council.errors import (
     CardRunning,
     NotEnoughCards,

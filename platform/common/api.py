@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import IO, Any, NoReturn, cast
+from typing import IO, Any, NoReturn
 
 import msgspec
 import structlog
@@ -154,21 +154,7 @@ class FastJSONRenderer(JSONRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
-        if renderer_context:
-            _untie(cast(dict[str, Any], renderer_context))
         return b"" if data is None else msgspec.json.encode(data, enc_hook=JSONEncoder().default)
-
-
-def _untie(context: dict[str, Any]) -> None:
-    """Let go what is of no use once an answer is written; those that are not rendered are left.
-
-    Response, view and request refer to each other and to themselves. What was asked and answered
-    would stay until the garbage collector comes, and that then takes a quarter of a second.
-    """
-    view = context["view"]
-    context.clear()
-    view.request.parser_context.clear()
-    del view.response, view.request
 
 
 class AnyAccepted(DefaultContentNegotiation):
@@ -183,6 +169,13 @@ class AnyAccepted(DefaultContentNegotiation):
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     """The answer to whatever a view raised. Outermost: what nobody foresaw becomes a logged 500."""
+    answer = _answer(error, context)
+    # It refers to all functions that it went through, and one that named it to it.
+    error.__traceback__ = None
+    return answer
+
+
+def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
     match error:
         case DomainError():
             return _domain_response(error)

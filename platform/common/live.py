@@ -33,7 +33,11 @@ class LiveResponses:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = _Body(send, self._stall)
         scope[_EXTENSION] = body
-        await self._application(scope, receive, body.send)
+        try:
+            await self._application(scope, receive, body.send)
+        finally:
+            # It knows the server's connection, which knows the scope.
+            del scope[_EXTENSION]
         await body.go_on(receive)
 
 

@@ -4,7 +4,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import django
-from django.core.handlers.asgi import ASGIHandler
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+
+
+class _Request(ASGIRequest):
+    """Django's own, but it is gone once it is answered: what its middleware puts on it (`auser`,
+    `_messages`) refers to it."""
+
+    def close(self) -> None:
+        super().close()
+        vars(self).clear()
 
 
 class Handler(ASGIHandler):
@@ -14,6 +23,8 @@ class Handler(ASGIHandler):
     that. But exception, traceback, frame and task then refer to each other, and request and answer
     with them, until the garbage collector comes: https://code.djangoproject.com/ticket/36700.
     """
+
+    request_class = _Request
 
     async def listen_for_disconnect(
         self, receive: Callable[[], Awaitable[Mapping[str, Any]]]

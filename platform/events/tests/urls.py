@@ -1,8 +1,8 @@
 """A product with streams, as an application mounts it."""
 
 from django.urls import path
-from rest_framework.viewsets import ViewSet
 
+from common.viewsets import ViewSet
 from events.replay import ReplayMixin
 
 

@@ -14,8 +14,8 @@ from rest_framework import status
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
+from common.viewsets import ViewSet
 from files.errors import FileGone
 
 CHUNK_BYTES = 256 * 1024

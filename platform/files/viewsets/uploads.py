@@ -7,13 +7,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from common.filebodies import TooManyFiles
 from common.inputs import read
 from common.multipart import FormWithFileParser
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
 from files.errors import StorageUnavailable, UploadInUse, UploadQuotaExceeded
 from files.selectors.uploads import get_upload, list_uploads
 from files.serializers import UploadInputSerializer, UploadSerializer
