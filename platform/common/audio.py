@@ -26,8 +26,9 @@ AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
 MAX_SECONDS = 2 * 3600
 
 _DECODER = Path(__file__).with_name("audio_decoder.py")
+_NOT_AUDIO = 65  # audio_decoder.NOT_AUDIO
 # It found no audio, or needed more processor time than it has.
-_FORESEEN = (65, -signal.SIGKILL, -signal.SIGXCPU)
+_FORESEEN = (_NOT_AUDIO, -signal.SIGKILL, -signal.SIGXCPU)
 # For two hours of audio it takes some seconds, if there is a processor for it.
 DECODING_SECONDS = 120.0
 _LONGEST_LINE = 100  # bytes
@@ -83,8 +84,8 @@ def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS
     """Decode all of it and count, one file of an owner at a time. Blocks for seconds where it is
     long.
 
-    Raises InvalidAudio, and ServiceUnavailable where others are measured all the time, or the
-    machine is so busy that it takes more seconds than `patience`.
+    Raises InvalidAudio, and ServiceUnavailable where others are measured all the time, the machine
+    is so busy that it takes more seconds than `patience`, or nothing can be decoded on it.
     """
     with _places.take(owner):
         deadline = time.monotonic() + patience
@@ -98,14 +99,19 @@ def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS
 
 
 def check_end(status: int, *, is_late: bool) -> None:
-    """How a decoder has ended that measured a file. Raises InvalidAudio, and ServiceUnavailable
-    where it was killed because it was late."""
+    """How a decoder has ended that measured a file.
+
+    Raises InvalidAudio where the file is to blame, also where a signal ended it; ServiceUnavailable
+    where it was killed because it was late, or failed at something other than decoding.
+    """
     if status == 0:
         return
     if status < 0 and is_late:
         raise ServiceUnavailable
     if status not in _FORESEEN:
         log.error("audio.decoder_broke", status=status)
+    if status > 0 and status != _NOT_AUDIO:
+        raise ServiceUnavailable
     raise InvalidAudio.of("file", "This is not audio in a format that is taken.")
 
 

@@ -2,7 +2,7 @@
 
 `measure SECONDS` prints its format and its length; `pcm SECONDS` its samples, 16 kHz, mono, signed
 16 bits, little-endian. Either stops after so many seconds of audio. It exits with 65 where that is
-no audio.
+no audio, and with another status where the fault is its own.
 """
 
 import importlib
@@ -22,6 +22,11 @@ from av.codec.context import Flags2
 from av.container import InputContainer
 
 NOT_AUDIO = 65  # EX_DATAERR of sysexits.h
+# What decoding may raise because of what is in a file.
+FAULTS_OF_FILES = (
+    *(av.FFmpegError, ArithmeticError, EOFError, LookupError),
+    *(MemoryError, RuntimeError, ValueError),
+)
 
 # Two hours of Opus in stereo take a third of it.
 CPU_SECONDS = 30
@@ -60,12 +65,12 @@ def main() -> None:
     load_all()
     confine()
     try:
-        with av.open(data, "r", options=OPTIONS) as container:
+        with av.open(data, "r", options=OPTIONS, metadata_errors="replace") as container:
             if mode == "measure":
                 print(FORMATS[container.format.name], length(container, most))  # noqa: T201
             else:
                 write_samples(container, most)
-    except (av.FFmpegError, MemoryError, ValueError):
+    except FAULTS_OF_FILES:
         sys.exit(NOT_AUDIO)
 
 

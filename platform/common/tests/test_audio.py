@@ -91,6 +91,12 @@ def test_a_header_that_claims_hours_is_not_believed() -> None:
     assert measure(bytes(data)).seconds == 2
 
 
+def test_tags_may_be_in_any_encoding() -> None:
+    artist = struct.pack("<4s4sI", b"INFO", b"IART", 6) + "Zoë\0\0\0".encode("latin-1")
+    tags = struct.pack("<4sI", b"LIST", len(artist)) + artist
+    assert measure(wav(1, bytes(32_000), tags=tags)).seconds == 1
+
+
 def test_audio_that_is_cut_off_is_as_long_as_what_is_there() -> None:
     data = tone(4, "mp3")
     assert 1.8 <= measure(data[: len(data) // 2]).seconds <= 2.2
@@ -139,10 +145,10 @@ def test_what_is_no_audio_is_refused(name: str) -> None:
     refuses(NOT_AUDIO[name])
 
 
-def wav(tag: int, sound: bytes, *, bits: int = 16) -> bytes:
+def wav(tag: int, sound: bytes, *, bits: int = 16, tags: bytes = b"") -> bytes:
     """Bytes that a header says are of that format tag: 16 kHz, mono."""
     header = struct.pack("<4sIHHIIHH", b"fmt ", 16, tag, 1, 16_000, 32_000, 2, bits)
-    body = b"WAVE" + header + struct.pack("<4sI", b"data", len(sound)) + sound
+    body = b"WAVE" + header + tags + struct.pack("<4sI", b"data", len(sound)) + sound
     return struct.pack("<4sI", b"RIFF", len(body)) + body
 
 
@@ -240,7 +246,7 @@ def test_broken_audio_is_refused_or_measured_and_breaks_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("status", "is_told"),
-    [(65, False), (-signal.SIGXCPU, False), (1, True), (120, True), (-signal.SIGSEGV, True)],
+    [(65, False), (-signal.SIGXCPU, False), (-signal.SIGSEGV, True), (-signal.SIGABRT, True)],
 )
 def test_a_file_that_breaks_the_decoder_is_refused_and_we_are_told(
     status: int, is_told: bool, caplog: pytest.LogCaptureFixture
@@ -248,6 +254,15 @@ def test_a_file_that_breaks_the_decoder_is_refused_and_we_are_told(
     with pytest.raises(InvalidAudio, match="not audio in a format"):
         check_end(status, is_late=False)
     assert ("audio.decoder_broke" in caplog.text) == is_told
+
+
+@pytest.mark.parametrize("status", [1, 2, 120, 127])
+def test_a_decoder_that_is_broken_itself_is_none_of_the_file_s_doing(
+    status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(ServiceUnavailable):
+        check_end(status, is_late=False)
+    assert "audio.decoder_broke" in caplog.text
 
 
 # --- Who measures, and for how long ---------------------------------------------------------------
@@ -280,6 +295,19 @@ def test_nobody_keeps_others_from_having_theirs_measured() -> None:
 
 
 # --- The decoder's own process --------------------------------------------------------------------
+
+
+def test_without_what_it_needs_it_calls_nothing_no_audio() -> None:
+    """Where nothing is installed it can decode nothing."""
+    ended = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-I", "-S", audio_decoder.__file__, "measure", "60"],
+        input=speech(),
+        capture_output=True,
+        check=False,
+    )
+    assert ended.returncode not in (0, audio_decoder.NOT_AUDIO)
+    with pytest.raises(ServiceUnavailable):
+        check_end(ended.returncode, is_late=False)
 
 
 @pytest.mark.parametrize(
