@@ -124,15 +124,21 @@ def test_it_is_asked_once_in_a_while(
 
 
 def test_while_one_asks_the_others_go_by_what_was_known() -> None:
-    free_budget.check()
+    _make_due()
     with ThreadPoolExecutor(1) as hands, _charges_held():
-        cache.delete(f"free_budget_due:{datetime.now(UTC).date()}")
         asking = hands.submit(_check_elsewhere)
         _wait_for(1)
         with CaptureQueriesContext(connection) as asked:
             free_budget.check()
         assert len(asked) == 0
     assert asking.result() is True
+
+
+def test_who_asks_for_too_long_goes_by_what_was_known(caplog: pytest.LogCaptureFixture) -> None:
+    _make_due()
+    with ThreadPoolExecutor(1) as hands, _charges_held():
+        assert hands.submit(_check_elsewhere).result() is True
+    assert "free_budget.not_added_up" in caplog.text
 
 
 def test_while_nothing_is_known_one_asks_and_the_others_wait_for_it() -> None:
@@ -156,6 +162,12 @@ def test_nobody_waits_for_long() -> None:
     # Of those who wait, one may still get its turn when the first one gives up.
     assert (len(asked) + len(waited), len(waited) >= 2) == (4, True)
     free_budget.check()
+
+
+def _make_due() -> None:
+    """What was spent is known, and whoever comes next adds it up again."""
+    free_budget.check()
+    cache.delete(f"free_budget_due:{datetime.now(UTC).date()}")
 
 
 @contextmanager
