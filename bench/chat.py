@@ -1,5 +1,6 @@
 """Conversations: streamed replies; what is promised, and what is printed."""
 
+from collections import Counter
 from statistics import median, quantiles
 
 import uvloop
@@ -21,7 +22,11 @@ def run() -> list[Target]:
     accounts = seed.open_accounts(_ACCOUNTS)
     lines = replies.open_lines(accounts, replies.STREAMS // _ACCOUNTS)
     with process.running("--bench") as simulator:
-        targets = [*_alone_and_pressed(simulator, lines), *_held_open(simulator, lines)]
+        targets = [
+            *_alone_and_pressed(simulator, lines),
+            *_in_one_instant(simulator, lines),
+            *_held_open(simulator, lines),
+        ]
     unsettled, broken = replies.count_unsettled(), len(find_violations())
     seen = f"{unsettled} not, {broken} violations" if unsettled or broken else "all"
     return [*targets, Target("replies settled", seen, "all", seen == "all")]
@@ -59,11 +64,20 @@ def _alone_and_pressed(simulator: RunningSimulator, lines: list[replies.Line]) -
     print(report.table(header, rows), end="\n\n", flush=True)
     alone = median(first[ours])
     failures = sum((result.failures for result in rounds[ours]), start=Result().failures)
-    seen = ", ".join(f"{count} x {what}" for what, count in failures.items())
     return [
         Target("first word of a reply alone", milliseconds(alone), "<= 15 ms", alone <= 0.015),
-        Target("replies refused or broken", seen or "none", "none", not failures),
+        Target("replies refused or broken", _told(failures) or "none", "none", not failures),
     ]
+
+
+def _in_one_instant(simulator: RunningSimulator, lines: list[replies.Line]) -> list[Target]:
+    with servers.service(simulator) as service, noise.told("the burst"):
+        uvloop.run(replies.press(service, lines[:2], replies.WARM_UP_SECONDS))
+        result = uvloop.run(replies.burst(service, lines))
+    ended = len(result.latencies)
+    print(f"{len(lines)} replies asked for in one instant: {ended} ended in {result.seconds:.1f} s")
+    seen = _told(result.failures)
+    return [Target("asked for in one instant, refused", seen or "none", "none", not seen)]
 
 
 def _held_open(simulator: RunningSimulator, lines: list[replies.Line]) -> list[Target]:
@@ -85,7 +99,7 @@ def _held_open(simulator: RunningSimulator, lines: list[replies.Line]) -> list[T
     header = ("", "memory", "and each word", "a word takes", "p99")
     print(report.table(header, rows), end="\n\n", flush=True)
     each, growth = ours.each / 1024, ours.growth
-    seen = ", ".join(f"{count} x {what}" for what, count in ours.faults().items())
+    seen = _told(ours.faults())
     return [
         Target(
             "replies open at once", f"{ours.at_once}", f"{len(lines)}", ours.at_once == len(lines)
@@ -99,6 +113,10 @@ def _held_open(simulator: RunningSimulator, lines: list[replies.Line]) -> list[T
 def _hold(server: Server, lines: list[replies.Line]) -> replies.Open:
     uvloop.run(replies.press(server, lines[:2], replies.WARM_UP_SECONDS))
     return uvloop.run(replies.hold_open(server, lines))
+
+
+def _told(failures: Counter[str]) -> str:
+    return ", ".join(f"{count} x {what}" for what, count in failures.items())
 
 
 def _p99(seconds: list[float]) -> float:

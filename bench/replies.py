@@ -180,6 +180,25 @@ async def press(server: Server, lines: Sequence[Line], seconds: float) -> Result
     return result
 
 
+async def burst(server: Server, lines: Sequence[Line]) -> Result:
+    """A reply in each conversation, all asked for in one instant. `latencies` are those of their
+    ends."""
+    result = Result()
+    started = time.perf_counter()
+
+    async def ask(line: Line) -> None:
+        reply = await clients.ask(line, _WORDS)
+        if reply.is_complete:
+            result.latencies.append(time.perf_counter() - started)
+        else:
+            result.failures[reply.failure or "broken stream"] += 1
+
+    async with _Clients(server) as clients, asyncio.timeout(_PATIENCE):
+        await asyncio.gather(*map(ask, lines))
+    result.seconds = time.perf_counter() - started
+    return result
+
+
 async def hold_open(server: Server, lines: Sequence[Line]) -> Open:
     """A slow reply in each conversation at once; a few at a time are begun. Needs a process that
     has been warmed up, by no more than a few at once: an earlier load would have left memory to

@@ -27,6 +27,7 @@ from common.filebodies import FileBodies
 from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
 from common.ratelimit import get_rate_limiter
+from common.turns import Turns
 from config.checks import refuse_unsafe_production
 from config.sockets import application as sockets
 from events.hub import get_hub
@@ -41,7 +42,7 @@ refuse_unsafe_production()
 # Where bodies bring a file (POST).
 FILE_PATHS = frozenset({"/api/uploads", "/api/transcribe"})
 
-_short_bodies = BodyLimit(LiveResponses(django_application))  # type: ignore[arg-type]
+_short_bodies = BodyLimit(Turns(LiveResponses(django_application)))  # type: ignore[arg-type]
 _file_bodies = BodyLimit(
     FileBodies(django_application, authenticate),  # type: ignore[arg-type]
     limit=MAX_FORM_BYTES,

@@ -5,7 +5,6 @@ ever on a client that reads nothing. A deployment names this class with `--ws`.
 """
 
 import logging
-import socket
 import time
 from asyncio import BaseTransport
 from http import HTTPStatus
@@ -14,6 +13,8 @@ from typing import Any
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import OPEN
+
+from config.stalls import cut_off_stalled
 
 # The head of a handshake, which is parsed before anybody's rate is looked at.
 MAX_HANDSHAKE_BYTES = 32_768
@@ -44,9 +45,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
-        connection = transport.get_extra_info("socket")
-        if connection.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MILLISECONDS)
+        cut_off_stalled(transport, STALLED_MILLISECONDS)
 
     def data_received(self, data: bytes) -> None:
         """The first that comes is the whole handshake."""

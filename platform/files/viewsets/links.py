@@ -7,7 +7,6 @@ from typing import Any
 
 from django.core.files import File
 from django.core.files.storage import Storage
-from django.db import close_old_connections
 from django.http import HttpRequest, StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
@@ -71,8 +70,6 @@ def serve(
         opened = storage.open(path)
     except FileNotFoundError:
         raise FileGone from None
-    # Back to the pool: whoever reads slowly would keep it from everybody else.
-    close_old_connections()
     return StreamingHttpResponse(
         Chunks(opened),
         headers={
