@@ -24,8 +24,13 @@ from av.container import InputContainer
 NOT_AUDIO = 65  # EX_DATAERR of sysexits.h
 # What decoding may raise because of what is in a file.
 FAULTS_OF_FILES = (
-    *(av.FFmpegError, ArithmeticError, EOFError, LookupError),
-    *(MemoryError, RuntimeError, ValueError),
+    av.FFmpegError,
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    ValueError,
 )
 
 # Two hours of Opus in stereo take a third of it.
