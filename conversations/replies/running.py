@@ -72,7 +72,9 @@ class Reply:
             await self._run()
         except DomainError as failure:
             self.failure = failure
-            await in_thread(outcomes.give_up, reply_id=job.id, attempt=job.attempt, failure=failure)
+            self.message = await in_thread(
+                outcomes.give_up, reply_id=job.id, attempt=job.attempt, failure=failure
+            )
         finally:
             self.opened.set()
             self.over.set()

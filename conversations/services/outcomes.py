@@ -24,6 +24,7 @@ from events.types import NewEvent
 from inference.errors import CallCancelled, CallInterrupted, error_of
 from jobs import services as jobs
 from jobs.models import Job
+from jobs.selectors import is_unwanted
 
 
 class Said(Struct, frozen=True, kw_only=True):
@@ -84,17 +85,17 @@ def let_go(*, reply_id: UUID, attempt: int, said: Said) -> dict[str, Any] | None
 
 
 @transaction.atomic
-def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> None:
+def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> dict[str, Any] | None:
     """End a reply that nobody can conclude, because its call was not begun or its process has
     died: at what it had said, and at what was saved of its charge. It is no failure if its user
-    had stopped it."""
+    had stopped it. Returns what `Ended.message` is."""
     endings.expire(reply_id)
     message = _lock(reply_id)
-    said = Said(failure=CallCancelled() if jobs.is_unwanted(job_id=reply_id) else failure)
+    said = Said(failure=CallCancelled() if is_unwanted(reply_id) else failure)
     if message is not None and message.status == Message.Status.RUNNING:
         content, reasoning = spoken(message)
         said = replace(said, content=content, reasoning=reasoning)
-    _end(reply_id, message, attempt, said)
+    return _end(reply_id, message, attempt, said)
 
 
 def _lock(reply_id: UUID) -> Message | None:

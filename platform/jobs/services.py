@@ -43,11 +43,6 @@ def is_running(*, job_id: UUID, attempt: int) -> bool:
     return _running(job_id, attempt).select_for_update().first() is not None
 
 
-def is_unwanted(*, job_id: UUID) -> bool:
-    """Has the job been asked to end by itself (`cancel`)?"""
-    return Job.objects.filter(pk=job_id, wish=Job.Wish.CANCEL).exists()
-
-
 def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
     """End a running job. False where it was not this attempt's to end: then nothing may be written
     for it."""
