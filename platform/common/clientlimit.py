@@ -21,7 +21,7 @@ class ClientLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = client_ip(scope)
         # A handshake for a WebSocket has no method of its own.
-        if _is_for_authentication(scope.get("method", "GET").upper(), scope["path"]):
+        if is_for_authentication(scope.get("method", "GET").upper(), scope["path"]):
             name, limit = f"authentication:{client}", AUTHENTICATION_LIMIT
         else:
             name, limit = f"general:{client}", GENERAL_LIMIT
@@ -32,8 +32,9 @@ class ClientLimit:
             await refuse(scope, send, TooManyRequests(retry_after=verdict.retry_after))
 
 
-def _is_for_authentication(method: str, path: str) -> bool:
-    """A preflight carries nothing to guess with, nor does asking for the admin's form."""
+def is_for_authentication(method: str, path: str) -> bool:
+    """Can it be used to guess passwords or tokens? A preflight carries nothing to guess with, nor
+    does asking for the admin's form."""
     if path.startswith("/api/auth/"):
         return method != "OPTIONS"
     return path == "/admin/login/" and method not in ("GET", "HEAD", "OPTIONS")

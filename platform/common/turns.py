@@ -1,15 +1,14 @@
 """A queue in front of Django: a burst of requests waits for its turn, not for a connection.
 
-Whatever Django does needs a connection to the database, of which a process has few. Who asks for
-one is refused after a short while; and behind those who wait stand the replies that end meanwhile.
+Nearly all that Django does needs a connection to the database, of which a process has few. Who asks
+for one is refused after a short while; and behind those who wait stand the replies that end
+meanwhile.
 """
 
 import asyncio
 
 from common.asgi import Application, Message, Receive, Scope, Send
 
-# More than there are connections, because some requests wait for something else.
-TURNS = 16
 # Seconds. Who has waited so long goes on all the same, and learns from the database how it stands.
 PATIENCE = 20.0
 
@@ -21,9 +20,7 @@ class Turns:
     one by sending or reading slowly.
     """
 
-    def __init__(
-        self, application: Application, *, turns: int = TURNS, patience: float = PATIENCE
-    ) -> None:
+    def __init__(self, application: Application, *, turns: int, patience: float = PATIENCE) -> None:
         self._application = application
         self._free = asyncio.Semaphore(turns)
         self._patience = patience

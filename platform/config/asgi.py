@@ -21,7 +21,7 @@ django_application = make_application()
 from accounts.authentication import authenticate
 from common.asgi import Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
-from common.clientlimit import ClientLimit
+from common.clientlimit import ClientLimit, is_for_authentication
 from common.database import get_database
 from common.filebodies import FileBodies
 from common.live import LiveResponses
@@ -42,7 +42,10 @@ refuse_unsafe_production()
 # Where bodies bring a file (POST).
 FILE_PATHS = frozenset({"/api/uploads", "/api/transcribe"})
 
-_short_bodies = BodyLimit(Turns(LiveResponses(django_application)))  # type: ignore[arg-type]
+_live_responses = LiveResponses(django_application)  # type: ignore[arg-type]
+_queued = BodyLimit(Turns(_live_responses, turns=2 * settings.DATABASE_POOL_SIZE))
+# Signing in waits for hashes and for Google's keys, without a connection: nobody shall wait for it.
+_authentication = BodyLimit(_live_responses)
 _file_bodies = BodyLimit(
     FileBodies(django_application, authenticate),  # type: ignore[arg-type]
     limit=MAX_FORM_BYTES,
@@ -50,13 +53,18 @@ _file_bodies = BodyLimit(
 )
 
 
-async def _by_body(scope: Scope, receive: Receive, send: Send) -> None:
-    brings_file = scope["path"] in FILE_PATHS and scope["method"].upper() == "POST"
-    await (_file_bodies if brings_file else _short_bodies)(scope, receive, send)
+async def _by_work(scope: Scope, receive: Receive, send: Send) -> None:
+    method, path = scope["method"].upper(), scope["path"]
+    if path in FILE_PATHS and method == "POST":
+        await _file_bodies(scope, receive, send)
+    elif is_for_authentication(method, path):
+        await _authentication(scope, receive, send)
+    else:
+        await _queued(scope, receive, send)
 
 
 # Who asks too often is refused before anything of the request is read.
-limited_django_application = ClientLimit(_by_body)
+limited_django_application = ClientLimit(_by_work)
 
 
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:

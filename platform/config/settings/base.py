@@ -140,11 +140,12 @@ DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DATABASES["default"]["OPTIONS"]["options"] = (
     f"-c lock_timeout=10s {DATABASES['default']['OPTIONS'].get('options', '')}".rstrip()
 )
+DATABASE_POOL_SIZE: int = env.int("DATABASE_POOL_SIZE", 8)
 if env.bool("DATABASE_POOL", True):
     DATABASES["default"]["CONN_MAX_AGE"] = 0
     DATABASES["default"]["OPTIONS"]["pool"] = {
         "min_size": 0,
-        "max_size": env.int("DATABASE_POOL_SIZE", 8),
+        "max_size": DATABASE_POOL_SIZE,
         "timeout": 5,
         # The pool's own attempts come further and further apart; every request that finds them
         # given up starts new ones.
