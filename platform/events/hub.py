@@ -218,7 +218,9 @@ class Hub:
 
     async def _look(self) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._look_now.wait(), LOOK_SECONDS)
+            # Not wait_for, which may forget a cancellation before Python 3.12.
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self._look_now.wait()
         self._look_now.clear()
         if self._feeds:
             await self._look_again()
