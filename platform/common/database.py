@@ -81,7 +81,15 @@ class Database:
     async def borrow(self) -> Connection:
         """A connection of the pool, until it is given back."""
         pool = self._pool or await self._open()
-        return await pool.getconn(CHECKOUT_SECONDS)
+        task = asyncio.current_task()
+        cancellations = task.cancelling() if task else 0
+        connection = await pool.getconn(CHECKOUT_SECONDS)
+        # The pool waits by asyncio.wait_for, which before Python 3.12 forgets a cancellation that
+        # comes together with the connection: who is told to end would go on, for ever in a loop.
+        if task and task.cancelling() > cancellations:
+            await self.give_back(connection)
+            raise asyncio.CancelledError
+        return connection
 
     async def give_back(self, connection: Connection) -> None:
         """Return a connection; a broken one is replaced."""

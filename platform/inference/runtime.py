@@ -136,7 +136,9 @@ class Runtime:
     async def _keep_checkpoints(self) -> None:
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._progress.wait(), CHECKPOINT_LOOK_SECONDS)
+                # Not wait_for, which may forget a cancellation before Python 3.12.
+                async with asyncio.timeout(CHECKPOINT_LOOK_SECONDS):
+                    await self._progress.wait()
             self._progress.clear()
             due = [c for pump in self._pumps.values() if (c := pump.progress_to_save())]
             if not due:
