@@ -33,9 +33,11 @@ def resume(*job_ids: UUID) -> set[UUID]:
     return services.resume(job_ids=job_ids)
 
 
-def new_job(kind: str, *, queue: Job.Queue = Job.Queue.INTERACTIVE) -> UUID:
+def new_job(
+    kind: str, *, job_id: UUID | None = None, queue: Job.Queue = Job.Queue.INTERACTIVE
+) -> UUID:
     """A job, and a stream with its id; its message is sent to the workers."""
-    alice, job_id = new_user("alice", plan="max", balance_usd=5), uuid7()
+    alice, job_id = new_user("alice", plan="max", balance_usd=5), job_id or uuid7()
     with transaction.atomic():
         open_stream(stream_id=job_id, kind="tests", account=alice)
         services.enqueue(job_id=job_id, kind=kind, account=alice, queue=queue)
@@ -48,6 +50,18 @@ def new_job_without_message(kind: str) -> UUID:
     open_stream(stream_id=job_id, kind="tests", account=alice)
     Job.objects.create(id=job_id, kind=kind, account=alice, queue=Job.Queue.INTERACTIVE)
     return job_id
+
+
+def in_claims(job_id: UUID) -> bytes:
+    """What a statement that claims the job says to the server, and no statement before it. The
+    words of a statement are no sign: once it is prepared they are not sent again, and the worker
+    may have claimed what other tests left."""
+    return job_id.bytes
+
+
+def in_appends(job_id: UUID) -> bytes:
+    """The same of a statement that writes events for the job, which are JSON."""
+    return str(job_id).encode()
 
 
 def job_of(job_id: UUID) -> Job:

@@ -7,11 +7,13 @@ import psycopg
 import pytest
 
 from billing.models import Charge, OwnerLease
+from common.ids import uuid7
 from jobs.models import Job
 from jobs.sweeps import abandon_lapsed_jobs
 from jobs.tasks import sing
 from jobs.tests import handlers
 from jobs.tests.desk import (
+    in_claims,
     job_of,
     new_job,
     status_of,
@@ -126,8 +128,9 @@ def test_a_claim_that_nobody_heard_of_is_put_back(simulator: RunningSimulator) -
         proxy_to_the_database() as proxy,
         running_worker(simulator, DATABASE_URL=through(proxy)),
     ):
-        proxy.lose_reply_to = b"job_claim("
-        job_id = new_job(handlers.QUICK)
+        job_id = uuid7()
+        proxy.lose_reply_to = in_claims(job_id)
+        new_job(handlers.QUICK, job_id=job_id)
         assert proxy.lost.wait(10)
         wait_for_status(job_id, Job.Status.RUNNING)
 

@@ -8,9 +8,18 @@ from urllib.parse import urlsplit
 import pytest
 from django.db.models import F
 
+from common.ids import uuid7
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import cancel, new_job, wait_for_status, wait_until, written
+from jobs.tests.desk import (
+    cancel,
+    in_appends,
+    in_claims,
+    new_job,
+    wait_for_status,
+    wait_until,
+    written,
+)
 from simulator.process import RunningSimulator
 from tests.chaos.proxy import LossyProxy
 from tests.service import database_url
@@ -33,8 +42,9 @@ def proxy(committed: None, simulator: RunningSimulator) -> Iterator[LossyProxy]:
 
 
 def test_a_claim_that_nobody_hears_of_is_put_back_and_the_job_done(proxy: LossyProxy) -> None:
-    proxy.lose_reply_to = b"job_claim("
-    job_id = new_job(handlers.QUICK)
+    job_id = uuid7()
+    proxy.lose_reply_to = in_claims(job_id)
+    new_job(handlers.QUICK, job_id=job_id)
     assert proxy.lost.wait(10)
     wait_for_status(job_id, Job.Status.RUNNING)
     assert written(job_id) == []
@@ -49,8 +59,9 @@ def test_a_claim_that_nobody_hears_of_is_put_back_and_the_job_done(proxy: LossyP
 
 
 def test_events_whose_receipt_is_lost_are_written_once(proxy: LossyProxy) -> None:
-    proxy.lose_reply_to = b"job_append("
-    job_id = new_job(handlers.QUICK)
+    job_id = uuid7()
+    proxy.lose_reply_to = in_appends(job_id)
+    new_job(handlers.QUICK, job_id=job_id)
 
     wait_for_status(job_id, Job.Status.COMPLETED)
 
