@@ -19,6 +19,7 @@ from accounts.models import User
 from accounts.services import sessions
 from accounts.types import SignedIn
 from billing.services.sweeps import find_violations
+from billing.tests.bank import expire_what_nobody_ends
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests.service import Web, running_web
@@ -57,8 +58,10 @@ def committed(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
     with django_db_blocker.unblock():
         yield
         violations = find_violations()
+        left = expire_what_nobody_ends()
         connection.close()
     assert violations == []
+    assert left == [], "the test leaves charges held"
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from billing.tests.bank import (
     live_owner,
     new_account,
     release,
+    release_all,
     settle,
     wallet_of,
 )
@@ -28,6 +29,7 @@ def test_a_hold_reserves_twice_the_worst_case_of_a_model_outside_the_plan() -> N
     assert verdict == "held"
     assert (wallet_of(alice).balance, wallet_of(alice).held) == (1000, 600)
     assert charge_of(charge).plan_id == "max"
+    release(charge)
 
 
 def test_settling_charges_what_was_used_and_frees_the_rest() -> None:
@@ -87,6 +89,7 @@ def test_a_call_that_allowance_and_balance_cannot_cover_is_refused() -> None:
     assert hold(alice, 51, owner=owner)[0] == "insufficient_for_request"
     assert hold(alice, 50, owner=owner)[0] == "held"
     assert hold(alice, 1, owner=owner)[0] == "insufficient_balance"
+    release_all(alice)
 
 
 def test_a_charge_is_resolved_at_most_once() -> None:
@@ -119,6 +122,7 @@ def test_repeating_a_hold_admits_the_same_charge_and_reserves_once() -> None:
     assert hold(alice, 300, owner=owner, charge=charge)[0] == "held"
 
     assert wallet_of(alice).held == 600
+    release(charge)
 
 
 def test_a_hold_whose_charge_has_ended_is_not_admitted_again() -> None:

@@ -189,7 +189,7 @@ def test_no_more_cards_are_added_than_there_is_room_for(alice: User) -> None:
 
 
 def test_a_card_is_removed_once(alice: User) -> None:
-    council, [_] = begin(alice)
+    council, [call] = begin(alice)
     card = council.cards.get()
 
     def remove() -> object:
@@ -198,6 +198,7 @@ def test_a_card_is_removed_once(alice: User) -> None:
     _, refused = in_turn(council, remove, remove)
 
     assert isinstance(refused, NotFound)
+    call.release(CallCancelled())
 
 
 def test_a_card_that_ends_and_is_then_removed_is_told_both(alice: User) -> None:
@@ -277,3 +278,4 @@ def test_a_picture_is_of_one_moment(alice: User) -> None:
     assert isinstance(seen, SessionState)
     assert seen.cards[0].content == "Deep"
     assert seen.last_seq == len(log.types(council.pk)) - 1
+    call.settle("Deep, very deep.")

@@ -108,9 +108,10 @@ def test_what_is_no_message_is_422(alice: Desk, card: Card, content: Any) -> Non
 def test_a_card_that_is_being_written_is_409(alice: Desk, card: Card) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card)
+        call = hand.begin(card)
 
     assert say(alice, card, QUESTION).status_code == 409
+    call.settle("Very deep.")
 
 
 def test_a_card_without_a_finished_answer_is_409(alice: Desk, card: Card) -> None:

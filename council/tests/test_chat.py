@@ -70,22 +70,24 @@ def test_a_card_that_is_being_written_is_passed_over(alice: Desk) -> None:
     session, [slow, other] = alice.council("Deep.", "Blue.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=slow.pk)
-        hand.begin(slow)
+        call = hand.begin(slow)
 
     begun = chat(alice, session).json()
 
     assert [card["id"] for card in begun["cards"]] == [str(other.pk)]
+    call.settle("Deep.")
 
 
 def test_where_all_are_being_written_it_is_409(alice: Desk) -> None:
     session, [card] = alice.council("Deep.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card)
+        call = hand.begin(card)
 
     answer = chat(alice, session)
 
     assert (answer.status_code, answer.json()["code"]) == (409, "nothing_to_answer")
+    call.settle("Deep.")
 
 
 def test_while_a_chat_goes_on_it_is_409(alice: Desk) -> None:

@@ -146,8 +146,10 @@ def test_a_card_that_is_being_written_is_compared_as_far_as_it_has_come(alice: D
     with transaction.atomic():
         _, [card, other] = alice.council("Deep.", "Deep and")
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card).say("Deep and")
+        call = hand.begin(card)
+        call.say("Deep and")
 
     answer = diff(alice, other).json()
 
     assert answer["hunks"] == [{"op": "equal", "text": "Deep and"}]
+    call.settle("Deep and blue.")

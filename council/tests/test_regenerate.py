@@ -56,12 +56,13 @@ def test_another_model_may_write_it_and_heed_instructions(alice: Desk, card: Car
 def test_a_card_that_is_being_written_is_409(alice: Desk, card: Card) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card)
+        call = hand.begin(card)
 
     answer = regenerate(alice, card)
 
     assert answer.status_code == 409
     assert "written" in answer.json()["detail"]
+    call.settle("Very deep.")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from council.models import Generation
 from council.services import sessions
 from council.tests import hand
 from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
+from inference.errors import CallCancelled
 from jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -55,3 +56,4 @@ def test_a_call_that_runs_is_asked_to_stop(alice: Desk) -> None:
 
     assert Job.objects.get(pk=call.job_id).wish == "cancel"
     assert alice.session(session.pk)["status"] == "running"
+    call.release(CallCancelled())

@@ -44,7 +44,8 @@ def test_a_card_that_is_being_written_has_its_text_so_far(alice: Desk) -> None:
     session, [card] = alice.council("Deep.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card).say("Very de")
+        call = hand.begin(card)
+        call.say("Very de")
 
     found = alice.session(session.pk)
 
@@ -52,6 +53,7 @@ def test_a_card_that_is_being_written_has_its_text_so_far(alice: Desk) -> None:
     [running] = found["cards"]
     assert (running["status"], running["content"]) == ("running", "Very de")
     assert running["usage"] is None
+    call.settle("Very deep.")
 
 
 def test_a_card_that_has_failed_says_why(alice: Desk) -> None:

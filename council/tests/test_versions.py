@@ -165,9 +165,10 @@ def test_a_version_without_a_finished_answer_is_409(alice: Desk, card: Card) -> 
 def test_while_the_card_is_written_nothing_is_restored(alice: Desk, card: Card) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card)
+        call = hand.begin(card)
 
     assert restore(alice, card, 1).status_code == 409
+    call.settle("Very deep.")
 
 
 def test_a_card_has_at_most_100_versions(alice: Desk, card: Card) -> None:
