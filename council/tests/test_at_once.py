@@ -9,7 +9,7 @@ from accounts.models import User
 from billing.tests import bank
 from common.errors import NotFound
 from council.errors import CardRunning, SessionBusy, TooManyCards
-from council.models import Card, Generation, Turn
+from council.models import Card, Generation, Status, Turn
 from council.sections import UNCHANGED
 from council.selectors.sessions import SessionState, get_session
 from council.services import conversation, debates, merges, sessions
@@ -18,6 +18,7 @@ from council.tests.owner import BALANCE_ONLY
 from council.tests.races import Act, begin, in_turn, outcome
 from council.types import MergeMode
 from inference.errors import CallCancelled
+from tests.follow import wait_until
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 
@@ -119,6 +120,8 @@ def test_a_chat_and_a_debate_exclude_each_other(alice: User) -> None:
     assert isinstance(refused, SessionBusy)
 
     hand.finish_all(council)
+    # A worker of another test may have taken some of its calls.
+    wait_until(lambda: not council.turns.filter(status=Status.RUNNING).exists())
     _, refused = in_turn(council, debate, chat)
     assert isinstance(refused, SessionBusy)
 
