@@ -6,8 +6,9 @@ from typing import IO
 from pocketsphinx import Decoder, Endpointer
 
 RATE = 16_000  # Hz: of the model
-# A longer stretch without a pause is heard in pieces.
-_LONGEST_STRETCH = 30 * RATE * 2  # bytes
+# A longer stretch without a pause is heard in pieces: whether anybody waits for the words is asked
+# between two, and a stretch takes nearly half as long to hear as it did to say.
+_LONGEST_STRETCH = 15 * RATE * 2  # bytes
 _SAMPLE = bytes(2)  # of silence
 
 
