@@ -170,7 +170,7 @@ class AnyAccepted(DefaultContentNegotiation):
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     """The answer to whatever a view raised. Outermost: what nobody foresaw becomes a logged 500."""
     answer = _answer(error, context)
-    # It refers to all functions that it went through, and one that named it to it.
+    # It keeps the frames of all functions that it went through, and one of them may keep it.
     error.__traceback__ = None
     return answer
 
