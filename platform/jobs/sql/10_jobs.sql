@@ -20,14 +20,17 @@ CREATE OR REPLACE FUNCTION job_claim_waiting(
     p_queues text[], p_kinds text[], p_owner uuid, p_older_than interval, p_limit int)
 RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid)
 LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+    -- Found once: a subquery in FROM may be asked again for each row, and each time skips the rows
+    -- that it has claimed already, so that more would be claimed than there is room for.
+    WITH waiting AS MATERIALIZED (
+        SELECT w.id FROM jobs_job w
+        WHERE w.status = 'queued' AND w.queue = ANY (p_queues) AND w.kind = ANY (p_kinds)
+          AND w.queued_at < clock_timestamp() - p_older_than
+        ORDER BY w.queued_at LIMIT p_limit FOR UPDATE SKIP LOCKED)
     UPDATE jobs_job j
     SET status = 'running', attempt = j.attempt + 1, appends = 0, owner_id = p_owner,
         started_at = clock_timestamp()
-    FROM (SELECT w.id FROM jobs_job w
-          WHERE w.status = 'queued' AND w.queue = ANY (p_queues) AND w.kind = ANY (p_kinds)
-            AND w.queued_at < clock_timestamp() - p_older_than
-          ORDER BY w.queued_at LIMIT p_limit FOR UPDATE SKIP LOCKED) waiting
-    WHERE j.id = waiting.id
+    FROM waiting WHERE j.id = waiting.id
     RETURNING j.id, j.attempt, j.kind, j.account_id
 $$;
 

@@ -1,6 +1,7 @@
 """What becomes of jobs that nobody does."""
 
 import pytest
+from django.db import connection, transaction
 
 from common.ids import uuid7
 from jobs import services
@@ -9,6 +10,9 @@ from jobs.tests import handlers
 from jobs.tests.desk import cancel, job_of, new_job_without_message, pause, resume, status_of
 
 pytestmark = pytest.mark.usefixtures("committed")
+
+# No worker knows it.
+UNKNOWN = "tests.services"
 
 
 def test_a_queued_job_is_cancelled_at_once() -> None:
@@ -45,3 +49,19 @@ def test_a_pause_does_not_undo_a_cancellation() -> None:
     assert job_of(job_id).wish == Job.Wish.CANCEL
     assert not services.park(job_id=job_id, attempt=1)
     assert services.end(job_id=job_id, attempt=1, status=Job.Status.CANCELLED)
+
+
+def test_no_more_jobs_are_claimed_than_there_is_room_for() -> None:
+    """Nor where the server believes that there are hardly any, and so asks for those that wait
+    once for each job there is."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        Job.objects.all().delete()
+        cursor.execute("ANALYZE jobs_job")
+        for _ in range(3):
+            new_job_without_message(UNKNOWN)
+        cursor.execute(
+            "SELECT id FROM job_claim_waiting('{interactive}', %s, %s, '0 s', 1)",
+            [[UNKNOWN], uuid7()],
+        )
+        assert len(cursor.fetchall()) == 1
+        transaction.set_rollback(True)
