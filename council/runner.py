@@ -99,7 +99,8 @@ class Call:
         self._job.on_wish(self._heed)
         while not pump.finished.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(pump.finished.wait(), DELTA_SECONDS)
+                async with asyncio.timeout(DELTA_SECONDS):
+                    await pump.finished.wait()
             self._heed()
             await self._tell(pump)
         if pump.error is not None and not self._concluding:

@@ -62,7 +62,8 @@ async def _ended(reply: Reply) -> dict[str, Any]:
     """What `reply.ended` tells; what is known without it where the database does not answer, or
     the conversation was deleted."""
     with suppress(TimeoutError):
-        await asyncio.wait_for(reply.over.wait(), END_PATIENCE)
+        async with asyncio.timeout(END_PATIENCE):
+            await reply.over.wait()
     return reply.message or _unsettled(reply)
 
 

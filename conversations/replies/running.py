@@ -93,7 +93,8 @@ class Reply:
         self._job.on_wish(lambda: self._heed(pump))
         while not pump.finished.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(pump.finished.wait(), DELTA_SECONDS)
+                async with asyncio.timeout(DELTA_SECONDS):
+                    await pump.finished.wait()
             self._heed(pump)
             await self._let_go(pump)
             await self._tell(pump)
