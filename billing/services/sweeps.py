@@ -12,22 +12,26 @@ _EXPIRE = "SELECT status, cost FROM money_resolve(%s, 'expired')"
 _FORGET_OLD_LEASES = """
 DELETE FROM billing_ownerlease l WHERE lease_until < now() - interval '1 day' AND NOT EXISTS
     (SELECT FROM billing_charge c WHERE c.status = 'held' AND c.owner_id = l.owner_id)"""
+# Of a row that was written meanwhile PostgreSQL asks again what stands outside of the subquery: a
+# name may just have come to stand for another request.
 _FORGET_OLD_KEYS = """
-DELETE FROM billing_idempotencykey WHERE (account_id, route, key) IN
+DELETE FROM billing_idempotencykey
+WHERE created_at < now() - interval '24 hours' AND (account_id, route, key) IN
     (SELECT account_id, route, key FROM billing_idempotencykey
      WHERE created_at < now() - interval '24 hours' LIMIT %s)"""
 # Bytes of answers that are kept for one account: vectors cost next to nothing and take much room.
 KEPT_ANSWERS = 256 * 1024 * 1024
-# The length of a stored value is known without reading it.
+# The length of a stored value is known without reading it. Another request has another charge.
 _FORGET_SURPLUS_ANSWERS = """
 DELETE FROM billing_idempotencykey k USING (
-    SELECT account_id, route, key,
+    SELECT account_id, route, key, charge_id,
            sum(octet_length(answer)) OVER (PARTITION BY account_id
                                            ORDER BY created_at DESC, charge_id DESC) AS kept
     FROM billing_idempotencykey WHERE answer IS NOT NULL AND account_id IN
         (SELECT account_id FROM billing_idempotencykey
          GROUP BY account_id HAVING sum(octet_length(answer)) > %(limit)s)) a
-WHERE (k.account_id, k.route, k.key) = (a.account_id, a.route, a.key) AND a.kept > %(limit)s"""
+WHERE (k.account_id, k.route, k.key, k.charge_id) = (a.account_id, a.route, a.key, a.charge_id)
+  AND a.kept > %(limit)s"""
 
 
 def expire_lapsed_charges(*, limit: int = 1000) -> int:

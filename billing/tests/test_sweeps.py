@@ -1,9 +1,16 @@
-"""The sweep: one charge that cannot be resolved now keeps no other waiting."""
+"""The sweeps: one charge that cannot be resolved now keeps no other waiting."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from billing.models import OwnerLease
+from billing.models import IdempotencyKey, OwnerLease
 from billing.services import sweeps
 from billing.tests.bank import (
     charge_of,
@@ -15,6 +22,7 @@ from billing.tests.bank import (
     other_connection,
     run,
 )
+from tests.locks import wait_until_blocked
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -58,3 +66,38 @@ def test_leases_of_long_dead_processes_that_hold_nothing_are_forgotten() -> None
     kill(holding)
     sweeps.expire_lapsed_charges()
     assert charge_of(charge).status == "released"
+
+
+@pytest.mark.parametrize("past", [{"age": timedelta(days=2)}, {"answer": b"x" * 200}])
+def test_a_name_that_just_comes_to_stand_for_another_request_is_not_forgotten(
+    past: Mapping[str, Any],
+) -> None:
+    """Though what it stood for was too old, or too long, when the sweep looked."""
+    alice, made = new_account(balance=0), uuid4()
+    IdempotencyKey.objects.create(
+        account=alice,
+        route="/v1/embeddings",
+        key="k",
+        digest=b"",
+        charge_id=uuid4(),
+        created_at=timezone.now() - past.get("age", timedelta()),
+        answer=past.get("answer"),
+    )
+
+    def sweep() -> None:
+        try:
+            sweeps.forget_idempotency_keys(kept=100)
+        finally:
+            connection.close()
+
+    with other_connection() as other, ThreadPoolExecutor(1) as thread:
+        other.execute("BEGIN")
+        other.execute(
+            "SELECT keep_named_request(%s, '/v1/embeddings', 'k', '', %s)", (alice.pk, made)
+        )
+        sweeping = thread.submit(sweep)
+        wait_until_blocked(other)
+        other.execute("COMMIT")
+        sweeping.result()
+
+    assert [key.charge_id for key in IdempotencyKey.objects.filter(account=alice)] == [made]
