@@ -68,8 +68,10 @@ def sign_in(*, email: str, password: str, client_ip: str = "") -> SignedIn:
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     with transaction.atomic():
+        # The user's lock comes first: whoever changes the password forgets the same failures.
+        signed_in = open_session(user)
         lockout.forget_failures(**who)
-        return open_session(user)
+        return signed_in
 
 
 def refresh(*, refresh_token: str) -> SignedIn:

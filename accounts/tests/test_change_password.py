@@ -5,16 +5,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from rest_framework.test import APIClient
 
 from accounts.errors import InvalidCredentials, InvalidToken
 from accounts.models import SignInFailures, User
-from accounts.services import lockout, passwords, sessions
+from accounts.services import lockout, passwords, sessions, users
 from accounts.tests.hashing import counted_hashes
 from accounts.tests.mailbox import delivered, mailed_token
 from common.errors import ValidationFailed
 from conftest import PASSWORD, Persona, persona
+from tests.locks import wait_until_blocked
 
 URL = "/api/auth/change-password"
 NEW = "a wholly different phrase"
@@ -167,6 +168,36 @@ def test_of_two_changes_at_once_one_wins(committed: None) -> None:
     assert len(winners) == 1
     assert can_sign_in(f"{NEW} {winners[0]}", alice.user.email)
     assert User.objects.get(pk=alice.user.pk).token_version == 2
+
+
+def test_a_sign_in_meanwhile_does_not_deadlock_with_it(committed: None) -> None:
+    alice = persona(f"alice-{uuid.uuid4()}")
+    # Both have a failure to forget.
+    assert not can_sign_in("wrong password", alice.user.email)
+
+    def change_it() -> None:
+        try:
+            passwords.change_password(
+                user=User.objects.get(pk=alice.user.pk), current_password=PASSWORD, new_password=NEW
+            )
+        finally:
+            connection.close()
+
+    def sign_in() -> bool:
+        try:
+            return can_sign_in(PASSWORD, alice.user.email)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            users.lock_user(alice.user)
+            changing = pool.submit(change_it)
+            wait_until_blocked(connection.connection)
+            signing_in = pool.submit(sign_in)
+            wait_until_blocked(connection.connection, 2)
+        changing.result()
+        assert signing_in.result()
 
 
 def test_a_session_that_was_ended_meanwhile_changes_nothing(alice: Persona) -> None:
