@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import json
 
 from common.filenames import harmless
+from common.markdown import closed
 from conversations.models import Message
 from conversations.selectors.conversations import Detail
 from conversations.selectors.messages import MessageState
@@ -47,7 +48,7 @@ def _markdown(detail: Detail) -> str:
 
 def _paragraphs(message: MessageState) -> list[str]:
     files = "\n".join(f"- {upload.name}" for upload in message.attachments)
-    return [part for part in (message.content, files, _remark(message)) if part]
+    return [part for part in (closed(message.content), files, _remark(message)) if part]
 
 
 def _remark(message: MessageState) -> str:

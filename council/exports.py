@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from common.filenames import harmless
+from common.markdown import closed
 from council.selectors.documents import Document, Merge
 from council.serializers import DocumentSerializer
 
@@ -32,7 +33,7 @@ def file_name(document: Document, form: FileFormat) -> str:
 def _markdown(document: Document) -> str:
     parts = [f"# {_line(document.title)}"]
     for message in document.messages:
-        parts += [f"## {_speaker(message.model, message.version)}", message.content]
+        parts += [f"## {_speaker(message.model, message.version)}", closed(message.content)]
     if document.merge:
         sources = [f"- {source}" for source in _sources(document.merge)]
         parts += ["## Merge", *_how(document.merge), "## Sources", "\n".join(sources)]

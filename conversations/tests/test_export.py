@@ -76,6 +76,13 @@ def test_markdown_names_files_and_tells_what_became_of_a_reply(alice: Persona) -
     )
 
 
+def test_code_in_which_a_reply_was_stopped_ends_with_it(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep?", title="The sea")
+    add(sea, "```python\ndepth =", role=ASSISTANT, status=Message.Status.CANCELLED)
+
+    assert text(alice, sea).endswith(f"## {MODEL}\n\n```python\ndepth =\n```\n\n_Stopped._\n")
+
+
 def test_one_in_which_nothing_was_said_is_a_file_too(alice: Persona) -> None:
     sea = talk(alice.user)
 

@@ -94,6 +94,14 @@ def test_a_merge_names_its_sources(alice: Desk) -> None:
     assert text.endswith("Merge:\n\nMode: fuse.\n\n\nSources:\n\n" + "\n".join(lines) + "\n")
 
 
+def test_code_in_which_an_answer_was_cut_off_ends_with_it(alice: Desk) -> None:
+    with transaction.atomic():
+        _, [card] = alice.council("```python\ndepth =")
+
+    assert export(alice, card).content.decode().endswith("```python\ndepth =\n```\n")
+    assert export(alice, card, format="txt").content.decode().endswith("depth =\n")
+
+
 @pytest.mark.parametrize("form", ["md", "txt"])
 def test_a_merge_says_what_was_asked_for_and_who_stood_in(alice: Desk, form: str) -> None:
     with transaction.atomic():
