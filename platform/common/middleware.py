@@ -1,4 +1,4 @@
-"""Django middleware, sync and async alike, so that no request changes threads for it."""
+"""Django middleware. What also serves refusals in front of Django is sync and async alike."""
 
 import re
 import uuid
@@ -53,23 +53,15 @@ def request_id_middleware(get_response: SyncHandler | AsyncHandler) -> SyncHandl
     return amiddleware if iscoroutinefunction(get_response) else middleware
 
 
-@sync_and_async_middleware
-def request_guard_middleware(
-    get_response: SyncHandler | AsyncHandler,
-) -> SyncHandler | AsyncHandler:
+def request_guard_middleware(get_response: SyncHandler) -> SyncHandler:
     """Refuse, in JSON, what Django would answer in HTML or misread."""
-
-    async def amiddleware(request: HttpRequest) -> HttpResponseBase:
-        if error := refusal(request):
-            return envelope.answer(error)
-        return await cast(AsyncHandler, get_response)(request)
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if error := refusal(request):
             return envelope.answer(error)
-        return cast(SyncHandler, get_response)(request)
+        return get_response(request)
 
-    return amiddleware if iscoroutinefunction(get_response) else middleware
+    return middleware
 
 
 def refusal(request: HttpRequest) -> DomainError | None:

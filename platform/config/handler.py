@@ -1,13 +1,17 @@
 """Django as it is served."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
+from wsgiref.headers import Headers
 
 import django
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.core.handlers.exception import convert_exception_to_response
 from django.db import close_old_connections
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from servestatic.middleware import ServeStaticMiddleware
 
 
 class _Request(ASGIRequest):
@@ -19,9 +23,20 @@ class _Request(ASGIRequest):
         vars(self).clear()
 
 
+class _StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
+    """In front of all other middleware, so that it tells browsers itself to guess no types."""
+
+    def add_mime_headers(self, headers: Headers, path: str, url: str) -> None:
+        super().add_mime_headers(headers, path, url)
+        headers["X-Content-Type-Options"] = "nosniff"
+
+
 class Handler(ASGIHandler):
-    """Django's own, but an answer keeps nothing: no connection to the database while it is sent,
-    and no memory afterwards.
+    """Django's own, but all of a request is done in one thread, and an answer keeps nothing: no
+    connection to the database while it is sent, and no memory afterwards.
+
+    Under ASGI most of Django's middleware changes threads on the way in and on the way out, a dozen
+    times for a request: docs/decisions/0025.
 
     Django gives the connection back when the client has taken all of the answer. So a few clients
     that read slowly would have all connections of the process.
@@ -33,19 +48,31 @@ class Handler(ASGIHandler):
 
     request_class = _Request
 
+    def __init__(self) -> None:
+        super().__init__()
+        # The only one that has something to do on the event loop: it reads files there.
+        in_a_thread = sync_to_async(self._answer)
+        self._respond = convert_exception_to_response(_StaticFiles(in_a_thread))
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        """For one thread, whatever Django asks for."""
+        super().load_middleware(is_async=False)
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
+        """A static file, or what the middleware and a view make of the request."""
+        return await cast(Awaitable[HttpResponseBase], self._respond(request))
+
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        """What is sent later has to fetch what it still needs with a connection of its own."""
+        response = self.get_response(request)
+        close_old_connections()
+        return response
+
     async def listen_for_disconnect(
         self, receive: Callable[[], Awaitable[Mapping[str, Any]]]
     ) -> None:
         """Return when there is nobody any more: that something has ended is all that counts."""
         await receive()
-
-    async def send_response(
-        self, response: HttpResponseBase, send: Callable[[Mapping[str, Any]], Awaitable[None]]
-    ) -> None:
-        """Give the connection back before anything is sent. What a body still needs of the database
-        it has to fetch with one of its own."""
-        await sync_to_async(close_old_connections)()
-        await super().send_response(response, send)
 
 
 def make_application() -> Handler:

@@ -75,7 +75,6 @@ MIDDLEWARE = [
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
