@@ -165,10 +165,10 @@ class SpaceSerializer(serializers.Serializer[Any]):
 def _message(state: MessageState) -> dict[str, Any]:
     """What the fields would make of it, in a tenth of the time: a conversation may have thousands
     of messages. Ids are left to the encoder."""
-    return asdict(state) | {
-        "usage": None if state.usage is None else _usage(state.usage),
-        "attachments": [_file(upload) for upload in state.attachments],
-    }
+    shown = asdict(state)
+    shown["usage"] = None if state.usage is None else _usage(state.usage)
+    shown["attachments"] = [_file(upload) for upload in state.attachments]
+    return shown
 
 
 def _usage(usage: ChargeUsage) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from billing.models import Charge
 _BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
 
 # In the order of ChargeUsage. A conversation asks for thousands of charges: as one array, not as
-# thousands of parameters.
+# thousands of parameters, and written by ourselves, which takes a third of the driver's time.
 _USAGE = """
 SELECT id, tokens_in, tokens_out, reasoning_tokens, cached_tokens,
        cost, charge_plan, charge_balance, seconds
   FROM billing_charge
- WHERE account_id = %s AND id = ANY(%s) AND status = ANY(%s)
+ WHERE account_id = %s AND id = ANY(%s::uuid[]) AND status = ANY(%s)
 """
 
 
@@ -48,7 +48,8 @@ class ChargeUsage(Struct, frozen=True):
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
     """Of the user's charges of those ids, each that was billed."""
     with connection.cursor() as cursor:
-        cursor.execute(_USAGE, (user.pk, list(charge_ids), [*_BILLED]))
+        ids = ",".join(charge_id.hex for charge_id in charge_ids)
+        cursor.execute(_USAGE, (user.pk, f"{{{ids}}}", [*_BILLED]))
         return {charge_id: ChargeUsage(*used) for charge_id, *used in cursor.fetchall()}
 
 

@@ -24,6 +24,8 @@ SELECT id, role, content, nullif(reasoning, ''), nullif(model, ''), nullif(reaso
  WHERE conversation_id = %(conversation)s AND account_id = %(account)s
  ORDER BY id
 """
+# Where in a row its JSON stands, `error` and `context`, and what follows it.
+_ERROR, _BEGAN = 9, 11
 
 
 def list_states(user: User, conversation_id: UUID) -> list[MessageState]:
@@ -51,8 +53,8 @@ def _read(user: User, conversation_id: UUID) -> list[MessageState]:
     with connection.cursor() as cursor:
         cursor.execute(_MESSAGES, own)
         return [
-            MessageState(*[*said, _read_json(error), _read_json(context), began, ended])
-            for *said, error, context, began, ended in cursor.fetchall()
+            MessageState(*row[:_ERROR], *map(_read_json, row[_ERROR:_BEGAN]), *row[_BEGAN:])
+            for row in cursor.fetchall()
         ]
 
 
@@ -62,6 +64,8 @@ def _read_json(text: str | None) -> dict[str, Any] | None:
 
 def _parents_first(rows: list[MessageState]) -> list[MessageState]:
     """In the order of the ids, which need not be that of the messages where clocks differ."""
+    if all(row.parent_id is None or row.parent_id.int < row.id.int for row in rows):
+        return rows
     unlisted: dict[UUID | None, MessageState] = {row.id: row for row in rows}
     listed: list[MessageState] = []
     for row in rows:
