@@ -19,6 +19,7 @@ from conversations.context import (
     system_text,
     user_turn,
 )
+from conversations.errors import ReplyRunning
 from conversations.models import Conversation, Message
 from conversations.selectors.branches import get_branch
 from conversations.selectors.messages import attachments_of
@@ -45,7 +46,8 @@ def context_for(
     conversation, be it sent now or answered anew. `instructions` are the user's for this model.
 
     `output_bound` is the most that the answer may be, in tokens. Raises MessageTooLong,
-    and StorageUnavailable where a file cannot be read now.
+    ReplyRunning where a reply before it is still being written, and StorageUnavailable where a file
+    cannot be read now.
     """
     room = room_of(model, output_bound, is_free=is_free)
     system = _system(conversation, instructions)
@@ -53,6 +55,7 @@ def context_for(
         room = room.beside(length_of(system))
     last = _last(content, uploads, room, model, is_free=is_free)
     branch = get_branch(conversation, parent_id)
+    _check_ended(branch)
     earlier = list(filter(_says_something, branch))
     refused = _refused(branch)
     answerable = [message for message in earlier if message.pk not in refused]
@@ -102,11 +105,15 @@ def _turns(branch: Sequence[Message], room: Length) -> Iterator[Turn]:
             yield Turn("assistant", message.content)
 
 
+def _check_ended(branch: Sequence[Message]) -> None:
+    """Raises ReplyRunning. It may have ended when its answer is begun, and would not be in it."""
+    if any(message.status == Message.Status.RUNNING for message in branch):
+        raise ReplyRunning
+
+
 def _says_something(message: Message) -> bool:
     """Users do, if only by a file."""
-    if message.role == Message.Role.USER:
-        return True
-    return message.status != Message.Status.RUNNING and bool(message.content.strip())
+    return message.role == Message.Role.USER or bool(message.content.strip())
 
 
 def _refused(branch: Sequence[Message]) -> set[UUID | None]:

@@ -73,7 +73,7 @@ def draft_message(
     """The reply to something new that the user says, after the message `parent_id`: None begins
     at the root, and without it the message goes to the end of the branch that is shown.
 
-    Raises MessageNotFound, ValidationFailed, UploadNotFound, MessageTooLong.
+    Raises MessageNotFound, ValidationFailed, UploadNotFound, MessageTooLong, ReplyRunning.
     """
     parent_id = place.get("parent_id", conversation.leaf_id)
     if parent_id is not None and parent_id != conversation.leaf_id:

@@ -14,7 +14,7 @@ from accounts.selectors.preferences import get_preference
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from conversations.context import FREE_CONTEXT_TOKENS, MAX_CHARACTERS, Context
-from conversations.errors import MessageTooLong
+from conversations.errors import MessageTooLong, ReplyRunning
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.context import attached_to, context_for
 from conversations.tests.rows import ASSISTANT, add, talk
@@ -309,3 +309,17 @@ def test_a_long_conversation_takes_as_many_queries_as_a_short_one(
     conversation = talk(alice, *["Well?", "Well."] * 40)
     with django_assert_num_queries(3):  # preference, branch, files
         given(conversation)
+
+
+def test_nobody_is_answered_without_the_reply_that_is_being_written(
+    alice: User, given: Given
+) -> None:
+    """It may have ended by the time that the answer is begun."""
+    sea = talk(alice, "How deep?")
+    running = add(sea, "", role=ASSISTANT, status=Message.Status.RUNNING)
+    with pytest.raises(ReplyRunning):
+        given(sea)
+    given(sea, parent_id=running.parent_id)
+    running.status = Message.Status.COMPLETED
+    running.save()
+    given(sea)
