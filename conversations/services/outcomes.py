@@ -91,8 +91,10 @@ def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> dict[str, 
     had stopped it. Returns what `Ended.message` is."""
     endings.expire(reply_id)
     message = _lock(reply_id)
+    # Holds the job: from now on nothing comes to the log, and nobody stops it.
+    is_ours = jobs.is_running(job_id=reply_id, attempt=attempt)
     said = Said(failure=CallCancelled() if is_unwanted(reply_id) else failure)
-    if message is not None and message.status == Message.Status.RUNNING:
+    if is_ours and message is not None and message.status == Message.Status.RUNNING:
         content, reasoning = spoken(message)
         said = replace(said, content=content, reasoning=reasoning)
     return _end(reply_id, message, attempt, said)

@@ -1,11 +1,14 @@
 """How a reply ends: text, status, charge, counts and events in one transaction, once."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
 import msgspec
+import psycopg
 import pytest
+from django.db import connection
 
 from accounts.models import User
 from billing.tests import bank
@@ -22,7 +25,9 @@ from conversations.tests.rows import talk
 from events.models import Event
 from inference.errors import CallCancelled, UpstreamFailed
 from jobs.models import Job
+from tests.locks import wait_until_blocked
 from tests.personas import new_user
+from tests.service import database_url
 
 pytestmark = pytest.mark.usefixtures("providers")
 
@@ -107,6 +112,28 @@ def test_a_reply_whose_process_died_keeps_what_its_log_has(user: User) -> None:
     kind, data = told(call.id)[-1]
     assert (kind, data["message"]["status"]) == ("reply.ended", "failed")
     assert data["message"]["usage"]["cost_usd"] > 0
+
+
+def test_what_its_process_is_just_telling_is_kept_too(user: User) -> None:
+    """It was not dead, but slow."""
+    call = hand.begin(user, talk(user))
+    call.tell(Piece("text", "De"))
+    [last] = call.deltas(Piece("text", "ep"), offset=2)
+    item = {"job": call.id, "attempt": 1, "number": 1, "stream": call.id, "events": [last]}
+
+    def give_up() -> None:
+        try:
+            call.die()
+        finally:
+            connection.close()
+
+    with psycopg.connect(database_url()) as process, ThreadPoolExecutor(1) as sweep:
+        process.execute("SELECT job_append(%s)", (msgspec.json.encode([item]).decode(),))
+        given_up = sweep.submit(give_up)
+        wait_until_blocked(process)
+        process.commit()
+        given_up.result()
+    assert call.reply.content == "Deep"
 
 
 def test_one_that_died_before_any_output_costs_nothing(user: User) -> None:
