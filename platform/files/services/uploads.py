@@ -40,8 +40,10 @@ def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
         storages["uploads"].save(storage_path(str(upload.pk)), file)
     except OSError as error:
         log.exception("upload.not_stored", upload=str(upload.pk))
-        Upload.objects.filter(pk=upload.pk).update(expires_at=Now())
+        # What goes with a message by now lasts as long as that.
+        Upload.objects.filter(pk=upload.pk, expires_at__gt=Now()).update(expires_at=Now())
         raise StorageUnavailable from error
+    _erase_unwanted(upload)
     return upload
 
 
@@ -62,6 +64,15 @@ def _register(user: AbstractBaseUser, name: str, size: int, kind: Kind) -> Uploa
         size=size,
         expires_at=expires_at,
     )
+
+
+@transaction.atomic
+def _erase_unwanted(upload: Upload) -> None:
+    """Whoever deleted it, or took it down, while it was being written found no bytes, or not all.
+    Raises StorageUnavailable."""
+    held = Upload.objects.select_for_update().filter(pk=upload.pk).first()
+    if held is None or held.taken_down_at is not None:
+        _erase(upload)
 
 
 def attach(*, uploads: Sequence[Upload]) -> None:
@@ -103,8 +114,8 @@ def take_down(*, upload: Upload) -> bool:
 
     Raises StorageUnavailable.
     """
-    held = Upload.objects.select_for_update().get(pk=upload.pk)
-    if held.taken_down_at is not None:
+    held = Upload.objects.select_for_update().filter(pk=upload.pk).first()
+    if held is None or held.taken_down_at is not None:
         return False
     _erase(held)
     held.taken_down_at, held.is_text = timezone.now(), False

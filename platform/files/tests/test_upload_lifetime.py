@@ -1,6 +1,6 @@
 """Uploads last as long as what they are attached to, or a day; nothing else is ever deleted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -20,11 +20,12 @@ from files import tasks
 from files.errors import StorageUnavailable, UploadNotFound, UploadQuotaExceeded
 from files.models import Upload
 from files.services import uploads
-from files.services.uploads import attach, purge_expired, release, store
+from files.services.uploads import attach, purge_expired, release, store, take_down
 from files.tests.forms import has_bytes
 from files.types import storage_path
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
+from tests.service import database_url
 
 NOTHING_ELSE = Exists(Upload.objects.none())
 
@@ -47,6 +48,19 @@ def attached(upload: Upload) -> Upload:
 @transaction.atomic
 def let_go(upload: Upload, unless: Exists = NOTHING_ELSE) -> None:
     release(upload_ids=[upload.pk], unless=unless)
+
+
+class Large(ContentFile[bytes]):
+    """One that is put in place as a whole, after `meanwhile`: from `path`."""
+
+    def __init__(self, path: Path, meanwhile: Callable[[Upload], object]) -> None:
+        super().__init__(b"some words")
+        self._path = path
+        self._meanwhile = meanwhile
+
+    def temporary_file_path(self) -> str:
+        self._meanwhile(Upload.objects.latest("pk"))
+        return str(self._path)
 
 
 def is_kept(upload: Upload) -> bool:
@@ -195,6 +209,68 @@ def test_what_a_broken_write_left_is_not_listed_and_goes(user: AbstractBaseUser)
         attached(left)
     tasks.purge_expired()
     assert not Upload.objects.filter(pk=left.pk).exists()
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """What has come of a large file."""
+    path = tmp_path / "large"
+    path.write_bytes(b"some words")
+    return path
+
+
+def test_what_is_deleted_while_it_is_written_leaves_no_bytes(
+    user: AbstractBaseUser, written: Path
+) -> None:
+    def delete(upload: Upload) -> None:
+        uploads.delete(user=user, upload_id=upload.pk)
+
+    upload = store(user=user, name="a.txt", file=Large(written, delete))
+    assert not is_kept(upload)
+
+
+def test_what_is_taken_down_while_it_is_written_leaves_none_either(
+    user: AbstractBaseUser, written: Path
+) -> None:
+    upload = store(user=user, name="a.txt", file=Large(written, lambda it: take_down(upload=it)))
+    assert not has_bytes(upload)
+    upload.refresh_from_db()
+    assert upload.taken_down_at is not None
+
+
+def test_who_has_it_written_waits_for_who_deletes_it(user: AbstractBaseUser, written: Path) -> None:
+    """The one has found no bytes, and has not come to its end, when the other is done."""
+    with psycopg.connect(database_url()) as other, ThreadPoolExecutor() as threads:
+
+        def begin_to_delete(upload: Upload) -> None:
+            other.execute("DELETE FROM files_upload WHERE id = %s", (upload.pk,))
+
+        def send() -> Upload:
+            try:
+                return store(user=user, name="a.txt", file=Large(written, begin_to_delete))
+            finally:
+                connection.close()
+
+        sending = threads.submit(send)
+        wait_until_blocked(other)
+        other.commit()
+        assert not is_kept(sending.result())
+
+
+def test_what_was_attached_before_its_write_broke_stays(
+    user: AbstractBaseUser, tmp_path: Path
+) -> None:
+    with pytest.raises(StorageUnavailable):
+        store(user=user, name="a.txt", file=Large(tmp_path / "missing", attached))
+    assert Upload.objects.get(account_id=user.pk).expires_at is None
+
+
+def test_what_has_been_purged_is_not_taken_down(user: AbstractBaseUser) -> None:
+    """It was there when the operator looked."""
+    upload = kept(user)
+    expire(upload)
+    purge_expired()
+    assert not take_down(upload=upload)
 
 
 def test_uploads_at_once_do_not_pass_the_quota(user: AbstractBaseUser, settings: Any) -> None:
