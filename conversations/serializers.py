@@ -147,6 +147,7 @@ class ConversationDetailSerializer(ConversationSerializer):
 
     def to_representation(self, instance: Detail) -> dict[str, Any]:
         conversation = ConversationSerializer().to_representation(instance.conversation)
+        conversation["running_message_id"] = instance.running_message_id
         shown = MessageSerializer().to_representation
         return {**conversation, "messages": [shown(message) for message in instance.messages]}
 

@@ -23,6 +23,12 @@ class Detail(Struct, frozen=True):
     messages: list[MessageState]
 
     @property
+    def running_message_id(self) -> UUID | None:
+        """The reply that is being written. It may have begun since the conversation was read."""
+        running = (each.id for each in self.messages if each.status == Message.Status.RUNNING)
+        return next(running, None)
+
+    @property
     def shown(self) -> list[MessageState]:
         """Those of the branch that is shown."""
         by_id: dict[UUID | None, MessageState] = {message.id: message for message in self.messages}
@@ -61,9 +67,13 @@ def get_conversation(user: User, conversation_id: UUID) -> Conversation:
 
 
 def get_detail(user: User, conversation_id: UUID) -> Detail:
-    """One of the user's conversations with its messages. Raises NotFound."""
+    """One of the user's conversations with its messages. Raises NotFound, where it is deleted just
+    now too: none is shown without what was said."""
     conversation = get_conversation(user, conversation_id)
-    return Detail(conversation, list_states(user, conversation_id))
+    messages = list_states(user, conversation_id)
+    if conversation.leaf_id is not None and not messages:
+        raise NotFound
+    return Detail(conversation, messages)
 
 
 def is_titled(conversation_id: UUID, title: str) -> bool:

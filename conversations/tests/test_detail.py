@@ -1,5 +1,7 @@
 """GET /api/conversations/{id}: a conversation with its messages."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4
@@ -39,6 +41,21 @@ def attached(message: Message, user: User, name: str) -> Upload:
     )
     Attachment.objects.create(message=message, upload=upload)
     return upload
+
+
+@contextmanager
+def meanwhile(act: Callable[[], object]) -> Iterator[None]:
+    """Between a conversation's row and its messages that happens, in another request."""
+    waiting = [act]
+
+    def look(execute: Any, sql: str, *asked: Any) -> Any:
+        if "FROM conversations_message" in sql and waiting:
+            waiting.pop()()
+        return execute(sql, *asked)
+
+    with connection.execute_wrapper(look):
+        yield
+    assert not waiting
 
 
 def running_reply(conversation: Conversation, *pieces: tuple[str, str]) -> Message:
@@ -108,6 +125,24 @@ def test_what_the_user_said_has_text_and_files(alice: Persona) -> None:
         "created_at": message["created_at"],
         "ended_at": None,
     }
+
+
+@pytest.mark.parametrize("path", ["", "/export?format=md", "/export?format=json"])
+def test_one_that_is_deleted_just_now_is_not_shown_without_its_messages(
+    alice: Persona, path: str
+) -> None:
+    sea = talk(alice.user, "How deep?", "Very.")
+    with meanwhile(sea.delete):
+        answer = alice.client.get(f"{CONVERSATIONS}/{sea.pk}{path}")
+    assert answer.status_code == 404
+
+
+def test_a_reply_that_has_begun_just_now_is_named_as_the_one_that_runs(alice: Persona) -> None:
+    sea = talk(alice.user, "How deep?")
+    with meanwhile(lambda: running_reply(sea, ("text", "Ve"))):
+        shown = detail(alice.client, sea)
+    [_, reply] = shown["messages"]
+    assert (reply["status"], shown["running_message_id"]) == ("running", reply["id"])
 
 
 def test_a_failed_reply_says_why(alice: Persona) -> None:
