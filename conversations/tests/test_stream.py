@@ -156,6 +156,25 @@ def test_a_client_that_hangs_up_ends_nothing(speaker: NewSpeaker) -> None:
     assert len(alice.calls()) == 1
 
 
+def test_its_head_alone_keeps_no_connection(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    with (
+        running(alice, delay_ms=50) as (conversation, stream),
+        httpx.Client(
+            base_url=alice.http.base_url,
+            headers=alice.headers,
+            limits=httpx.Limits(max_connections=1),
+        ) as connection,
+    ):
+        path = f"/api/conversations/{conversation}"
+        head = connection.head(f"{path}/stream")
+        running_id = connection.get(path).json()["running_message_id"]
+        stream.to_the_end()
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["Content-Type"].startswith("text/event-stream")
+    assert running_id == stream.heard.reply_id
+
+
 def test_any_web_process_knows_the_reply(speaker: NewSpeaker, other_web: httpx.Client) -> None:
     alice = speaker()
     elsewhere = replace(alice, http=other_web)

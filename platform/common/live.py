@@ -46,7 +46,9 @@ def live_response(
 ) -> StreamingHttpResponse:
     """A response whose body `stream` writes, for as long as the client takes it. The stream is
     closed when the client goes, or never begun where it has gone before."""
-    cast(ASGIRequest, request).scope[_EXTENSION].stream = stream
+    # Who asks for the head alone does not wait for the end of what is not sent.
+    if request.method != "HEAD":
+        cast(ASGIRequest, request).scope[_EXTENSION].stream = stream
     # A streaming one, so that nobody says how long it is.
     return StreamingHttpResponse(_nothing(), headers=dict(headers))
 

@@ -39,7 +39,9 @@ class Source:
 class Client:
     """One HTTP request to the application, whose client takes what comes unless it stalls."""
 
-    def __init__(self, source: Source, address: str = "/live", **options: float) -> None:
+    def __init__(
+        self, source: Source, address: str = "/live", method: str = "GET", **options: float
+    ) -> None:
         self.sent: asyncio.Queue[Message] = asyncio.Queue()
         self.inbox: asyncio.Queue[Message] = asyncio.Queue()
         self.takes = asyncio.Event()
@@ -47,7 +49,7 @@ class Client:
         self.inbox.put_nowait({"type": "http.request", "body": b"", "more_body": False})
         scope: dict[str, Any] = {
             "type": "http",
-            "method": "GET",
+            "method": method,
             "path": address,
             "query_string": b"",
             "headers": [(b"host", b"testserver")],
@@ -144,6 +146,16 @@ async def test_a_client_that_is_gone_before_the_start_begins_nothing() -> None:
     source = Source()
     client = Client(source)
     client.hang_up()
+    await client.ended()
+    assert not source.was_begun
+
+
+async def test_who_asks_for_the_head_alone_does_not_wait_for_the_end() -> None:
+    source = Source()
+    client = Client(source, method="HEAD")
+    start = await client.next()
+    assert (start["status"], dict(start["headers"])) == (200, {b"Content-Type": b"text/plain"})
+    assert not (await client.next()).get("more_body")
     await client.ended()
     assert not source.was_begun
 
