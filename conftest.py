@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import setup_databases
+from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
@@ -26,6 +27,10 @@ from tests.service import Web, running_web
 from tests.worker import Worker, running_worker
 
 PASSWORD = "correct horse battery staple"
+
+# The machine may stand still for longer than an example may take by default.
+settings.register_profile("without deadlines", deadline=None)
+settings.load_profile("without deadlines")
 
 
 @pytest.fixture(scope="session")
