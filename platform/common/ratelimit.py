@@ -10,7 +10,9 @@ import asyncio
 import math
 import time
 from collections import deque
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
 from django.conf import settings
@@ -23,9 +25,14 @@ from redis.exceptions import RedisError
 from common.batching import Batcher
 from common.perloop import PerLoop
 
+T = TypeVar("T")
+
 log = structlog.get_logger(__name__)
 
 REDIS_TIMEOUT = 0.1
+# It is waited for in so many pieces. A process that is kept from going on for long, by its machine
+# or by its own work, loses one of them: that is not Redis being away.
+REDIS_LOOKS = 5
 # After a failure Redis is left alone this long, so that an outage costs one request the timeout.
 REDIS_PAUSE = 1.0
 # How many names a process counts for itself; those that asked last.
@@ -82,12 +89,12 @@ class RateLimiter:
     """The limiter of one event loop."""
 
     def __init__(self) -> None:
-        # One connection is enough: the batcher asks once at a time.
+        # One connection is enough: the batcher asks once at a time, and waits only for so long.
         self._redis = Redis.from_url(
             settings.REDIS_URL,
             single_connection_client=True,
-            socket_timeout=REDIS_TIMEOUT,
-            socket_connect_timeout=REDIS_TIMEOUT,
+            socket_timeout=None,
+            socket_connect_timeout=None,
             retry=Retry(NoBackoff(), 0),
         )
         self._script = self._redis.register_script(SLIDING_WINDOW)
@@ -129,8 +136,7 @@ class RateLimiter:
         if time.monotonic() < self._paused_until:  # it was not when they queued up
             return [None] * len(requests)
         try:
-            async with asyncio.timeout(REDIS_TIMEOUT):
-                answers = await self._script(keys=keys, args=arguments)
+            answers = await _in_time(self._script(keys=keys, args=arguments))
         except (RedisError, OSError, TimeoutError) as error:
             self._paused_until = time.monotonic() + REDIS_PAUSE
             log.warning("ratelimit.redis_away", error=type(error).__name__)
@@ -142,6 +148,19 @@ class RateLimiter:
 
     async def close(self) -> None:
         await self._redis.aclose(close_connection_pool=True)
+
+
+async def _in_time(asking: Awaitable[T]) -> T:
+    """What Redis answers. Raises TimeoutError where it does not."""
+    answer = asyncio.ensure_future(asking)
+    try:
+        for _ in range(REDIS_LOOKS):
+            await asyncio.wait({answer}, timeout=REDIS_TIMEOUT / REDIS_LOOKS)
+            if answer.done():
+                return answer.result()
+        raise TimeoutError
+    finally:
+        answer.cancel()
 
 
 class LocalWindows:
