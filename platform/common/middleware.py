@@ -14,7 +14,7 @@ from django.utils.decorators import sync_and_async_middleware
 from structlog.contextvars import bound_contextvars
 
 from common import envelope
-from common.errors import DomainError, LengthRequired, UnknownHost
+from common.errors import DomainError, LengthRequired, MalformedRequest, UnknownHost
 
 SyncHandler = Callable[[HttpRequest], HttpResponseBase]
 AsyncHandler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -65,11 +65,15 @@ def request_guard_middleware(get_response: SyncHandler) -> SyncHandler:
 
 
 def refusal(request: HttpRequest) -> DomainError | None:
-    """What is wrong with an unknown host or a body of unknown length; else None."""
+    """What is wrong with an unknown host or a body that is compressed or of unknown length; else
+    None."""
     try:
         request.get_host()
     except DisallowedHost:
         return UnknownHost()
     if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
         return LengthRequired()
+    # The parsers would blame what is in it, or find nothing there.
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        return MalformedRequest("Send the body uncompressed.")
     return None

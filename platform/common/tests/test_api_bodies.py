@@ -1,5 +1,6 @@
 """What `/api` takes as a body."""
 
+import gzip
 import json
 from typing import Any
 
@@ -126,6 +127,18 @@ def test_another_content_type_is_415(content_type: str) -> None:
 def test_json_is_utf_8_whatever_the_header_says(charset: str) -> None:
     response = post('{"email": "é"}'.encode(), f"application/json; charset={charset}")
     assert response.status_code == 422
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data; boundary=x"])
+def test_a_compressed_body_is_refused_as_such(content_type: str) -> None:
+    body = gzip.compress(b"{}")
+    response = post(body, content_type, **{"Content-Encoding": "gzip"})
+    assert response.status_code == 400
+    assert response.json()["detail"] == "Send the body uncompressed."
+
+
+def test_an_encoding_that_changes_nothing_is_none() -> None:
+    assert post(b"{}", **{"Content-Encoding": "Identity"}).status_code == 422
 
 
 def test_a_body_of_unknown_length_is_411() -> None:
