@@ -150,6 +150,31 @@ def test_every_endpoint_is_listed_once_and_exists(
     assert sorted(listed) == sorted(existing)
 
 
+def test_every_header_that_a_page_may_read_is_named() -> None:
+    [told] = re.findall(
+        r"may read (.+?), which", section(PAGE, "A web app on this machine"), re.DOTALL
+    )
+
+    named = re.findall(r"`([\w-]+)`", told)
+
+    assert sorted(name.lower() for name in named) == sorted(settings.CORS_EXPOSE_HEADERS)
+
+
+def test_every_status_of_an_error_is_explained() -> None:
+    explained = {int(row[0]) for row in rows(section(PAGE, "Errors")) if row[0].isdigit()}
+
+    operations = [
+        operation
+        for path, methods in document()["paths"].items()
+        if path.startswith("/api/")
+        for operation in methods.values()
+    ]
+    described = {int(status) for each in operations for status in each["responses"]}
+
+    # Of no operation: it is what is answered where there is none.
+    assert explained == {status for status in described if status >= 400} | {405}
+
+
 def test_every_code_of_a_402_is_explained() -> None:
     explained = {row[0] for row in rows(section(PAGE, "Errors")) if not row[0].isdigit()}
 

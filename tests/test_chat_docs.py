@@ -15,7 +15,7 @@ from typing import Any, get_args
 import pytest
 
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
-from common.errors import DomainError
+from common.errors import DomainError, ServiceUnavailable
 from common.local.paths import ROOT
 from common.local.throwaway import MARK
 from config.openapi import document
@@ -24,6 +24,7 @@ from conversations.inputs_sending import SendInputSerializer
 from conversations.models import Message
 from conversations.replies.handler import ReplyAbandoner
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
+from inference import errors
 from providers.types import FinishReason
 from tests.chaos.proxy import CuttingProxy
 from tests.clients.environments import PROGRAMS, node_client
@@ -200,6 +201,24 @@ def test_every_end_is_explained() -> None:
         assert f'"finishReason":"{theirs}"' in Frames().end(ended).decode()
     assert set(reason) == {*get_args(FinishReason), "null"}
     assert {*status, "running"} == set(Message.Status.values)
+
+
+def test_every_failure_is_explained() -> None:
+    explained = {
+        code
+        for codes, _ in rows(section(PAGE, "When it fails"))
+        for code in re.findall(r"\w+", codes)
+    }
+
+    failures = {
+        error.code
+        for error in _all_errors(DomainError)
+        if error.__module__ == errors.__name__
+        and "code" in vars(error)
+        and error is not errors.CallCancelled  # its user's wish
+    }
+    # That of a call which the restart of its server has ended.
+    assert explained == failures | {ServiceUnavailable.code}
 
 
 def _all_errors(kind: type[DomainError]) -> Iterator[type[DomainError]]:
