@@ -46,7 +46,7 @@ class InsufficientForRequest(PaymentRequired):
     code = "insufficient_for_request"
     message = (
         "The allowance and balance that remain do not cover this request. "
-        "Lower max_tokens, choose a cheaper model, or top up."
+        "Ask for less, choose a cheaper model, or top up."
     )
 
 
