@@ -5,7 +5,7 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
-from common.fields import TextField, TitleField
+from common.fields import IdField, TextField, TitleField
 from conversations.exports import FileFormat
 from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_QUERY, MAX_SYSTEM, MAX_TITLE
 
@@ -29,7 +29,7 @@ class ConversationInputSerializer(serializers.Serializer[Any]):
 
     title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True, allow_null=True)
     model = ChatModelField(required=False, allow_null=True)
-    space_id = serializers.UUIDField(required=False, allow_null=True)
+    space_id = IdField(required=False, allow_null=True)
     system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True, allow_null=True)
 
     def validate_title(self, title: str | None) -> str:
@@ -44,11 +44,11 @@ class ConversationChangesInputSerializer(ConversationInputSerializer):
     `space_id` of null takes the conversation out of its space, and an empty `title` calls it after
     its first message again."""
 
-    active_leaf_id = serializers.UUIDField(required=False)
+    active_leaf_id = IdField(required=False)
 
 
 class ConversationsQuerySerializer(serializers.Serializer[Any]):
-    space_id = serializers.UUIDField(required=False, help_text="Of this space only.")
+    space_id = IdField(required=False, help_text="Of this space only.")
     q = serializers.CharField(
         max_length=MAX_QUERY,
         required=False,

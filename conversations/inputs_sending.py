@@ -9,7 +9,8 @@ from rest_framework.request import Request
 
 from catalog.fields import ChatModelField
 from common.errors import ValidationFailed
-from common.fields import BoundedListField, FlagField, TextField
+from common.fields import BoundedListField, FlagField, IdField, TextField
+from common.titles import shows_something
 from conversations.types import MAX_ATTACHMENTS, MAX_CONTENT
 from providers.types import ReasoningEffort
 
@@ -51,15 +52,15 @@ class SendInputSerializer(ReplyInputSerializer):
 
     content = TextField(max_length=MAX_CONTENT, trim_whitespace=False, allow_blank=True)
     upload_ids = BoundedListField(
-        child=serializers.UUIDField(),
+        child=IdField(),
         max_length=MAX_ATTACHMENTS,
         required=False,
         allow_null=True,
     )
-    parent_id = serializers.UUIDField(required=False, allow_null=True)
+    parent_id = IdField(required=False, allow_null=True)
 
     def validate_content(self, content: str) -> str:
-        return content if content.strip() else ""
+        return content if shows_something(content) else ""
 
     def validate_upload_ids(self, upload_ids: list[Any] | None) -> list[Any] | None:
         return upload_ids and list(dict.fromkeys(upload_ids))

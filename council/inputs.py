@@ -5,7 +5,7 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
-from common.fields import BoundedListField, TextField, WholeNumberField
+from common.fields import BoundedListField, IdField, TextField, WholeNumberField
 from council.diffs import Format
 from council.exports import FileFormat
 from council.types import (
@@ -22,7 +22,7 @@ from council.types import (
 class CardIdsField(BoundedListField):
     """Cards of one council."""
 
-    child = serializers.UUIDField()
+    child = IdField()
 
     def __init__(self) -> None:
         # Those that answer, and those that merge.
@@ -90,7 +90,7 @@ class DebateInputSerializer(serializers.Serializer[Any]):
 class DiffInputSerializer(serializers.Serializer[Any]):
     """Which two sides, and in what pieces."""
 
-    against = serializers.UUIDField(required=False, help_text="The card on the right side.")
+    against = IdField(required=False, help_text="The card on the right side.")
     version = serializers.IntegerField(
         min_value=1, required=False, help_text="Of this card; its current one if it is not named."
     )

@@ -95,6 +95,7 @@ def test_a_legacy_alias_is_kept_as_the_model_that_it_is(alice: Persona) -> None:
         ({"model": ""}, "model"),
         ({"model": 7}, "model"),
         ({"space_id": "sea"}, "space_id"),
+        ({"space_id": 7}, "space_id"),
         ({"space_id": 7.5}, "space_id"),
         ({"system": "x" * (MAX_SYSTEM + 1)}, "system"),
         ({"system": ["x"]}, "system"),

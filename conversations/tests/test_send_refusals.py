@@ -68,6 +68,7 @@ def test_what_is_not_there_comes_before_what_is_wrong(speaker: NewSpeaker) -> No
     [
         ({"content": ""}, "content"),
         ({"content": " \n\t "}, "content"),
+        ({"content": "\u200b\ufeff\u200d"}, "content"),
         ({"content": "", "upload_ids": []}, "content"),
         ({"content": None}, "content"),
         ({"content": 7}, "content"),
@@ -78,6 +79,8 @@ def test_what_is_not_there_comes_before_what_is_wrong(speaker: NewSpeaker) -> No
         ({"model": "text-embedding-3-small"}, "model"),
         ({"model": 7}, "model"),
         ({"parent_id": "no uuid"}, "parent_id"),
+        ({"parent_id": 7}, "parent_id"),
+        ({"parent_id": False}, "parent_id"),
         ({"upload_ids": "no list"}, "upload_ids"),
         ({"upload_ids": [NOBODYS] * 11}, "upload_ids"),
         ({"upload_ids": [NOBODYS]}, "upload_ids"),

@@ -108,6 +108,7 @@ def test_renaming_is_no_activity(alice: Persona) -> None:
         ({"system": "x" * (MAX_SYSTEM + 1)}, "system"),
         ({"active_leaf_id": None}, "active_leaf_id"),
         ({"active_leaf_id": "sea"}, "active_leaf_id"),
+        ({"active_leaf_id": 7}, "active_leaf_id"),
     ],
 )
 def test_what_is_not_allowed_is_422(alice: Persona, body: dict[str, Any], field: str) -> None:

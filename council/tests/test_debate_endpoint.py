@@ -71,6 +71,7 @@ def test_fewer_than_two_answers_are_400(alice: Desk) -> None:
         ({"focus": 7}, ["focus"]),
         ({"card_ids": {}}, ["card_ids"]),
         ({"card_ids": [None]}, ["card_ids", 0]),
+        ({"card_ids": [7]}, ["card_ids", 0]),
         ({"card_ids": [str(uuid4())] * 2}, ["card_ids"]),
     ],
 )

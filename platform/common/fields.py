@@ -1,6 +1,7 @@
 """Serializer fields shared by the `/api` serializers."""
 
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -26,6 +27,15 @@ class TitleField(TextField):
         if not title and not self.allow_blank:
             self.fail("blank")
         return title
+
+
+class IdField(serializers.UUIDField):
+    """An id that must be sent as text: DRF's own field also takes numbers."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
 
 
 class WholeNumberField(serializers.IntegerField):

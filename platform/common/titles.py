@@ -20,5 +20,13 @@ def first_line(text: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
+def shows_something(text: str) -> bool:
+    """Is anything of the text seen?"""
+    return any(
+        not character.isspace() and character not in JOINERS and _is_seen(character)
+        for character in text
+    )
+
+
 def _is_seen(character: str) -> bool:
     return character in JOINERS or unicodedata.category(character) not in _UNSEEN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.titles import first_line, one_line
+from common.titles import first_line, one_line, shows_something
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,13 @@ def test_the_first_line_of_a_text_is_cut_to_what_fits() -> None:
 
 def test_a_thing_is_called_by_its_first_line_that_shows_something() -> None:
     assert first_line("\u200b\n \nHow deep is the sea?\nVery.", 80) == "How deep is the sea?"
+
+
+@pytest.mark.parametrize("text", ["a", " \n.", "🌊", "\u200bא\u200f", "👩\u200d👧"])
+def test_something_of_a_text_is_seen(text: str) -> None:
+    assert shows_something(text)
+
+
+@pytest.mark.parametrize("text", ["", " \n\u00a0", "\u200b", "\ufeff", "\u202e\u2060 \u200d"])
+def test_nothing_of_a_text_is_seen(text: str) -> None:
+    assert not shows_something(text)
