@@ -1,10 +1,11 @@
 """What calls have used and cost, for those who keep rows of their own about them."""
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, Sum
+from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 from msgspec import Struct
 
 from accounts.models import User
@@ -58,3 +59,12 @@ def get_billed(user: User, charge_ids: Collection[UUID]) -> int:
     charges = Charge.objects.filter(account=user, pk__in=charge_ids)
     paid = charges.aggregate(paid=Sum(F("charge_plan") + F("charge_balance")))["paid"]
     return int(paid or 0)
+
+
+def get_billed_by(user: User, calls: QuerySet[Any], field: str) -> dict[Any, int]:
+    """What was paid for the user's charges that have the ids of these rows, for each value of that
+    field of theirs, in nano-USD. There may be any number of them: only the sums are read."""
+    value = Subquery(calls.filter(pk=OuterRef("pk")).values(field))
+    charges = Charge.objects.filter(account=user, pk__in=calls.values("pk")).values(of=value)
+    sums = charges.annotate(paid=Sum(F("charge_plan") + F("charge_balance")))
+    return {of: int(paid) for of, paid in sums.values_list("of", "paid")}

@@ -1,5 +1,6 @@
 """GET /api/council/sessions: list councils."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -71,6 +72,34 @@ def test_a_longer_list_takes_no_more_queries(alice: Desk) -> None:
         rows(alice)
 
     assert len(many) == len(few) <= 6
+
+
+def test_a_list_brings_no_texts_and_no_single_calls(alice: Desk) -> None:
+    """A council may have had ten thousand."""
+    session, _ = alice.council("Deep.")
+    rows(alice)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE council_generation SET content = repeat('Deep. ', 200000)"
+            " WHERE session_id = %s",
+            (session.pk,),
+        )
+        cursor.execute(
+            "INSERT INTO council_generation (id, session_id, card_id, turn_id, model, status,"
+            " content, finish_reason)"
+            " SELECT gen_random_uuid(), session_id, card_id, turn_id, model, status, '',"
+            " finish_reason FROM council_generation, generate_series(1, 9999)"
+            " WHERE session_id = %s",
+            (session.pk,),
+        )
+
+    tracemalloc.start()
+    [row] = rows(alice)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert row["cost_usd"] > 0
+    assert peak < 300_000
 
 
 def test_without_councils_it_is_empty(alice: Desk) -> None:
