@@ -112,8 +112,10 @@ def open_session(user: User) -> SignedIn:
     """A fresh pair of tokens for `user`, within the caller's transaction."""
     lock_user(user)  # so that sign-ins at once cannot pass the limit together
     families = RefreshFamily.objects.filter(user=user)
-    surplus = families.order_by("-rotated_at").values("pk")[MAX_SESSIONS - 1 :]
-    families.filter(pk__in=surplus).delete()
+    used = families.order_by("-rotated_at").values_list("pk", "rotated_at")
+    for family_id, rotated_at in used[MAX_SESSIONS - 1 :]:
+        # Unless it is being refreshed just now.
+        families.filter(pk=family_id, rotated_at=rotated_at).delete()
     return _pair(user, RefreshFamily.objects.create(user=user, rotated_at=timezone.now()))
 
 

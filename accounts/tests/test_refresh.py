@@ -138,6 +138,29 @@ def test_an_account_has_fifty_sign_ins_and_keeps_those_in_use(alice: Persona, bo
         assert refresh(signed_in.refresh_token).status_code == 200
 
 
+def test_a_sign_in_beside_a_refresh_does_not_end_what_is_refreshed(committed: None) -> None:
+    """Though it was the one that had been used least lately, and one too many."""
+    alice = persona(f"alice-{uuid.uuid4()}")
+    with transaction.atomic():
+        for _ in range(sessions.MAX_SESSIONS - 1):
+            sessions.open_session(alice.user)
+
+    def sign_in() -> None:
+        try:
+            sessions.sign_in(email=alice.user.email, password=alice.password)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            refreshed = sessions.refresh(refresh_token=alice.signed_in.refresh_token)
+            signing_in = pool.submit(sign_in)
+            wait_until_blocked(connection.connection)
+        signing_in.result()
+
+    assert refresh(refreshed.refresh_token).status_code == 200
+
+
 def test_sign_ins_at_once_do_not_pass_the_limit_together(committed: None) -> None:
     alice = persona(f"alice-{uuid.uuid4()}")
     now = timezone.now()
