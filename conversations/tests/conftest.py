@@ -25,10 +25,11 @@ def http(web: Web) -> Iterator[httpx.Client]:
 def other_web(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
 ) -> Iterator[httpx.Client]:
-    """Another web process, which looks at the tokens of those who follow more often."""
+    """Another web process, which looks at the tokens of those who follow more often, and lets two
+    of a user's follow at a time."""
     with (
         django_db_blocker.unblock(),
-        running_web(simulator, SOCKET_TICK_SECONDS="1") as web,
+        running_web(simulator, SOCKET_TICK_SECONDS="1", MAX_SOCKETS_PER_USER="2") as web,
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield http

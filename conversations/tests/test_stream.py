@@ -189,6 +189,21 @@ def test_any_web_process_knows_the_reply(speaker: NewSpeaker, other_web: httpx.C
     assert rest.finish == heard.finish
 
 
+def test_one_reader_too_many_is_told_when_to_come_back(
+    speaker: NewSpeaker, other_web: httpx.Client
+) -> None:
+    alice = speaker()
+    elsewhere = replace(alice, http=other_web)
+    with running(alice, delay_ms=50) as (conversation, stream):
+        path = f"/{conversation}/stream"
+        with elsewhere.stream("GET", path) as first, elsewhere.stream("GET", path) as second:
+            first.until("reasoning-delta")
+            second.until("reasoning-delta")
+            refused = elsewhere.ask("GET", path)
+        stream.to_the_end()
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+
+
 def test_a_token_that_was_revoked_follows_no_longer(
     speaker: NewSpeaker, other_web: httpx.Client
 ) -> None:

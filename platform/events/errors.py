@@ -12,7 +12,10 @@ _BY_STATUS = {401: 4401, 403: 4403, 404: 4403, 422: 4422, 429: 4429, 503: 1013}
 
 
 class TooManySockets(TooManyRequests):
-    message = "Too many sockets of this account are open. Close some of them."
+    message = "Too many sockets and streams of this account are open. Close some of them."
+
+    def __init__(self) -> None:
+        super().__init__(retry_after=5)
 
 
 class Restarting(ServiceUnavailable):
