@@ -17,6 +17,7 @@ from catalog.models import PriceVersion
 from common.database import get_database
 from common.ids import uuid7
 from tests.personas import new_key
+from tests.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -54,7 +55,9 @@ async def test_a_locked_wallet_keeps_nobody_else_waiting() -> None:
         other.execute("BEGIN")
         other.execute("SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE", (alice.pk,))
         waiting = asyncio.create_task(charges.hold(held_up))
-        await asyncio.wait_for(charges.hold(free), 1.0)
+        with Stopwatch() as watch:
+            await charges.hold(free)
+        assert watch.seconds < 1
         assert not waiting.done()
         other.execute("COMMIT")
         await waiting
@@ -74,7 +77,9 @@ async def test_a_locked_api_key_keeps_nobody_waiting() -> None:
     with bank.other_connection() as other:
         other.execute("BEGIN")
         other.execute("UPDATE accounts_apikey SET name = 'renamed' WHERE id = %s", (key.pk,))
-        await asyncio.wait_for(charges.hold(request), 1.0)
+        with Stopwatch() as watch:
+            await charges.hold(request)
+        assert watch.seconds < 1
         other.execute("COMMIT")
 
     assert (await _wallet(alice)).held == 200

@@ -16,6 +16,7 @@ from conversations.tests.speaker import BALANCE_ONLY, Speaker
 from events.models import Event
 from files.models import Upload
 from jobs.models import Job
+from tests.stopwatch import Stopwatch
 
 CONVERSATIONS = "/api/conversations"
 
@@ -128,9 +129,9 @@ def test_before_any_output_its_reader_is_let_go_and_the_first_output_billed(
     with alice.stream("POST", f"/{conversation}/messages", content=content) as stream:
         stream.until("start")
         assert alice.ask("DELETE", f"/{conversation}").status_code == 204
-        began = time.monotonic()
-        heard = stream.to_the_end()
-    assert time.monotonic() - began < 1.5
+        with Stopwatch() as watch:
+            heard = stream.to_the_end()
+    assert watch.seconds < 1.5
     assert heard.finish["messageMetadata"] == {"status": "cancelled", "usage": None}
     charge = ended(alice, heard.reply_id)
     assert charge.status == Charge.Status.SETTLED

@@ -75,10 +75,10 @@ def test_a_word_is_found_as_the_index_has_it(before: str, said: str, word: str) 
     "text", ["\u0f81" * 20_000, "\u0301" * 10_000 + "\u0316" * 10_000, "\ufdfa" * 20_000]
 )
 def test_marks_without_end_take_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     snippet(text, ["sea"])
 
-    assert time.perf_counter() - started < 0.8  # seconds; not 1.5 and more
+    assert time.thread_time() - started < 0.8  # seconds; not 1.5 and more
 
 
 @pytest.mark.parametrize("text", ["lorem ipsum dolor " * 1_000, "a" * 18_000, "." * 18_000])

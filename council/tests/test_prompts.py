@@ -50,11 +50,11 @@ def test_no_words_end_their_section_or_begin_another(words: str, tag: str) -> No
 def test_no_spaces_make_it_slow() -> None:
     # In time that grew with the square of their number these would take ten seconds or more.
     words = "<" + " " * 10_000
-    started = time.perf_counter()
+    started = time.thread_time()
 
     assert fence("answer", words) == f"<answer>\n{words}\n</answer>"
 
-    assert time.perf_counter() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 def test_other_tags_are_left_as_they_are() -> None:

@@ -1,7 +1,6 @@
 """Redis is emptied, stands still, and is ended under replies: they go on, whoever resumes them gets
 everything, and nobody waits for it."""
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from tests.chaos import calls
 from tests.chaos.councils import customer
 from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
+from tests.stopwatch import Stopwatch
 from tests.talk import Reading, Talk
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -68,10 +68,9 @@ def _assert_all_read_the_same(talk: Talk, readers: list[Future[Reading]]) -> Non
 def _assert_a_reply_is_given(web: Web, other: Web) -> None:
     """It begins without delay, and who follows it elsewhere gets all of it, if later."""
     talk = Talk(customer("bob"))
-    asked_at = time.monotonic()
-    with talk.sent(web.url, tokens=20, delay_ms=50) as response:
+    with Stopwatch() as watch, talk.sent(web.url, tokens=20, delay_ms=50) as response:
         reading = Reading().follow(response).until(lambda reading: reading.has("start"))
-        assert time.monotonic() - asked_at < PATIENCE
+        assert watch.seconds < PATIENCE
         followed = _resume(talk, other)
         reading.to_end()
     assert followed.text == reading.text == talk.reply.content

@@ -15,6 +15,7 @@ from common.tests.client import Client, assert_refused
 from simulator.process import RunningSimulator
 from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
+from tests.stopwatch import Stopwatch
 
 PATIENCE = 0.3  # seconds that a request may wait for Redis, and then some for its answer
 ANSWERING = 0.2
@@ -75,11 +76,12 @@ def test_signing_in_is_limited_all_the_same_and_an_outage_gives_no_second_quota(
     assert [alice.try_to_sign_in().status_code for _ in range(30)] == [422] * 30
     assert counted(own_redis, alice) == 30
     with away():
-        answers = [alice.try_to_sign_in() for _ in range(71)]
+        with Stopwatch() as watch:
+            answers = [alice.try_to_sign_in() for _ in range(71)]
         assert [answer.status_code for answer in answers[:70]] == [422] * 70
         assert_refused(answers[70])
         slowest = max(answer.elapsed.total_seconds() for answer in answers)
-        assert slowest < PATIENCE + ANSWERING
+        assert slowest < PATIENCE + ANSWERING + watch.lost
     before = counted(own_redis, alice)
     assert_refused(alice.try_to_sign_in())
     assert counted(own_redis, alice) == before
@@ -119,9 +121,11 @@ def test_many_at_once_do_not_wait_for_each_other(alice: Client, away: Away) -> N
     alice.get("/api/nothing")
     with away(), ThreadPoolExecutor(16) as threads:
         _until_looked_for_again()
-        answers = list(threads.map(lambda _: alice.get("/api/nothing"), range(48)))
+        with Stopwatch() as watch:
+            answers = list(threads.map(lambda _: alice.get("/api/nothing"), range(48)))
     assert {answer.status_code for answer in answers} == {404}
-    assert max(answer.elapsed.total_seconds() for answer in answers) < PATIENCE + ANSWERING
+    slowest = max(answer.elapsed.total_seconds() for answer in answers)
+    assert slowest < PATIENCE + ANSWERING + watch.lost
 
 
 # --- The windows of a process ---------------------------------------------------------------------

@@ -10,6 +10,7 @@ from events.tests.sockets import deaf_client, next_frame, next_frames, open_sock
 from events.tests.streams import append, new_stream
 from tests.personas import new_user
 from tests.service import Web
+from tests.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -35,10 +36,10 @@ def test_who_reads_nothing_costs_little_and_is_cut_off(web: Web) -> None:
         next_frame(reading)
         before = memory(web)
         for _ in range(60):
-            began = time.monotonic()
-            append(stream_id, "x" * 500_000)
-            assert len(next_frame(reading)) > 500_000
-            assert time.monotonic() - began < 2
+            with Stopwatch() as watch:
+                append(stream_id, "x" * 500_000)
+                assert len(next_frame(reading)) > 500_000
+            assert watch.seconds < 2
         assert is_connected(web, deaf)
         assert memory(web) - before < 10 * MB
         deadline = time.monotonic() + STALLED_SECONDS + 10

@@ -14,6 +14,7 @@ from events.services import open_stream
 from jobs import services
 from jobs.models import Job
 from tests.personas import new_user
+from tests.stopwatch import Stopwatch
 
 T = TypeVar("T")
 
@@ -82,10 +83,10 @@ def written(job_id: UUID, type_: str | None = None) -> list[Any]:
 
 def wait_until(what: Callable[[], T | None], *, seconds: float = 15.0) -> T:
     """The first true answer, asked again and again."""
-    deadline = time.monotonic() + seconds
-    while not (answer := what()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
+    with Stopwatch() as watch:
+        while not (answer := what()):
+            assert watch.seconds < seconds, "it did not happen in time"
+            time.sleep(0.05)
     return answer
 
 

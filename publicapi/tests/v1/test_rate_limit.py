@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from common.local.ports import LOOPBACK, free_port
+from common.local.ports import LOOPBACK
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import Customer
@@ -19,6 +19,7 @@ from publicapi.tests.v1.refusals import RATE_HEADERS, refusal
 from simulator.process import RunningSimulator
 from tests.personas import new_key
 from tests.service import Web, running_web
+from tests.stopwatch import Stopwatch
 
 CALLS = 130
 PATIENCE = 0.5  # seconds that a request may take while Redis is away
@@ -109,7 +110,10 @@ def silent_redis() -> Iterator[str]:
 
 @contextmanager
 def no_redis() -> Iterator[str]:
-    yield f"redis://{LOOPBACK}:{free_port()}/0"
+    """Takes no connection, and keeps the port from whoever would."""
+    with socket.socket() as kept:
+        kept.bind((LOOPBACK, 0))
+        yield f"redis://{LOOPBACK}:{kept.getsockname()[1]}/0"
 
 
 @pytest.fixture(scope="module", params=[no_redis, silent_redis], ids=["dead", "frozen"])
@@ -133,14 +137,18 @@ def test_without_redis_nobody_is_limited_and_nobody_waits(
 ) -> None:
     alice = customer()
     answers: list[httpx.Response] = []
+    waits: list[float] = []
     with wire.client(lonely_web.url, headers=alice.headers) as http:
         http.get("/v1/models")
-        for _ in range(CALLS):
-            answers.append(http.get("/v1/models/gpt-6-luna"))
-        answers.append(http.post("/v1/chat/completions", json=alice.body()))
+        calls = [http.build_request("GET", "/v1/models/gpt-6-luna")] * CALLS
+        calls.append(http.build_request("POST", "/v1/chat/completions", json=alice.body()))
+        for call in calls:
+            with Stopwatch() as watch:
+                answers.append(http.send(call))
+            waits.append(watch.seconds)
 
     assert {answer.status_code for answer in answers} == {200}
-    assert max(answer.elapsed.total_seconds() for answer in answers) < PATIENCE
+    assert max(waits) < PATIENCE
     for answer in answers:
         assert [answer.headers[name] for name in RATE_HEADERS[::2]] == ["120", "60"]
     assert remaining(answers[0]) > remaining(answers[20])
@@ -156,6 +164,8 @@ def test_without_redis_many_at_once_do_not_wait_for_each_other(
         ThreadPoolExecutor(16) as threads,
     ):
         time.sleep(1.1)  # Redis is looked for again
-        answers = list(threads.map(lambda _: http.get("/v1/models/gpt-6-luna"), range(48)))
+        with Stopwatch() as watch:
+            answers = list(threads.map(lambda _: http.get("/v1/models/gpt-6-luna"), range(48)))
     assert {answer.status_code for answer in answers} == {200}
-    assert max(answer.elapsed.total_seconds() for answer in answers) < PATIENCE
+    slowest = max(answer.elapsed.total_seconds() for answer in answers)
+    assert slowest < PATIENCE + watch.lost
