@@ -35,7 +35,19 @@ class Dictation:
         headers: dict[str, str] | None = None,
         **fields: str,
     ) -> httpx.Response:
-        return self.speaker.http.post(
+        request = self.request(audio, name=name, headers=headers, **fields)
+        return self.speaker.http.send(request)
+
+    def request(
+        self,
+        audio: bytes | None = None,
+        *,
+        name: str = "memo.wav",
+        headers: dict[str, str] | None = None,
+        **fields: str,
+    ) -> httpx.Request:
+        return self.speaker.http.build_request(
+            "POST",
             "/api/transcribe",
             files={"file": (name, self.audio() if audio is None else audio, "audio/wav")},
             data=fields,

@@ -1,7 +1,8 @@
 """One simulator for all tests here, on a real socket; each test marks its own calls."""
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
@@ -45,6 +46,14 @@ class Caller:
         """The one journalled call of this test."""
         (call,) = self.simulator.calls(self.marker)
         return call
+
+    def entry_when(self, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The one journalled call of this test, once that is so."""
+        deadline = time.monotonic() + 5
+        while not any(map(holds, self.simulator.calls(self.marker))):
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.01)
+        return self.entry()
 
 
 def events(body: str) -> list[dict[str, Any]]:

@@ -53,10 +53,7 @@ def test_a_caller_who_leaves_ends_the_call(caller: Caller) -> None:
     url = caller.simulator.base_url("openai") + "/chat/completions"
     with caller.http.stream("POST", url, json=caller.body(stream=True, tokens=1000, delay_ms=20)):
         pass
-    deadline = time.monotonic() + 5
-    while not caller.entry()["finished"] and time.monotonic() < deadline:
-        time.sleep(0.01)
-    entry = caller.entry()
+    entry = caller.entry_when(lambda call: call["finished"])
     assert entry["outcome"] == "client_gone"
     assert entry["client_gone"] is True
     assert entry["tokens_emitted"] < entry["completion_tokens"] == 1000

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from simulator.tests.conftest import Caller, events
+from tests.hanging_up import sent
 
 
 def test_a_text_is_said_word_for_word(caller: Caller) -> None:
@@ -84,14 +85,15 @@ def test_a_connection_can_be_cut_before_any_byte(caller: Caller) -> None:
 
 @pytest.mark.parametrize("place", [{}, {"after_tokens": 2}])
 def test_a_call_can_hang_until_the_caller_leaves(caller: Caller, place: dict[str, int]) -> None:
-    caller.http.timeout = httpx.Timeout(0.3)
-    with pytest.raises(httpx.ReadTimeout):
-        caller.post(caller.body(stream=True, hang=True, **place))
-    deadline = time.monotonic() + 5
-    while not caller.entry()["finished"] and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert caller.entry()["outcome"] == "client_gone"
-    assert caller.entry()["tokens_emitted"] == place.get("after_tokens", 0)
+    tokens = place.get("after_tokens", 0)
+    url = caller.simulator.base_url("openai") + "/chat/completions"
+    body = caller.body(stream=True, hang=True, **place)
+    with sent(caller.http.build_request("POST", url, json=body)):
+        running = caller.entry_when(lambda call: call["tokens_emitted"] == tokens)
+        assert running["outcome"] == "running"
+    left = caller.entry_when(lambda call: call["finished"])
+    assert left["outcome"] == "client_gone"
+    assert left["tokens_emitted"] == tokens
 
 
 def test_a_stream_can_end_without_finish_or_done(caller: Caller) -> None:

@@ -1,9 +1,7 @@
 """A customer of `/v1`: somebody with a key, who calls the running service and counts the money."""
 
 import json
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
@@ -19,6 +17,8 @@ from billing.models import Allowance, Charge, KeyMonth, LedgerEntry, Wallet
 from billing.services.balance import change_plan
 from common.money import NUSD_PER_USD
 from simulator.process import RunningSimulator
+from tests.chaos.calls import wait_for
+from tests.hanging_up import sent
 from tests.personas import new_key, new_user
 from tests.service import Web
 
@@ -124,22 +124,16 @@ class Customer:
         response = self.post(path, content=body(), headers=sent)
         return Upload(response, largest - before)
 
-    def hang_up_on(self, request: httpx.Request) -> None:
-        """Send a request and close the connection before its answer has ended."""
-        with httpx.Client() as http, suppress(httpx.TimeoutException):
-            response = http.send(request, stream=True)
-            next(response.iter_raw())
-            response.close()
-
     def hang_up_and_wait(self, path: str, body: dict[str, Any]) -> None:
-        """Hang up a moment after the request was sent, and wait until its charge is settled."""
-        self.hang_up_on(
-            self.http.build_request("POST", path, json=body, headers=self.headers, timeout=0.2)
-        )
-        deadline = time.monotonic() + 10
-        while [charge.status for charge in self.charges()] != ["settled"]:
-            assert time.monotonic() < deadline, self.charges()
-            time.sleep(0.05)
+        """Hang up once the provider is asked, on a stream once it has begun, and wait until the
+        charge is settled."""
+        with sent(
+            self.http.build_request("POST", path, json=body, headers=self.headers)
+        ) as connection:
+            wait_for(self.provider_calls)
+            if body.get("stream"):
+                connection.getresponse().read(1)
+        wait_for(lambda: [charge.status for charge in self.charges()] == ["settled"])
 
     def revoke(self) -> None:
         """Take the key away."""
