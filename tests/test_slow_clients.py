@@ -77,9 +77,9 @@ def test_who_takes_nothing_is_cut_off() -> None:
     with ThreadPoolExecutor(1) as threads:
         threads.submit(server.run)
         wait_for(lambda: server.started)
+        began = time.monotonic()
         with deaf_client(port, "GET / HTTP/1.1"):
             wait_for(lambda: bool(connections))
-            began = time.monotonic()
             wait_for(lambda: not connections)
             assert time.monotonic() - began > 0.9
         server.should_exit = True

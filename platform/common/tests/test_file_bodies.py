@@ -27,11 +27,13 @@ class Reader:
 
     def __init__(self) -> None:
         self.reading = 0
+        self._begun = asyncio.Event()
         self.has_read = asyncio.Event()
         self.may_answer = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.reading += 1
+        self._begun.set()
         message: Message = {"more_body": True}
         while message.get("more_body"):
             message = await receive()
@@ -39,6 +41,12 @@ class Reader:
         await self.may_answer.wait()
         if scope.get("listens"):
             assert (await receive())["type"] == "http.disconnect"
+
+    async def begun(self, count: int) -> None:
+        """Until so many bodies are read, or have been."""
+        while self.reading < count:
+            self._begun.clear()
+            await self._begun.wait()
 
 
 def body_of(chunks: int, *, pause: float = 0.0, leaves_after: float = 0.0) -> Receive:
@@ -96,13 +104,12 @@ async def test_a_user_has_so_many_places(reader: Reader, files: FileBodies) -> N
     async with asyncio.TaskGroup() as group:
         for _ in range(MAX_AT_ONCE):
             group.create_task(files(scope_of(alice), body_of(1), send))
-        await asyncio.sleep(0.2)
-        assert reader.reading == MAX_AT_ONCE
+        await reader.begun(MAX_AT_ONCE)
         refusal = await refusal_of(files, alice, body_of(1))
         assert isinstance(refusal, TooManyFiles)
         assert (refusal.status, refusal.retry_after) == (429, 1)
         group.create_task(files(scope_of(bob), body_of(1), send))
-        await asyncio.sleep(0.2)
+        await reader.begun(MAX_AT_ONCE + 1)
         assert reader.reading == MAX_AT_ONCE + 1
         reader.may_answer.set()
     await files(scope_of(alice), body_of(1), send)

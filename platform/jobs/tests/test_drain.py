@@ -45,7 +45,7 @@ def through(proxy: LossyProxy) -> str:
 def test_what_runs_is_finished_and_nothing_else_begun(simulator: RunningSimulator) -> None:
     with running_worker(simulator) as worker:
         running = [new_job(handlers.BRIEF) for _ in range(3)]
-        wait_until(lambda: all(written(job_id) == ["begun"] for job_id in running))
+        wait_until(lambda: all("begun" in written(job_id) for job_id in running))
         worker.ask_to_stop()
         late = new_job(handlers.QUICK)
 
@@ -112,7 +112,7 @@ def test_it_ends_although_the_database_is_frozen(simulator: RunningSimulator) ->
         running_worker(simulator, DRAIN_SECONDS="1", DATABASE_URL=through(proxy)) as worker,
     ):
         job_id = new_job(handlers.BRIEF)
-        wait_until(lambda: written(job_id) == ["begun"])
+        wait_until(lambda: "begun" in written(job_id))
         proxy.flowing.clear()
         time.sleep(handlers.BRIEF_SECONDS + 0.5)
         worker.ask_to_stop()

@@ -45,7 +45,7 @@ def running(ask: Ask, customer: Customer) -> Iterator[Charge]:
     """The charge of a call while its provider takes its time; the call has ended well when the
     block has."""
     answers: list[httpx.Response] = []
-    call = Thread(target=lambda: answers.append(ask(customer, steer={"ttft_ms": 800})))
+    call = Thread(target=lambda: answers.append(ask(customer, steer={"ttft_ms": 2000})))
     call.start()
     deadline = time.monotonic() + 5
     while not customer.charges():
