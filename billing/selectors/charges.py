@@ -11,6 +11,7 @@ from msgspec import Struct
 from accounts.models import User
 from billing.models import Charge
 
+_PAID = F("charge_plan") + F("charge_balance")
 _BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
 
 # In the order of ChargeUsage. A conversation asks for thousands of charges: as one array, not as
@@ -54,17 +55,18 @@ def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsag
         return {charge_id: ChargeUsage(*used) for charge_id, *used in cursor.fetchall()}
 
 
-def get_billed(user: User, charge_ids: Collection[UUID]) -> int:
-    """What was paid for those of the user's charges, in nano-USD."""
-    charges = Charge.objects.filter(account=user, pk__in=charge_ids)
-    paid = charges.aggregate(paid=Sum(F("charge_plan") + F("charge_balance")))["paid"]
-    return int(paid or 0)
+def get_billed(user: User, calls: QuerySet[Any]) -> int:
+    """What was paid for the user's charges that have the ids of these rows, of which there may be
+    any number; in nano-USD."""
+    return int(_charges_of(user, calls).aggregate(paid=Sum(_PAID))["paid"] or 0)
 
 
 def get_billed_by(user: User, calls: QuerySet[Any], field: str) -> dict[Any, int]:
-    """What was paid for the user's charges that have the ids of these rows, for each value of that
-    field of theirs, in nano-USD. There may be any number of them: only the sums are read."""
+    """The same for each value of that field of the rows; values without charges are left out."""
     value = Subquery(calls.filter(pk=OuterRef("pk")).values(field))
-    charges = Charge.objects.filter(account=user, pk__in=calls.values("pk")).values(of=value)
-    sums = charges.annotate(paid=Sum(F("charge_plan") + F("charge_balance")))
+    sums = _charges_of(user, calls).values(of=value).annotate(paid=Sum(_PAID))
     return {of: int(paid) for of, paid in sums.values_list("of", "paid")}
+
+
+def _charges_of(user: User, calls: QuerySet[Any]) -> QuerySet[Charge]:
+    return Charge.objects.filter(account=user, pk__in=calls.values("pk"))

@@ -10,4 +10,4 @@ from conversations.models import Message
 def conversation_cost(user: User, conversation_id: UUID) -> int:
     """What the user paid for all replies of a conversation, in nano-USD."""
     replies = Message.objects.filter(conversation=conversation_id, role=Message.Role.ASSISTANT)
-    return get_billed(user, list(replies.values_list("id", flat=True)))
+    return get_billed(user, replies)

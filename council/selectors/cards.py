@@ -125,8 +125,7 @@ def states_of(user: User, cards: Sequence[Card], *, with_text: bool) -> list[Car
 
 def session_cost(user: User, session_id: UUID) -> int:
     """What was paid for all calls of a council, those of removed cards too; in nano-USD."""
-    ids = Generation.objects.filter(session=session_id).values_list("id", flat=True)
-    return get_billed(user, list(ids))
+    return get_billed(user, Generation.objects.filter(session=session_id))
 
 
 def _state(
