@@ -15,7 +15,5 @@ SERVESTATIC_USE_FINDERS = True
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # Kinds of jobs that only tests have.
 INSTALLED_APPS = [*INSTALLED_APPS, "jobs.tests.apps.JobsTestsConfig"]
-# Tests of deafness wait less; in all others a worker has the time to be connected again.
-DEAF_SECONDS = env.float("DEAF_SECONDS", DEAF_SECONDS)
 # Tests of money spend without measure.
 FREE_DAILY_BUDGET_USD = env.int("FREE_DAILY_BUDGET_USD", 1_000_000)

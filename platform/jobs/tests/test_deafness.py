@@ -9,20 +9,18 @@ from django.conf import settings
 
 from common.local.parts import QUEUES
 from jobs.models import Job
-from jobs.tests import handlers
+from jobs.tests import deaf_settings, handlers
 from jobs.tests.desk import new_job, status_of, wait_for_status, wait_until
 from simulator.process import RunningSimulator
 from tests.worker import Worker, running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
 
-DEAF_SECONDS = 6.0
-
 
 def test_it_ends_when_messages_wait_and_it_takes_none(simulator: RunningSimulator) -> None:
-    with running_worker(simulator, DEAF_SECONDS=str(DEAF_SECONDS)) as worker:
+    with running_worker(simulator, DJANGO_SETTINGS_MODULE=deaf_settings.__name__) as worker:
         wait_for_status(new_job(handlers.QUICK), Job.Status.COMPLETED)
-        time.sleep(DEAF_SECONDS + 2)
+        time.sleep(deaf_settings.DEAF_SECONDS + 2)
         assert worker.process.exit_code is None  # there was nothing to take
 
         with Celery(broker=settings.REDIS_URL, set_as_current=False) as operator:
