@@ -41,7 +41,8 @@ def post(
 
 
 class Slow:
-    """A client that sends a part of its file and then waits."""
+    """A client that sends a part of its file and then waits. It is there once the service reads it,
+    or has refused it."""
 
     def __init__(self, web: Web, user: AbstractBaseUser) -> None:
         self._socket = socket.create_connection(("127.0.0.1", web.port), timeout=20)
@@ -49,10 +50,12 @@ class Slow:
             "Host": "127.0.0.1",
             "Content-Type": MULTIPART,
             "Content-Length": str(len(HEAD) + MEGABYTE + len(TAIL)),
+            "Expect": "100-continue",
             **authorization(user),
         }
         lines = [f"POST {URL} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         self._socket.sendall("\r\n".join([*lines, "", ""]).encode() + HEAD + bytes(1000))
+        self._first = self._socket.recv(4096)
 
     def go_on(self) -> int:
         """The status of the answer, when the rest is sent."""
@@ -61,7 +64,8 @@ class Slow:
 
     def status(self) -> int:
         """That of an answer that comes before."""
-        return int(self._socket.recv(4096).split()[1])
+        _, is_read, answer = self._first.rpartition(b"100 Continue\r\n\r\n")
+        return int((self._socket.recv(4096) if is_read and not answer else answer).split()[1])
 
     def close(self) -> None:
         self._socket.close()
