@@ -9,9 +9,10 @@ from django.conf import settings
 
 from common.local.parts import QUEUES
 from jobs.models import Job
-from jobs.tests import deaf_settings, handlers
+from jobs.tests import handlers
 from jobs.tests.desk import new_job, status_of, wait_for_status, wait_until
 from simulator.process import RunningSimulator
+from tests import deaf_settings
 from tests.worker import Worker, running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
