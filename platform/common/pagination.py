@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, UUIDField
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
@@ -35,7 +35,9 @@ PAGE_PARAMETERS = [
 class NewestFirst(BasePagination):
     """Pages of rows: `limit` (1 to 100) of those older than the one whose id is `before`.
 
-    `order` is a field that grows with time; a primary key does if it is a UUIDv7.
+    `order` is a field that grows with time; a primary key does if it is a UUIDv7. Where another
+    field is one, `before` may also be its value, and the way on names that: the row may be gone or
+    have moved to the front when it is followed.
     Raises ValidationFailed for a `limit` or `before` that is not one; a larger limit is 100.
     """
 
@@ -53,8 +55,10 @@ class NewestFirst(BasePagination):
         rows = list(queryset.order_by(f"-{self._order}")[: limit + 1])
         if len(rows) > limit:
             rows.pop()
+            place = getattr(rows[-1], self._order)
+            last = place if isinstance(place, uuid.UUID) else rows[-1].pk
             here = request.build_absolute_uri()
-            self.next_url = replace_query_param(here, "before", str(rows[-1].pk))
+            self.next_url = replace_query_param(here, "before", str(last))
         return rows
 
     def _place(self, queryset: QuerySet[Any], row_id: uuid.UUID) -> Any:
@@ -62,9 +66,11 @@ class NewestFirst(BasePagination):
         if self._order == "pk":
             return row_id
         place = queryset.filter(pk=row_id).values_list(self._order, flat=True).first()
-        if place is None:
-            raise ValidationFailed.of("before", "There is no such row in this list.")
-        return place
+        if place is not None:
+            return place
+        if isinstance(queryset.model._meta.get_field(self._order), UUIDField):
+            return row_id
+        raise ValidationFailed.of("before", "There is no such row in this list.")
 
     def get_paginated_response(self, data: Any) -> Response:
         headers = {"Link": f'<{self.next_url}>; rel="next"'} if self.next_url else {}
