@@ -9,8 +9,7 @@ from rest_framework.request import Request
 
 from catalog.fields import ChatModelField
 from common.errors import ValidationFailed
-from common.fields import BoundedListField, FlagField, IdField, TextField
-from common.titles import shows_something
+from common.fields import BoundedListField, FlagField, IdField, PromptField
 from conversations.types import MAX_ATTACHMENTS, MAX_CONTENT
 from providers.types import ReasoningEffort
 
@@ -50,7 +49,7 @@ class SendInputSerializer(ReplyInputSerializer):
     """A message, which has words or files. `parent_id` is the message that it follows, null for a
     new beginning; without it, the message goes to the end of the branch that is shown."""
 
-    content = TextField(max_length=MAX_CONTENT, trim_whitespace=False, allow_blank=True)
+    content = PromptField(max_length=MAX_CONTENT, trim_whitespace=False, allow_blank=True)
     upload_ids = BoundedListField(
         child=IdField(),
         max_length=MAX_ATTACHMENTS,
@@ -58,9 +57,6 @@ class SendInputSerializer(ReplyInputSerializer):
         allow_null=True,
     )
     parent_id = IdField(required=False, allow_null=True)
-
-    def validate_content(self, content: str) -> str:
-        return content if shows_something(content) else ""
 
     def validate_upload_ids(self, upload_ids: list[Any] | None) -> list[Any] | None:
         return upload_ids and list(dict.fromkeys(upload_ids))

@@ -5,7 +5,7 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
-from common.fields import BoundedListField, IdField, TextField, WholeNumberField
+from common.fields import BoundedListField, IdField, PromptField, TextField, WholeNumberField
 from council.diffs import Format
 from council.exports import FileFormat
 from council.types import (
@@ -42,7 +42,7 @@ class ModeField(serializers.ChoiceField):
 class SessionInputSerializer(serializers.Serializer[Any]):
     """One card for each of the models; a model may be there several times."""
 
-    prompt = TextField(max_length=MAX_PROMPT)
+    prompt = PromptField(max_length=MAX_PROMPT)
     models = BoundedListField(child=ChatModelField(), min_length=1, max_length=MAX_CARDS)
     title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
     system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
@@ -52,14 +52,14 @@ class CardInputSerializer(serializers.Serializer[Any]):
     """`prompt`, if it shall answer another question than the council's."""
 
     model_key = ChatModelField(source="model")
-    prompt = TextField(max_length=MAX_PROMPT, required=False, allow_blank=True)
+    prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True)
 
 
 class RegenerateInputSerializer(serializers.Serializer[Any]):
     """Another model than the card's, and what it shall heed this time."""
 
     model_key = ChatModelField(source="model", required=False)
-    instructions = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+    instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
 class RestoreInputSerializer(serializers.Serializer[Any]):
@@ -67,7 +67,7 @@ class RestoreInputSerializer(serializers.Serializer[Any]):
 
 
 class MessageInputSerializer(serializers.Serializer[Any]):
-    content = TextField(max_length=MAX_PROMPT)
+    content = PromptField(max_length=MAX_PROMPT)
 
 
 class MergeInputSerializer(serializers.Serializer[Any]):
@@ -76,7 +76,7 @@ class MergeInputSerializer(serializers.Serializer[Any]):
     card_ids = CardIdsField()
     model_key = ChatModelField(source="model", required=False)
     mode = ModeField(default=MergeMode.FUSE)
-    instructions = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+    instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
 class DebateInputSerializer(serializers.Serializer[Any]):
@@ -84,7 +84,7 @@ class DebateInputSerializer(serializers.Serializer[Any]):
 
     rounds = WholeNumberField(min_value=1, max_value=MAX_ROUNDS, default=1)
     card_ids = CardIdsField()
-    focus = TextField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+    focus = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
 class DiffInputSerializer(serializers.Serializer[Any]):

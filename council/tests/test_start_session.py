@@ -117,6 +117,7 @@ def test_models_that_cannot_answer_are_422_and_named(
     [
         ("prompt", ""),
         ("prompt", " \n\t"),
+        ("prompt", "\u200b\ufeff\u200d"),
         ("prompt", None),
         ("prompt", 5),
         ("prompt", "x" * (MAX_PROMPT + 1)),

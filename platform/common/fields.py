@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.money import NUSD_PER_USD, usd, whole_cents
-from common.titles import one_line
+from common.titles import one_line, shows_something
 
 
 class TextField(serializers.CharField):
@@ -17,6 +17,18 @@ class TextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class PromptField(TextField):
+    """What is said to a model: a text of which nothing is seen is an empty one."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if shows_something(text):
+            return text
+        if not self.allow_blank:
+            self.fail("blank")
+        return ""
 
 
 class TitleField(TextField):
