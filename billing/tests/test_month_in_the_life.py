@@ -1,30 +1,19 @@
 """A month in the life of three accounts: whatever moves money, in any order, at any time.
 
 An oracle says what each step must answer, and what the database must then say about every account;
-the invariants hold after every step. A life is one transaction, which is rolled back at its end:
-what happens at the same time is for test_concurrency.py.
+the invariants hold after every step. What happens at the same time is for test_concurrency.py.
 
-LIVES=1000 in the environment (and `--timeout=0`) lives through that many.
+How to live through more lives: tests/lives.py.
 """
 
-import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
 import pytest
-from django.db import connection, transaction
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, rule
 
 from accounts.models import ApiKey, User
 from billing.models import LedgerEntry
@@ -54,29 +43,21 @@ from billing.tests.oracle import WINDOW, Call, Key, month_after, month_of
 from billing.tests.world import World
 from billing.types import ChargeStatus, HoldRequest, Once
 from common.ids import uuid7
+from tests.lives import RolledBackLife, live_through
 
 T = TypeVar("T")
 
-LIVES = int(os.environ.get("LIVES", "6"))
 # The last evening of a month, late enough that no deadline has passed by the system's clock.
 BEGIN = datetime(2099, 1, 31, 20, tzinfo=UTC)
 
 
-class Life(RuleBasedStateMachine):
+class Life(RolledBackLife):
     """Each step is something rare, and then the calls of every day: hypothesis leaves some of the
     rules out of each life, and no life shall be without calls."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.rollback = ExitStack()
-        self.rollback.enter_context(transaction.atomic())
-        with connection.cursor() as cursor:
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         self.world = World(BEGIN, PLANS, FREE_MODELS)
-
-    def teardown(self) -> None:
-        transaction.set_rollback(True)
-        self.rollback.close()
 
     @initialize(
         plans=st.permutations(["max", "free", "enterprise"]),
@@ -339,12 +320,4 @@ def _pick(items: Sequence[T], pick: int) -> T:
 
 @pytest.mark.django_db
 def test_money_does_what_the_oracle_says_whatever_happens() -> None:
-    run_state_machine_as_test(
-        Life,
-        settings=settings(
-            max_examples=LIVES,
-            stateful_step_count=25,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    live_through(Life, lives=6, steps=25)

@@ -1,26 +1,17 @@
 """Whatever is done to conversations, in any order: they are as an oracle says, and so are the jobs,
 the logs and the money of their replies.
 
-A life is one transaction, which is rolled back at its end: what happens at the same moment is for
-test_at_once.py. LIVES=1000 in the environment (and `--timeout=0`) lives through that many.
+What happens at the same moment is for test_at_once.py.
+
+How to live through more lives: tests/lives.py.
 """
 
-import os
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import get_args
 
 import pytest
-from django.db import connection, transaction
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import invariant, precondition, rule
 
 from billing.services.sweeps import find_violations
 from common.errors import DomainError
@@ -28,8 +19,8 @@ from conversations.events import Kind
 from conversations.tests.comparing import compare
 from conversations.tests.world import World, one
 from inference.errors import AnswerInterrupted, CallCancelled
+from tests.lives import RolledBackLife, live_through
 
-LIVES = int(os.environ.get("LIVES", "6"))
 PICK = st.integers(min_value=0, max_value=100)
 SIMPLE = {
     "go on": World.go_on,
@@ -71,23 +62,15 @@ DAYS = st.lists(
 )
 
 
-class Life(RuleBasedStateMachine):
+class Life(RolledBackLife):
     """Each step is something rare, and then what happens every day: hypothesis leaves some of the
     rules out of each life, and no life shall be without replies."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.rollback = ExitStack()
-        self.rollback.enter_context(transaction.atomic())
-        with connection.cursor() as cursor:
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         self.world = World()
         self.world.upload()
         self.world.begin_conversation(0)
-
-    def teardown(self) -> None:
-        transaction.set_rollback(True)
-        self.rollback.close()
 
     @rule(then=DAYS)
     def goes_on(self, then: list[Act]) -> None:
@@ -210,12 +193,4 @@ class Life(RuleBasedStateMachine):
 @pytest.mark.django_db
 @pytest.mark.usefixtures("providers")
 def test_lives_of_conversations() -> None:
-    run_state_machine_as_test(
-        Life,
-        settings=settings(
-            max_examples=LIVES,
-            stateful_step_count=12,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    live_through(Life, lives=6, steps=12)

@@ -1,28 +1,18 @@
 """Whatever is done to jobs, by whoever and in any order: the rows are as a model of them says, an
 attempt writes only while it is the one that runs, and nothing is written twice.
 
-A life is one transaction, which is rolled back at its end. LIVES=1000 in the environment (and
-`--timeout=0`) lives through that many.
+How to live through more lives: tests/lives.py.
 """
 
 import json
-import os
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection, transaction
-from hypothesis import HealthCheck, settings
+from django.db import connection
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, rule
 
 from accounts.models import User
 from billing.tests import bank
@@ -34,9 +24,9 @@ from jobs.handlers import register
 from jobs.models import Job
 from jobs.sweeps import abandon_lapsed_jobs
 from jobs.tests import handlers
+from tests.lives import RolledBackLife, live_through
 from tests.personas import new_user
 
-LIVES = int(os.environ.get("LIVES", "30"))
 # No worker knows it.
 KIND = "tests.life"
 OWNERS = 2
@@ -60,16 +50,10 @@ class Model:
     written: list[str] = field(default_factory=list)
 
 
-class Life(RuleBasedStateMachine):
+class Life(RolledBackLife):
     def __init__(self) -> None:
         super().__init__()
-        self.rollback = ExitStack()
-        self.rollback.enter_context(transaction.atomic())
         self.jobs: dict[UUID, Model] = {}
-
-    def teardown(self) -> None:
-        transaction.set_rollback(True)
-        self.rollback.close()
 
     @initialize()
     def begin(self) -> None:
@@ -255,12 +239,4 @@ def ask(sql: str, *values: Any) -> list[tuple[Any, ...]]:
 @pytest.mark.django_db
 def test_lives_of_jobs() -> None:
     register(KIND, handlers.Quick())
-    run_state_machine_as_test(
-        Life,
-        settings=settings(
-            max_examples=LIVES,
-            stateful_step_count=30,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    live_through(Life, lives=30, steps=30)
