@@ -48,7 +48,9 @@ def _markdown(detail: Detail) -> str:
 
 def _paragraphs(message: MessageState) -> list[str]:
     files = "\n".join(f"- {upload.name}" for upload in message.attachments)
-    return [part for part in (closed(message.content), files, _remark(message)) if part]
+    is_whole = message.status == Message.Status.COMPLETED and message.finish_reason != "length"
+    content = message.content if is_whole else closed(message.content)
+    return [part for part in (content, files, _remark(message)) if part]
 
 
 def _remark(message: MessageState) -> str:

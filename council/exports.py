@@ -6,6 +6,7 @@ from typing import Literal
 
 from common.filenames import harmless
 from common.markdown import closed
+from council.models import Status
 from council.selectors.documents import Document, Merge
 from council.serializers import DocumentSerializer
 
@@ -33,7 +34,9 @@ def file_name(document: Document, form: FileFormat) -> str:
 def _markdown(document: Document) -> str:
     parts = [f"# {_line(document.title)}"]
     for message in document.messages:
-        parts += [f"## {_speaker(message.model, message.version)}", closed(message.content)]
+        parts += [f"## {_speaker(message.model, message.version)}", message.content]
+    if document.status != Status.COMPLETED or document.finish_reason == "length":
+        parts[-1] = closed(parts[-1])
     if document.merge:
         sources = [f"- {source}" for source in _sources(document.merge)]
         parts += ["## Merge", *_how(document.merge), "## Sources", "\n".join(sources)]

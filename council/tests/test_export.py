@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from billing.tests.bank import IN_PLAN
-from council.models import Card, Session
+from council.models import Card, Generation, Session
 from council.services import conversation, merges, sessions
 from council.tests import hand
 from council.tests.desk import CARDS, QUESTION, Desk, new_desk
@@ -96,7 +96,8 @@ def test_a_merge_names_its_sources(alice: Desk) -> None:
 
 def test_code_in_which_an_answer_was_cut_off_ends_with_it(alice: Desk) -> None:
     with transaction.atomic():
-        _, [card] = alice.council("```python\ndepth =")
+        session, [card] = alice.council("```python\ndepth =")
+    Generation.objects.filter(session=session).update(finish_reason="length")
 
     assert export(alice, card).content.decode().endswith("```python\ndepth =\n```\n")
     assert export(alice, card, format="txt").content.decode().endswith("depth =\n")
