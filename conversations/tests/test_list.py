@@ -1,7 +1,7 @@
 """GET /api/conversations: list conversations."""
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
@@ -136,6 +136,8 @@ def test_without_conversations_it_is_empty(alice: Persona, bob: Persona) -> None
         ("limit", "0"),
         ("limit", "ten"),
         ("before", "7"),
+        ("before", str(UUID(int=7))),
+        ("place", "7"),
         ("space_id", "7"),
     ],
 )

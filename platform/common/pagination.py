@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.utils.urls import replace_query_param
+from rest_framework.utils.urls import remove_query_param, replace_query_param
 
 from common.errors import ValidationFailed
 
@@ -36,9 +36,10 @@ class NewestFirst(BasePagination):
     """Pages of rows: `limit` (1 to 100) of those older than the one whose id is `before`.
 
     `order` is a field that grows with time; a primary key does if it is a UUIDv7. Where another
-    field is one, `before` may also be its value, and the way on names that: the row may be gone or
+    field is one, the way on names a `place` in that order instead of a row, which may be gone or
     have moved to the front when it is followed.
-    Raises ValidationFailed for a `limit` or `before` that is not one; a larger limit is 100.
+    Raises ValidationFailed for a `limit`, `before` or `place` that is not one; a larger limit is
+    100.
     """
 
     next_url: str | None = None
@@ -50,27 +51,38 @@ class NewestFirst(BasePagination):
         self, queryset: QuerySet[Any], request: Request, view: Any = None
     ) -> list[Any]:
         limit = read_limit(request.query_params.get("limit"))
-        if (before := request.query_params.get("before")) is not None:
-            queryset = queryset.filter(**{f"{self._order}__lt": self._place(queryset, _id(before))})
+        if (place := request.query_params.get("place")) is not None and self._has_places(queryset):
+            queryset = queryset.filter(**{f"{self._order}__lt": _id(place, "place")})
+        elif (before := request.query_params.get("before")) is not None:
+            beyond = self._place(queryset, _id(before, "before"))
+            queryset = queryset.filter(**{f"{self._order}__lt": beyond})
         rows = list(queryset.order_by(f"-{self._order}")[: limit + 1])
         if len(rows) > limit:
             rows.pop()
-            place = getattr(rows[-1], self._order)
-            last = place if isinstance(place, uuid.UUID) else rows[-1].pk
-            here = request.build_absolute_uri()
-            self.next_url = replace_query_param(here, "before", str(last))
+            self.next_url = self._way_on(request, queryset, rows[-1])
         return rows
+
+    def _way_on(self, request: Request, queryset: QuerySet[Any], last: Any) -> str:
+        here = request.build_absolute_uri()
+        if not self._has_places(queryset):
+            return replace_query_param(here, "before", str(last.pk))
+        return replace_query_param(
+            remove_query_param(here, "before"), "place", str(getattr(last, self._order))
+        )
+
+    def _has_places(self, queryset: QuerySet[Any]) -> bool:
+        if self._order == "pk":
+            return False
+        return isinstance(queryset.model._meta.get_field(self._order), UUIDField)
 
     def _place(self, queryset: QuerySet[Any], row_id: uuid.UUID) -> Any:
         """Where that row stands in the order."""
         if self._order == "pk":
             return row_id
         place = queryset.filter(pk=row_id).values_list(self._order, flat=True).first()
-        if place is not None:
-            return place
-        if isinstance(queryset.model._meta.get_field(self._order), UUIDField):
-            return row_id
-        raise ValidationFailed.of("before", "There is no such row in this list.")
+        if place is None:
+            raise ValidationFailed.of("before", "There is no such row in this list.")
+        return place
 
     def get_paginated_response(self, data: Any) -> Response:
         headers = {"Link": f'<{self.next_url}>; rel="next"'} if self.next_url else {}
@@ -88,8 +100,8 @@ def read_limit(text: str | None) -> int:
     return min(limit, MAX_LIMIT)
 
 
-def _id(text: str) -> uuid.UUID:
+def _id(text: str, name: str) -> uuid.UUID:
     try:
         return uuid.UUID(text)
     except ValueError:
-        raise ValidationFailed.of("before", "This is not an id.") from None
+        raise ValidationFailed.of(name, "This is not an id.") from None
