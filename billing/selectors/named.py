@@ -1,21 +1,27 @@
 """What requests have made that their client named."""
 
+from typing import cast
 from uuid import UUID
 
 from django.db import connection
 
 from accounts.models import User
+from billing.errors import IdempotencyMismatch
 from billing.types import Once
 
 
 def find_made(account: User, once: Once) -> UUID | None:
     """What that very request made when it was sent before, as it stands now: `named.take` is for
-    whoever acts on it."""
+    whoever acts on it. Raises IdempotencyMismatch where its name is another request's."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT charge_id FROM find_named_request(%s, %s, %s) WHERE digest = %s",
-            (account.pk, once.route, once.key, once.digest),
+            "SELECT charge_id, digest = %s FROM find_named_request(%s, %s, %s)",
+            (once.digest, account.pk, once.route, once.key),
         )
         row = cursor.fetchone()
-    made: UUID | None = row and row[0]
-    return made
+    if row is None:
+        return None
+    made, is_same = row
+    if not is_same:
+        raise IdempotencyMismatch
+    return cast(UUID, made)

@@ -123,6 +123,8 @@ def test_while_it_runs_a_client_is_asked_to_wait(speaker: NewSpeaker) -> None:
         answer = alice.ask("POST", path, named, content=content)
         assert (answer.status_code, answer.json()["code"]) == (409, "idempotency_in_progress")
         assert answer.headers["retry-after"] == "1"
+        other = alice.ask("POST", path, named, content="Another")
+        assert (other.status_code, other.json()["code"]) == (422, "idempotency_mismatch")
         heard = stream.to_the_end()
     with alice.stream("POST", path, named, content=content) as stream:
         assert stream.to_the_end().text == heard.text
