@@ -42,6 +42,7 @@ def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
         log.exception("upload.not_stored", upload=str(upload.pk))
         # What goes with a message by now lasts as long as that.
         Upload.objects.filter(pk=upload.pk, expires_at__gt=Now()).update(expires_at=Now())
+        _erase_unwanted(upload)
         raise StorageUnavailable from error
     _erase_unwanted(upload)
     return upload

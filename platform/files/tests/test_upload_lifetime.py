@@ -63,6 +63,22 @@ class Large(ContentFile[bytes]):
         return str(self._path)
 
 
+class Broken(ContentFile[bytes]):
+    """The user's first, which breaks off when some of it is written, after `meanwhile`."""
+
+    def __init__(self, user: AbstractBaseUser, meanwhile: Callable[[Upload], object]) -> None:
+        super().__init__(b"some words")
+        self._user = user
+        self._meanwhile = meanwhile
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        yield from super().chunks(chunk_size)
+        # Its kind is looked for before there is a row.
+        if upload := Upload.objects.filter(account_id=self._user.pk).first():
+            self._meanwhile(upload)
+            raise OSError
+
+
 def is_kept(upload: Upload) -> bool:
     """Is it there? Its row and its bytes agree."""
     row = Upload.objects.filter(pk=upload.pk).exists()
@@ -255,6 +271,20 @@ def test_who_has_it_written_waits_for_who_deletes_it(user: AbstractBaseUser, wri
         wait_until_blocked(other)
         other.commit()
         assert not is_kept(sending.result())
+
+
+def test_what_is_deleted_before_its_write_breaks_leaves_no_bytes(user: AbstractBaseUser) -> None:
+    deleted: list[Upload] = []
+
+    def delete(upload: Upload) -> None:
+        uploads.delete(user=user, upload_id=upload.pk)
+        deleted.append(upload)
+        # Where the next of its words would have gone.
+        Path(settings.UPLOADS_DIR, storage_path(str(upload.pk))).write_bytes(b"more words")
+
+    with pytest.raises(StorageUnavailable):
+        store(user=user, name="a.txt", file=Broken(user, delete))
+    assert not is_kept(deleted[0])
 
 
 def test_what_was_attached_before_its_write_broke_stays(
