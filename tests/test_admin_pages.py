@@ -140,6 +140,8 @@ def test_everything_that_a_page_loads_comes_from_the_web_process_itself(web: Web
         answer = httpx.get(web.url + url)
         assert answer.status_code == 200
         assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "same-origin"
+        assert httpx.get(web.url + url, headers={"Host": "else.example"}).status_code == 400
         if url.endswith(".css"):
             assert answer.headers["content-type"].startswith("text/css")
             assert not re.search(r"url\(['\"]?(https?:)?//", answer.text)

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
-from wsgiref.headers import Headers
 
 import django
 from asgiref.sync import sync_to_async
@@ -11,7 +10,11 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.db import close_old_connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.middleware.security import SecurityMiddleware
 from servestatic.middleware import ServeStaticMiddleware
+
+from common import envelope
+from common.middleware import refusal
 
 
 class _Request(ASGIRequest):
@@ -24,11 +27,17 @@ class _Request(ASGIRequest):
 
 
 class _StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
-    """In front of all other middleware, so that it tells browsers itself to guess no types."""
+    """In front of all other middleware, so files are guarded as by those."""
 
-    def add_mime_headers(self, headers: Headers, path: str, url: str) -> None:
-        super().add_mime_headers(headers, path, url)
-        headers["X-Content-Type-Options"] = "nosniff"
+    def __init__(self, get_response: Callable[..., Awaitable[HttpResponseBase]]) -> None:
+        super().__init__(get_response)
+        self._security = SecurityMiddleware(get_response)
+
+    async def aserve(self, static_file: Any, request: HttpRequest) -> HttpResponseBase:
+        if error := refusal(request):
+            return envelope.answer(error)
+        response = await super().aserve(static_file, request)
+        return self._security.process_response(request, response)
 
 
 class Handler(ASGIHandler):
@@ -50,7 +59,7 @@ class Handler(ASGIHandler):
 
     def __init__(self) -> None:
         super().__init__()
-        # The only one that has something to do on the event loop: it reads files there.
+        # The only one that is asynchronous.
         in_a_thread = sync_to_async(self._answer)
         self._respond = convert_exception_to_response(_StaticFiles(in_a_thread))
 
