@@ -1,0 +1,94 @@
+"""Are somebody's conversations as the oracle says?"""
+
+from billing.models import LedgerEntry
+from billing.tests import bank
+from common.money import NUSD_PER_USD
+from conversations.models import Attachment, Conversation, Message
+from conversations.selectors.conversations import get_detail
+from conversations.serializers import ConversationDetailSerializer
+from conversations.tests.hand import COST
+from conversations.tests.story import RUNNING, Said, Shape
+from conversations.tests.world import BALANCE_USD, World, text
+from events.models import Event
+from files.models import Upload
+from jobs.models import Job
+
+
+def compare(world: World) -> None:
+    compare_conversations(world)
+    compare_links(world)
+    compare_files(world)
+    compare_writings(world)
+    compare_money(world)
+
+
+def compare_conversations(world: World) -> None:
+    """As they are shown, and as they are counted."""
+    talks = world.talks.values()
+    rows = Conversation.objects.filter(account=world.alice)
+    counts = {row.pk: (row.messages_count, row.characters) for row in rows}
+    assert counts == {talk.id: (len(talk.said), talk.characters) for talk in talks}
+    messages = Message.objects.filter(account_id=world.alice.pk)
+    assert messages.count() == sum(len(talk.said) for talk in talks)
+    for talk in talks:
+        shown = ConversationDetailSerializer(get_detail(world.alice, talk.id)).data
+        assert shown["title"] == talk.title
+        assert text(shown["space_id"]) == text(talk.space)
+        assert text(shown["active_leaf_id"]) == text(talk.leaf)
+        assert shown["running_message_id"] == (talk.running and talk.running.id)
+        assert {each["id"] for each in shown["messages"]} == talk.said.keys()
+        for each in shown["messages"]:
+            compare_message(world, talk.said[each["id"]], each)
+
+
+def compare_message(world: World, message: Said, shown: Shape) -> None:
+    content, reasoning = message.content, message.reasoning
+    writing = world.writings.get(message.id)
+    if writing and message.status == RUNNING:
+        content, reasoning = writing.text(), writing.text("reasoning")
+    assert (shown["role"], shown["parent_id"]) == (message.role, message.parent)
+    assert (shown["content"], shown["reasoning"]) == (content, reasoning or None)
+    error = shown["error"] and shown["error"]["code"]
+    assert (shown["status"], error) == (message.status, message.error)
+    assert tuple(each["name"] for each in shown["attachments"]) == message.files
+    assert (shown["usage"] is not None) == (writing is not None and writing.is_billed)
+
+
+def compare_links(world: World) -> None:
+    for link, talk in world.links.items():
+        answer = world.client.get(f"/api/conversations/shared/{link}")
+        assert answer.status_code == (200 if talk else 404)
+        if talk:
+            shown = answer.json()
+            messages = [(each["role"], each["content"]) for each in shown["messages"]]
+            assert {"title": shown["title"], "messages": messages} == talk.shared
+
+
+def compare_files(world: World) -> None:
+    """They last as long as what they are attached to."""
+    attached = Attachment.objects.filter(message__account_id=world.alice.pk)
+    kept = Upload.objects.filter(account_id=world.alice.pk, expires_at=None)
+    assert {each.pk for each in kept} == set(attached.values_list("upload", flat=True))
+
+
+def compare_writings(world: World) -> None:
+    """Jobs end when they shall, and the end is told once."""
+    writings = world.writings.items()
+    jobs = {job.pk: (job.status, job.wish) for job in Job.objects.filter(account=world.alice)}
+    wishes = {True: Job.Wish.CANCEL, False: Job.Wish.NONE}
+    assert jobs == {reply_id: (each.job, wishes[each.is_unwanted]) for reply_id, each in writings}
+    ends = Event.objects.filter(stream__in=world.writings, type="reply.ended")
+    told = [reply_id for reply_id, each in writings if each.is_told]
+    assert sorted(ends.values_list("stream_id", flat=True)) == sorted(told)
+
+
+def compare_money(world: World) -> None:
+    """Each is billed at most once, and nothing else is."""
+    writings = world.writings.items()
+    charges = {reply_id: bank.charge_of(reply_id).status for reply_id in world.writings}
+    assert charges == {reply_id: each.charge for reply_id, each in writings}
+    billed = [reply_id for reply_id, each in writings if each.is_billed]
+    paid = LedgerEntry.objects.filter(account=world.alice, kind="charge")
+    assert dict(paid.values_list("pk", "delta")) == dict.fromkeys(billed, -2 * COST)
+    balance = BALANCE_USD * NUSD_PER_USD - 2 * COST * len(billed)
+    assert bank.wallet_of(world.alice).balance == balance

@@ -1,0 +1,169 @@
+"""What conversations shall be, whatever is done to them: an oracle that knows no database."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from conversations.models import Conversation, Message
+from conversations.tests.hand import Call
+
+Shape = dict[str, Any]
+Source = Conversation.TitleSource
+USER, ASSISTANT = Message.Role.USER, Message.Role.ASSISTANT
+RUNNING, COMPLETED, FAILED, CANCELLED = Message.Status
+HELD, SETTLED, EXPIRED, RELEASED = "held", "settled", "expired", "released"
+
+
+@dataclass
+class Said:
+    """A message. `files` are the names of what goes with it; `error` is why a reply failed."""
+
+    id: UUID
+    role: str
+    parent: UUID | None
+    content: str = ""
+    reasoning: str = ""
+    status: str = COMPLETED
+    error: str | None = None
+    files: tuple[str, ...] = ()
+
+    @property
+    def beginning(self) -> str:
+        return self.content or next(iter(self.files), "")
+
+
+@dataclass
+class Talk:
+    """A conversation. `said` is in the order in which it came."""
+
+    id: UUID
+    title: str = ""
+    source: str = Source.FIRST_MESSAGE
+    space: UUID | None = None
+    leaf: UUID | None = None
+    said: dict[UUID, Said] = field(default_factory=dict)
+    shared: Shape | None = None
+    is_deleted: bool = False
+
+    @property
+    def running(self) -> Said | None:
+        return next((each for each in self.said.values() if each.status == RUNNING), None)
+
+    @property
+    def first(self) -> Said | None:
+        return next(iter(self.said.values()), None)
+
+    @property
+    def characters(self) -> int:
+        ended = [each for each in self.said.values() if each.status != RUNNING]
+        return sum(len(each.content) + len(each.reasoning) for each in ended)
+
+    def branch(self, leaf: UUID | None) -> list[Said]:
+        """From its root to that message."""
+        branch: list[Said] = []
+        while leaf is not None:
+            branch.append(self.said[leaf])
+            leaf = branch[-1].parent
+        return branch[::-1]
+
+    def given(self, question: Said) -> int:
+        """How many messages a model is given with the question, which is among them."""
+        earlier = self.branch(question.parent)
+        return 1 + sum(each.role == USER or each.content != "" for each in earlier)
+
+    def add(self, question: Said, reply: Said) -> None:
+        """The question may be there."""
+        self.said |= {question.id: question, reply.id: reply}
+        self.leaf = reply.id
+        if self.source == Source.FIRST_MESSAGE and not self.title:
+            self.title = question.beginning
+
+    def rename(self, title: str) -> None:
+        """By its user."""
+        self.source = Source.USER if title else Source.FIRST_MESSAGE
+        self.title = title or (self.first.beginning if self.first else "")
+
+    def entitle(self, title: str) -> bool:
+        """By a model. Is it called so now?"""
+        if self.is_deleted or self.source != Source.FIRST_MESSAGE:
+            return False
+        self.title, self.source = title, Source.MODEL
+        return True
+
+    def public(self) -> Shape:
+        """What others read once it is shared now."""
+        branch = self.branch(self.leaf)
+        is_its_own = self.source == Source.USER or not branch
+        is_of_these = self.source == Source.MODEL and branch[:1] == [self.first]
+        shown = [each for each in branch if each.status != RUNNING and each.content]
+        return {
+            "title": self.title if is_its_own or is_of_these else branch[0].content,
+            "messages": [(each.role, each.content) for each in shown],
+        }
+
+
+@dataclass
+class Writing:
+    """A reply as its process sees it: what its log has, what has become of its charge and its job,
+    and whether its user has been told the end."""
+
+    call: Call
+    talk: Talk
+    log: list[tuple[str, str]] = field(default_factory=list)
+    is_saved: bool = False
+    is_unwanted: bool = False
+    is_told: bool = False
+    charge: str = HELD
+    job: str = RUNNING
+
+    @property
+    def is_billed(self) -> bool:
+        return self.charge in (SETTLED, EXPIRED)
+
+    @property
+    def length(self) -> int:
+        """Of its log, in code points."""
+        return sum(len(text) for _, text in self.log)
+
+    def text(self, kind: str = "text") -> str:
+        return "".join(text for each, text in self.log if each == kind)
+
+    def expire(self) -> None:
+        """Nobody settles it."""
+        if self.charge == HELD:
+            self.charge = EXPIRED if self.is_saved else RELEASED
+
+    def conclude(self, charge: str, error: str | None) -> None:
+        """Its process ends it. Whoever has let its charge expire has interrupted it."""
+        if self.charge == HELD:
+            self.charge = charge
+        else:
+            error = "interrupted"
+        self._end(error)
+
+    def give_up(self, error: str) -> None:
+        """Nobody can conclude it."""
+        self.expire()
+        self._end("cancelled" if self.is_unwanted else error)
+
+    def let_go(self) -> None:
+        """Its user need not wait."""
+        self._tell("cancelled")
+
+    def _end(self, error: str | None) -> None:
+        self.job = _status(error)
+        self._tell(error)
+
+    def _tell(self, error: str | None) -> None:
+        if not self.is_told and not self.talk.is_deleted:
+            reply = self.talk.said[self.call.id]
+            reply.content, reply.reasoning = self.text(), self.text("reasoning")
+            reply.status = _status(error)
+            reply.error = error if reply.status == FAILED else None
+        self.is_told = True
+
+
+def _status(error: str | None) -> str:
+    if error is None:
+        return COMPLETED
+    return CANCELLED if error == "cancelled" else FAILED

@@ -1,0 +1,373 @@
+"""Somebody's conversations, and what the oracle says of them: whatever is done is done to both.
+
+The web interface is asked, but for replies: what their requests do is done step by step, so that
+one may begin long after it was drafted, as where two meet.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from billing.errors import IdempotencyInProgress, IdempotencyMismatch
+from billing.tests import bank
+from billing.tests.web_app import client_of
+from billing.types import Ending, Once
+from common.errors import DomainError, NotFound
+from conversations.errors import ReplyRunning
+from conversations.models import Conversation, Message
+from conversations.selectors.conversations import get_conversation
+from conversations.selectors.messages import find_earlier, get_message, is_answer
+from conversations.services import sending, titles
+from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
+from conversations.tests.hand import COST, Call
+from conversations.tests.speaker import BALANCE_ONLY
+from conversations.tests.story import (
+    ASSISTANT,
+    FAILED,
+    RUNNING,
+    USER,
+    Said,
+    Shape,
+    Talk,
+    Writing,
+)
+from conversations.tests.writers import Writers
+from files.errors import UploadNotFound
+from files.models import Upload
+from tests.personas import new_user
+
+BALANCE_USD = 1_000
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Request:
+    """A request for a reply: to the `question`, or to something new after `parent` with these
+    `files`. `follows`: only while `parent` is the end of the branch that is shown. `refusal`: what
+    its draft is answered with."""
+
+    talk: Talk
+    once: Once | None
+    ask: Callable[[Conversation], Draft]
+    question: UUID | None = None
+    parent: UUID | None = None
+    follows: bool = False
+    files: tuple[str, ...] = ()
+    refusal: type[DomainError] | None = None
+    draft: Draft | None = None
+
+
+class World(Writers):
+    """What happens to which of them is picked by a number."""
+
+    def __init__(self) -> None:
+        super().__init__(new_user("alice", plan="max", balance_usd=BALANCE_USD))
+        self.client = client_of(self.alice)
+        self.owner = bank.live_owner()
+        self.talks: dict[UUID, Talk] = {}
+        self.spaces: list[UUID] = []
+        self.uploads: dict[str, UUID] = {}
+        self.sent: list[Callable[..., None]] = []
+        self.waiting: list[Request] = []
+        self.named: dict[tuple[str, str], tuple[bytes, UUID]] = {}
+        # Where links lead; None: nowhere any more.
+        self.links: dict[str, Talk | None] = {}
+
+    # --- Conversations ----------------------------------------------------------------------------
+
+    def begin_conversation(self, pick: int) -> None:
+        space = one([*self.spaces, None], pick)
+        body = {"model": BALANCE_ONLY, "space_id": text(space)}
+        talk = Talk(UUID(self.ask("POST", "", body)["id"]), space=space)
+        self.talks[talk.id] = talk
+
+    def rename(self, talk: Talk, title: str) -> None:
+        self.ask("PATCH", f"/{talk.id}", {"title": title})
+        talk.rename(title)
+
+    def entitle(self, pick: int) -> None:
+        """By a model, whose call may have taken until now."""
+        talks = [*self.talks.values(), *(each.talk for each in self.writings.values())]
+        talk = one(talks, pick)
+        _, charge = bank.hold(self.alice, COST, owner=self.owner, funding="platform")
+        ending = Ending(charge, self.alice.pk, "settled", COST, 5, 10)
+        _, title = titles.conclude(conversation_id=talk.id, ending=ending, title="Made")
+        assert title == ("Made" if talk.entitle("Made") else None)
+
+    def switch(self, pick: int) -> None:
+        """To another branch."""
+        if said := self.said:
+            talk, message = one(said, pick)
+            self.ask("PATCH", f"/{talk.id}", {"active_leaf_id": text(message.id)})
+            talk.leaf = message.id
+
+    def move(self, talk: Talk, pick: int) -> None:
+        space = one([*self.spaces, None], pick)
+        self.ask("PATCH", f"/{talk.id}", {"space_id": text(space)})
+        talk.space = space
+
+    def delete(self, talk: Talk) -> None:
+        self.ask("DELETE", f"/{talk.id}")
+        self.ask("GET", f"/{talk.id}", expected=404)
+        if talk.running:
+            self.writings[talk.running.id].is_unwanted = True
+        talk.is_deleted = True
+        del self.talks[talk.id]
+        self.void_link(talk)
+
+    def make_space(self) -> None:
+        made = self.client.post("/api/spaces", {"name": "Sea"}, format="json")
+        self.spaces.append(UUID(made.json()["id"]))
+
+    def delete_space(self, pick: int) -> None:
+        space = one(self.spaces, pick)
+        self.spaces.remove(space)
+        assert self.client.delete(f"/api/spaces/{space}").status_code == 204
+        for talk in self.talks.values():
+            talk.space = None if talk.space == space else talk.space
+
+    def share(self, talk: Talk) -> None:
+        path, shown = f"/{talk.id}/share", talk.public()
+        if not shown["messages"]:
+            self.ask("POST", path, expected=409)
+            return
+        link = self.ask("POST", path, expected=200 if talk.shared else 201)["share_token"]
+        assert (self.links.get(link) is talk) == (talk.shared is not None)
+        talk.shared = shown
+        self.links[link] = talk
+
+    def revoke(self, talk: Talk) -> None:
+        self.ask("DELETE", f"/{talk.id}/share")
+        talk.shared = None
+        self.void_link(talk)
+
+    def void_link(self, talk: Talk) -> None:
+        self.links = {link: None if of is talk else of for link, of in self.links.items()}
+
+    def upload(self) -> None:
+        upload = Upload.objects.create(
+            account=self.alice,
+            name=f"{len(self.uploads)}.bin",
+            media_type="application/octet-stream",
+            is_text=False,
+            size=7,
+            expires_at=timezone.now() + timedelta(days=1),
+        )
+        self.uploads[upload.name] = upload.pk
+
+    # --- Requests for replies ---------------------------------------------------------------------
+
+    def say(
+        self, talk: Talk, where: int, words: str, file: int, name: str | None, *, waits: bool
+    ) -> None:
+        """At the end of the branch that is shown, at the root, or after some message. A file goes
+        with every fourth message, and with one without words."""
+        files = () if words and file % 4 else (one([*self.uploads], file),)
+        places: list[Shape] = [{}, {}, {"parent_id": None}]
+        places += [{"parent_id": message_id} for message_id in talk.said]
+        place = one(places, where)
+        send = partial(self.send, talk, words, files, place, name)
+        self.sent.append(send)
+        send(waits=waits)
+
+    def regenerate(self, pick: int, name: str | None, *, waits: bool) -> None:
+        if said := self.said:
+            send = partial(self.send_anew, *one(said, pick), name)
+            self.sent.append(send)
+            send(waits=waits)
+
+    def send_again(self, pick: int, *, waits: bool) -> None:
+        """The very request."""
+        if self.sent:
+            one(self.sent, pick)(waits=waits)
+
+    def send(
+        self,
+        talk: Talk,
+        words: str,
+        files: tuple[str, ...],
+        place: Shape,
+        name: str | None,
+        *,
+        waits: bool,
+    ) -> None:
+        upload_ids = [self.uploads[each] for each in files]
+        parent = place.get("parent_id", talk.leaf)
+        refusal: type[DomainError] | None = None
+        if any(map(is_gone, upload_ids)):
+            refusal = UploadNotFound
+        elif any(each.status == RUNNING for each in talk.branch(parent)):
+            refusal = ReplyRunning
+        body: Shape = {"content": words, "upload_ids": upload_ids, **place}
+        request = Request(
+            talk,
+            once_of(f"/{talk.id}", name, str(body)),
+            partial(draft_message, self.alice, content=words, upload_ids=upload_ids, **place),
+            parent=parent,
+            follows=not place,
+            files=files,
+            refusal=refusal,
+        )
+        self.request(request, waits=waits)
+
+    def send_anew(self, talk: Talk, message: Said, name: str | None, *, waits: bool) -> None:
+        def ask(conversation: Conversation) -> Draft:
+            row = get_message(self.alice, talk.id, message.id)
+            return draft_regeneration(self.alice, conversation, row)
+
+        once = once_of(f"/{talk.id}/{message.id}", name, "")
+        question = message.id if message.role == USER else message.parent
+        self.request(Request(talk, once, ask, question=question), waits=waits)
+
+    def stop(self, pick: int) -> None:
+        if said := self.said:
+            talk, message = one(said, pick)
+            runs = message.status == RUNNING
+            expected = 404 if message.role == USER else 202 if runs else 200
+            self.ask("POST", f"/{talk.id}/messages/{message.id}/stop", expected=expected)
+            if runs:
+                self.writings[message.id].is_unwanted = True
+
+    def request(self, request: Request, *, waits: bool) -> None:
+        """What the view does, as far as the draft."""
+        talk, once = request.talk, request.once
+        if talk.is_deleted:
+            with pytest.raises(NotFound):
+                get_conversation(self.alice, talk.id)
+            return
+        conversation = get_conversation(self.alice, talk.id)
+        if self.is_anothers(once):
+            with pytest.raises(IdempotencyMismatch):
+                find_earlier(self.alice, once)
+            return
+        earlier, made = find_earlier(self.alice, once), self.made(talk, once)
+        assert (earlier and earlier.pk) == (made and made.id)
+        if earlier and made:
+            if made.status == RUNNING:
+                with pytest.raises(IdempotencyInProgress):
+                    is_answer(self.alice, earlier)
+                return
+            assert is_answer(self.alice, earlier) != self.is_to_be_repeated(made)
+            if not self.is_to_be_repeated(made):
+                return
+            ask = partial(draft_repeat, self.alice, failed=earlier)
+            request = Request(talk, once, ask, question=made.parent, parent=made.id, follows=True)
+        if request.refusal is not None:
+            with pytest.raises(request.refusal):
+                request.ask(conversation)
+            return
+        request.draft = request.ask(conversation)
+        self.waiting.append(request)
+        if not waits:
+            self.go_on(-1)
+
+    def go_on(self, pick: int) -> None:
+        """With a request, before which something may have come since it was drafted."""
+        if not self.waiting:
+            return
+        request = self.waiting.pop(pick % len(self.waiting))
+        assert request.draft is not None
+        begin = partial(
+            sending.begin,
+            draft=request.draft,
+            once=request.once,
+            owner_id=self.owner,
+            request_id="req_test",
+        )
+        if refusal := self.refusal_of(request):
+            with pytest.raises(refusal):
+                begin()
+            return
+        begun = begin()
+        if isinstance(begun, Message):
+            made = self.made(request.talk, request.once)
+            assert made is not None
+            assert (begun.pk, self.is_to_be_repeated(made)) == (made.id, False)
+        else:
+            self.begun(request, Call(begun, self.owner))
+
+    def is_anothers(self, once: Once | None) -> bool:
+        """Does its name stand for another request?"""
+        if once is None or (named := self.named.get((once.route, once.key))) is None:
+            return False
+        return named[0] != once.digest
+
+    def refusal_of(self, request: Request) -> type[DomainError] | None:
+        """Of what was drafted before."""
+        talk, once = request.talk, request.once
+        if self.is_anothers(once):
+            return IdempotencyMismatch
+        if made := self.made(talk, once):
+            is_again = self.is_to_be_repeated(made)
+            if made.status == RUNNING or (is_again and request.question is None):
+                return IdempotencyInProgress
+            if not is_again:
+                return None
+        if talk.is_deleted:
+            return NotFound
+        if talk.running or (request.follows and talk.leaf != request.parent):
+            return ReplyRunning
+        is_new = request.question is None
+        is_lost = is_new and any(is_gone(self.uploads[each]) for each in request.files)
+        return UploadNotFound if is_lost else None
+
+    def begun(self, request: Request, call: Call) -> None:
+        talk, begun = request.talk, call.begun
+        if request.question is None:
+            content, parent = begun.question.content, request.parent
+            question = Said(begun.question.pk, USER, parent, content, files=request.files)
+        else:
+            question = talk.said[request.question]
+        assert begun.question.pk == question.id
+        given = begun.reply.context
+        assert given["messages"] + given["omitted"] == talk.given(question)
+        talk.add(question, Said(call.id, ASSISTANT, question.id, status=RUNNING))
+        self.writings[call.id] = Writing(call, talk)
+        self.owner = bank.live_owner()
+        if once := request.once:
+            self.named[once.route, once.key] = (once.digest, call.id)
+
+    def made(self, talk: Talk, once: Once | None) -> Said | None:
+        """The reply that the very request has brought."""
+        if once is None or talk.is_deleted:
+            return None
+        digest, reply_id = self.named.get((once.route, once.key), (b"", None))
+        return talk.said[reply_id] if reply_id and digest == once.digest else None
+
+    def is_to_be_repeated(self, reply: Said) -> bool:
+        return reply.status == FAILED and not self.writings[reply.id].is_billed
+
+    # --- How it is done ---------------------------------------------------------------------------
+
+    @property
+    def said(self) -> list[tuple[Talk, Said]]:
+        return [(talk, said) for talk in self.talks.values() for said in talk.said.values()]
+
+    def ask(self, method: str, path: str, body: Shape | None = None, *, expected: int = 0) -> Any:
+        call = getattr(self.client, method.lower())
+        answer = call(f"/api/conversations{path}", body, format="json" if body else None)
+        assert answer.status_code in ([expected] if expected else range(200, 300))
+        return answer.json() if answer.content else None
+
+
+def one(items: Sequence[T], pick: int) -> T:
+    """The last as often as the first."""
+    return items[pick % len(items)]
+
+
+def text(value: UUID | str | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def once_of(route: str, name: str | None, body: str) -> Once | None:
+    return None if name is None else Once(route, name, body.encode())
+
+
+def is_gone(upload_id: UUID) -> bool:
+    return Upload.objects.filter(pk=upload_id, expires_at__lte=timezone.now()).exists()

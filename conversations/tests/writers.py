@@ -1,0 +1,101 @@
+"""The processes that write replies, played by hand: what each does to its own is done to the oracle
+too."""
+
+from uuid import UUID
+
+from accounts.models import User
+from billing.tests import bank
+from billing.types import Ending
+from common.errors import DomainError, ServiceUnavailable
+from conversations.events import Kind, Piece
+from conversations.services import outcomes
+from conversations.services.outcomes import Said
+from conversations.tests.hand import COST
+from conversations.tests.story import HELD, RELEASED, RUNNING, SETTLED, Writing
+from events.types import NewEvent
+from inference.errors import CallCancelled, UpstreamFailed
+
+# What comes of a reply at a time.
+PIECE = "Very 🌊."
+
+
+class Writers:
+    """Which of the replies is picked by a number. Nothing happens where there is none, nor to one
+    that it cannot happen to."""
+
+    def __init__(self, alice: User) -> None:
+        self.alice = alice
+        self.writings: dict[UUID, Writing] = {}
+
+    def tell(self, pick: int, kind: Kind, *, saves: bool) -> None:
+        if not (writing := self.open(pick)) or writing.is_told:
+            return
+        writing.call.tell(Piece(kind, PIECE), offset=writing.length)
+        writing.log.append((kind, PIECE))
+        if saves and writing.charge == HELD:
+            writing.call.save()
+            writing.is_saved = True
+
+    def settle(self, pick: int, failure: DomainError | None) -> None:
+        """With a piece that is not told yet."""
+        if writing := self.open(pick):
+            untold = writing.call.deltas(Piece("text", PIECE), offset=writing.length)
+            if not writing.is_told:
+                writing.log.append(("text", PIECE))
+            said = said_of(writing, failure, untold)
+            ending = Ending(writing.call.id, self.alice.pk, "settled", COST, 5, 10)
+            writing.call.conclude(ending, said)
+            writing.conclude(SETTLED, failure.code if failure else None)
+
+    def settle_all(self) -> None:
+        while self.open(0):
+            self.settle(0, None)
+
+    def release(self, pick: int) -> None:
+        """Its provider has failed before anything came."""
+        if (writing := self.open(pick)) and not writing.log:
+            writing.call.release(UpstreamFailed())
+            writing.conclude(RELEASED, UpstreamFailed.code)
+
+    def let_go(self, pick: int) -> None:
+        """Of the user, where they have stopped it."""
+        if (writing := self.open(pick)) and writing.is_unwanted:
+            said = said_of(writing, CallCancelled(), [])
+            outcomes.let_go(reply_id=writing.call.id, attempt=1, said=said)
+            writing.let_go()
+
+    def die(self, pick: int) -> None:
+        if writing := self.open(pick):
+            writing.call.die()
+            writing.give_up("interrupted")
+
+    def drain(self, pick: int) -> None:
+        """It begins no calls any more."""
+        if (writing := self.open(pick)) and not writing.log:
+            failure = ServiceUnavailable()
+            outcomes.give_up(reply_id=writing.call.id, attempt=1, failure=failure)
+            writing.give_up(failure.code)
+
+    def lose_the_charge(self, pick: int) -> None:
+        """To another hold of the account, which found that the lease was over."""
+        if writing := self.open(pick):
+            bank.expire(writing.call.id)
+            writing.expire()
+
+    def end_again(self, pick: int) -> None:
+        """What has ended: because nobody heard of that, or took the process for dead."""
+        over = [each for each in self.writings.values() if each.job != RUNNING]
+        if over:
+            call = over[pick % len(over)].call
+            call.settle("Another text.")
+            call.die()
+
+    def open(self, pick: int) -> Writing | None:
+        """One that has not ended; its user may have been let go, its conversation be deleted."""
+        writings = [each for each in self.writings.values() if each.job == RUNNING]
+        return writings[pick % len(writings)] if writings else None
+
+
+def said_of(writing: Writing, failure: DomainError | None, untold: list[NewEvent]) -> Said:
+    content, reasoning = writing.text(), writing.text("reasoning")
+    return Said(content=content, reasoning=reasoning, failure=failure, untold=untold)
