@@ -49,10 +49,10 @@ def _production(started: Stores) -> dict[str, str]:
         "SECRET_KEY": secrets.token_hex(32),
         "API_KEY_PEPPER": secrets.token_hex(32),
         "ALLOWED_HOSTS": "127.0.0.1",
-        "PUBLIC_BASE_URL": "http://127.0.0.1",
+        "PUBLIC_BASE_URL": "https://127.0.0.1",
         "OUTPUTS_DIR": f"{started.folder}/outputs",
         "UPLOADS_DIR": f"{started.folder}/uploads",
-        "EMAIL_URL": "smtp://127.0.0.1",
+        "EMAIL_URL": "smtp+tls://127.0.0.1",
         "DEFAULT_FROM_EMAIL": "bench@example.com",
     }
 

@@ -41,7 +41,7 @@ PRODUCTION = {
     "DJANGO_SETTINGS_MODULE": "config.settings.prod",
     "ALLOWED_HOSTS": "127.0.0.1",
     "PUBLIC_BASE_URL": "https://example.com",
-    "EMAIL_URL": "smtp://mail.example.com",
+    "EMAIL_URL": "smtp+tls://mail.example.com",
     "DEFAULT_FROM_EMAIL": "noreply@example.com",
     "GOOGLE_JWKS_URL": "https://keys.example.com",
     "SIMULATOR_URL": "",

@@ -16,6 +16,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 
 MINIMUM_SECRET_LENGTH = 32
+# A random secret of 32 hexadecimal digits has 14 different ones on average, and hardly ever 8.
+MINIMUM_DIFFERENT_CHARACTERS = 8
 # Labels of letters, digits and hyphens, at least two of them: no scheme, port, path or wildcard.
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
 _SMTP = "django.core.mail.backends.smtp.EmailBackend"
@@ -42,10 +44,7 @@ def production_dangers() -> Iterator[str]:
         yield "Providers are simulated: remove SIMULATED_PROVIDERS and SIMULATOR_URL."
     if settings.SELF_SERVICE_TOPUP:
         yield "Accounts may credit themselves: remove SELF_SERVICE_TOPUP."
-    for name in ("SECRET_KEY", "API_KEY_PEPPER"):
-        value: str = getattr(settings, name)
-        if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
-            yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
+    yield from _secret_dangers()
     if not settings.GOOGLE_JWKS_URL.startswith("https://"):
         yield "GOOGLE_JWKS_URL must begin with https: keys from there open accounts."
     yield from _network_dangers()
@@ -55,7 +54,28 @@ def production_dangers() -> Iterator[str]:
             yield f"{name} must be an absolute path, the same for web and worker."
 
 
+def _secret_dangers() -> Iterator[str]:
+    for name in ("SECRET_KEY", "API_KEY_PEPPER"):
+        value: str = getattr(settings, name)
+        if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
+            yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
+        elif len(set(value)) < MINIMUM_DIFFERENT_CHARACTERS:
+            yield (
+                f"{name} must be random: it has fewer than {MINIMUM_DIFFERENT_CHARACTERS} "
+                "different characters."
+            )
+    if settings.SECRET_KEY and settings.SECRET_KEY == settings.API_KEY_PEPPER:
+        yield "API_KEY_PEPPER must not be the SECRET_KEY: one that leaks must not open both."
+
+
 def _network_dangers() -> Iterator[str]:
+    if not settings.ALLOWED_HOSTS or any(_is_wildcard(host) for host in settings.ALLOWED_HOSTS):
+        yield "ALLOWED_HOSTS must name your hosts: with * a request may claim to be for any host."
+    for name in ("PUBLIC_BASE_URL", "WEB_APP_URL"):
+        if not _is_https(getattr(settings, name)):
+            yield f"{name} must begin with https: its links carry tokens."
+    if not all(_is_https(origin) for origin in settings.CORS_ALLOWED_ORIGINS):
+        yield "CORS_ALLOWED_ORIGINS must begin with https: pages there hold tokens."
     if settings.API_HOST and not _HOST_NAME.fullmatch(settings.API_HOST):
         yield "API_HOST must be a host name and nothing else, like api.example.com."
     elif settings.API_HOST and _public_host() == settings.API_HOST:
@@ -67,8 +87,20 @@ def _network_dangers() -> Iterator[str]:
 def _mail_dangers() -> Iterator[str]:
     if settings.EMAIL_BACKEND != _SMTP or not settings.EMAIL_HOST:
         yield "EMAIL_URL must name an SMTP server: mails carry tokens, which do not belong in logs."
+    elif not (settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL):
+        yield "EMAIL_URL must begin with smtp+tls or smtp+ssl: mails carry tokens."
     if "@" not in settings.DEFAULT_FROM_EMAIL:
         yield "DEFAULT_FROM_EMAIL must be the address that mails come from."
+
+
+def _is_wildcard(host: str) -> bool:
+    """Does Django take any host for this entry? (".com" and the like are as good as any.)"""
+    return not host.strip(". ") or "*" in host or (host.startswith(".") and "." not in host[1:])
+
+
+def _is_https(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "https" and bool(parts.hostname)
 
 
 def _public_host() -> str:
