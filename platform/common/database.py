@@ -26,7 +26,7 @@ STATEMENT_SECONDS = 5.0
 # Seconds for asking the server to cancel a statement that took too long; then the line is cut.
 CANCEL_SECONDS = 1.0
 # Connections that lanes may keep, beside those of the pool.
-MAX_LANES = 9
+MAX_LANES = 10
 
 Row = tuple[Any, ...]
 

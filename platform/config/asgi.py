@@ -28,6 +28,7 @@ from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
 from common.ratelimit import get_rate_limiter
 from common.turns import Turns
+from config import health
 from config.checks import refuse_unsafe_production
 from config.sockets import application as sockets
 from events.hub import get_hub
@@ -70,6 +71,8 @@ limited_django_application = ClientLimit(_by_work)
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
     """Route by kind, by host, and by the first segment of the path."""
     match scope["type"]:
+        case "http" if scope["path"] in health.PATHS:
+            await health.application(scope, send)
         case "http" if is_for_v1(scope):
             await v1_application(scope, receive, send)
         case "http":

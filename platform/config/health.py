@@ -1,0 +1,133 @@
+"""Is this process alive, and should it be sent requests? For load balancers and orchestrators.
+
+`GET /livez` answers 200 as long as the event loop runs. `GET /readyz` answers 200, or 503 where the
+process cannot do its work: `{"status": "ready" | "not_ready", "checks": {name: state}}`. Both are
+answered on every host, because a probe knows a process by its address, and to everybody, because
+they tell nothing but these words.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from typing import cast
+
+import psycopg
+import structlog
+from django.conf import settings
+from django.db.migrations.loader import MigrationLoader
+from msgspec import json
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from common.asgi import Scope, Send
+from common.database import DatabaseUnavailable, Row, get_database
+from common.perloop import PerLoop
+from common.threads import in_thread
+from inference.runtime import get_runtime
+
+log = structlog.get_logger(__name__)
+
+PATHS = frozenset({"/livez", "/readyz"})
+# Seconds. A probe is answered within the sum, whatever the stores do.
+DATABASE_SECONDS = 2.0
+REDIS_SECONDS = 0.5
+# However many probes come, the stores are asked once in so many seconds.
+KEPT_SECONDS = 1.0
+# Without these nothing can be done. Without Redis everything can, if more slowly.
+REQUIRED = ("process", "database", "migrations")
+
+OK = "ok"
+UNAVAILABLE = "unavailable"
+
+_APPLIED = "SELECT app, name FROM django_migrations"
+
+Migration = tuple[str, str]
+
+
+class Readiness:
+    """What the stores of one event loop answered last."""
+
+    def __init__(self) -> None:
+        # A connection of its own: a process that is busy is not one that cannot work.
+        self._lane = get_database().lane()
+        self._stores: dict[str, str] = {}
+        self._asked_at = -KEPT_SECONDS
+        self._asking = asyncio.Lock()
+        self._expected: frozenset[Migration] | None = None
+        self._query: asyncio.Task[list[Row]] | None = None
+
+    async def checks(self) -> dict[str, str]:
+        """A state for each of `process`, `database`, `migrations` and `redis`: "ok" or what is
+        wrong."""
+        async with self._asking:
+            if time.monotonic() - self._asked_at >= KEPT_SECONDS:
+                self._stores = await self._ask()
+                self._asked_at = time.monotonic()
+        return {"process": "draining" if get_runtime().draining else OK, **self._stores}
+
+    async def _ask(self) -> dict[str, str]:
+        (database, migrations), redis = await asyncio.gather(self._database(), _redis())
+        return {"database": database, "migrations": migrations, "redis": redis}
+
+    async def _database(self) -> tuple[str, str]:
+        """The states of the database and of its migrations."""
+        if self._query is None:
+            self._query = asyncio.create_task(self._lane.rows(_APPLIED))
+        # The query is not cancelled: psycopg would wait until a frozen server confirms that.
+        done, _ = await asyncio.wait([self._query], timeout=DATABASE_SECONDS)
+        if not done:
+            return UNAVAILABLE, "unknown"
+        query, self._query = self._query, None
+        try:
+            rows = query.result()
+        except psycopg.errors.UndefinedTable:
+            return OK, "pending"
+        except DatabaseUnavailable:
+            return UNAVAILABLE, "unknown"
+        if self._expected is None:
+            self._expected = await in_thread(_migrations_of_the_code)
+        return OK, OK if self._expected <= set(rows) else "pending"
+
+
+async def _redis() -> str:
+    try:
+        async with asyncio.timeout(REDIS_SECONDS), Redis.from_url(settings.REDIS_URL) as redis:
+            await cast(Awaitable[bool], redis.ping())
+    except (RedisError, OSError, TimeoutError):
+        return UNAVAILABLE
+    return OK
+
+
+def _migrations_of_the_code() -> frozenset[Migration]:
+    return frozenset(MigrationLoader(None).disk_migrations)
+
+
+_readiness = PerLoop(Readiness)
+
+
+async def application(scope: Scope, send: Send) -> None:
+    """Answer a request for one of PATHS. A body is not read."""
+    if scope["method"] not in ("GET", "HEAD"):
+        await _answer(scope, send, 405, {"detail": "Use GET."})
+        return
+    if scope["path"] == "/livez":
+        await _answer(scope, send, 200, {"status": "alive"})
+        return
+    checks = await _readiness.get().checks()
+    if failed := [name for name in REQUIRED if checks[name] != OK]:
+        log.warning("health.not_ready", checks=checks)
+    status = "not_ready" if failed else "ready"
+    await _answer(scope, send, 503 if failed else 200, {"status": status, "checks": checks})
+
+
+async def _answer(scope: Scope, send: Send, status: int, content: Mapping[str, object]) -> None:
+    body = json.encode(content)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    ]
+    if status == 405:
+        headers.append((b"allow", b"GET, HEAD"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})

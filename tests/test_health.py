@@ -1,0 +1,145 @@
+"""`/livez` and `/readyz`: what a load balancer asks a web process, in fair weather and foul."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from django.db import connection
+
+from common.ids import uuid7
+from simulator.process import RunningSimulator
+from tests.chaos import calls
+from tests.chaos.proxy import DoorProxy, LossyProxy
+from tests.own_redis import OwnRedis
+from tests.personas import new_key, new_user
+from tests.service import Web, database_url, running_web
+
+ALL_WELL = {"process": "ok", "database": "ok", "migrations": "ok", "redis": "ok"}
+
+
+def ready(web: Web) -> tuple[int, dict[str, str]]:
+    answer = httpx.get(f"{web.url}/readyz", timeout=10)
+    return answer.status_code, answer.json()["checks"]
+
+
+def wait_until_ready(web: Web) -> None:
+    calls.wait_for(lambda: ready(web)[0] == 200)
+
+
+def through(port: int) -> str:
+    """The URL of the test's database behind a proxy."""
+    real = connection.get_connection_params()["port"]
+    return database_url().replace(f":{real}/", f":{port}/")
+
+
+def postgres_port() -> int:
+    return int(connection.get_connection_params()["port"])
+
+
+def test_a_process_that_works_is_alive_and_ready(web: Web) -> None:
+    alive = httpx.get(f"{web.url}/livez")
+    assert (alive.status_code, alive.json()) == (200, {"status": "alive"})
+    assert ready(web) == (200, ALL_WELL)
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz"])
+def test_a_probe_needs_neither_a_known_host_nor_credentials(web: Web, path: str) -> None:
+    answer = httpx.get(web.url + path, headers={"Host": "10.1.2.3"})
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz"])
+def test_a_head_has_no_body_and_a_post_is_refused(web: Web, path: str) -> None:
+    head = httpx.head(web.url + path)
+    assert (head.status_code, head.content) == (200, b"")
+    post = httpx.post(web.url + path, content=b"x")
+    assert (post.status_code, post.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_without_postgresql_it_is_alive_but_not_ready(simulator: RunningSimulator) -> None:
+    door = DoorProxy(postgres_port())
+    with door, running_web(simulator, DATABASE_URL=through(door.port)) as web:
+        assert ready(web)[0] == 200
+        with door.shut():
+            calls.wait_for(lambda: ready(web)[0] == 503)
+            assert ready(web)[1] == {
+                **ALL_WELL,
+                "database": "unavailable",
+                "migrations": "unknown",
+            }
+            assert httpx.get(f"{web.url}/livez").status_code == 200
+        wait_until_ready(web)
+
+
+def test_a_frozen_postgresql_keeps_no_probe_waiting(simulator: RunningSimulator) -> None:
+    lossy = LossyProxy(postgres_port())
+    with lossy, running_web(simulator, DATABASE_URL=through(lossy.port)) as web:
+        assert ready(web)[0] == 200
+        lossy.flowing.clear()
+        time.sleep(1.1)  # the last answer counts for a second
+        began = time.monotonic()
+        with ThreadPoolExecutor(10) as threads:
+            answers = list(threads.map(lambda _: ready(web)[0], range(10)))
+        assert answers == [503] * 10
+        assert time.monotonic() - began < 5
+        lossy.flowing.set()
+        wait_until_ready(web)
+
+
+def test_without_redis_it_is_ready_and_says_what_is_away(
+    simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    own = OwnRedis(tmp_path)
+    try:
+        with running_web(simulator, REDIS_URL=own.url) as web, own.dead():
+            calls.wait_for(lambda: ready(web)[1]["redis"] == "unavailable")
+            assert ready(web)[0] == 200
+    finally:
+        own.stop()
+
+
+@contextmanager
+def unapplied(app: str, name: str) -> Iterator[None]:
+    """As in a database that an older release has migrated."""
+    with psycopg.connect(database_url(), autocommit=True) as database:
+        where = (app, name)
+        database.execute("DELETE FROM django_migrations WHERE app = %s AND name = %s", where)
+        yield
+        database.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", where
+        )
+
+
+def test_an_older_database_is_not_ready_until_it_is_migrated(web: Web) -> None:
+    with unapplied("files", "0002_uploads"):
+        calls.wait_for(lambda: ready(web) == (503, {**ALL_WELL, "migrations": "pending"}))
+    wait_until_ready(web)
+
+
+@pytest.mark.usefixtures("committed")
+def test_a_draining_process_is_not_ready(simulator: RunningSimulator) -> None:
+    """Over a connection that was open before: new ones are not taken any more."""
+    alice = new_user("alice", plan="max", balance_usd=5)
+    _, key = new_key(alice)
+    marker = uuid7().hex
+    with (
+        running_web(simulator) as web,
+        httpx.Client(base_url=web.url, timeout=10) as probe,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        assert probe.get("/readyz").status_code == 200
+        body = calls.body(marker, stream=True, tokens=40, delay_ms=50)
+        stream = thread.submit(calls.post, web.url, key, body)
+        calls.wait_for(lambda: simulator.calls(marker))
+        os.kill(web.process.pid, signal.SIGTERM)
+        answer = probe.get("/readyz")
+        assert (answer.status_code, answer.json()["checks"]["process"]) == (503, "draining")
+        assert stream.result(timeout=20).status_code == 200
