@@ -24,4 +24,4 @@ USER app
 EXPOSE 8000
 # One process: start more containers to use more cores. Each drains its calls on SIGTERM.
 STOPSIGNAL SIGTERM
-CMD ["uvicorn", "config.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--loop", "uvloop", "--http", "config.http:HttpProtocol", "--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536", "--ws-per-message-deflate", "false", "--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "35"]
+CMD ["python", "-m", "config.serve", "--host", "0.0.0.0", "--port", "8000"]

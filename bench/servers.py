@@ -46,10 +46,7 @@ class Server:
 def uvicorn(application: str, environment: Mapping[str, str]) -> AbstractContextManager[Server]:
     """One uvicorn process with the service's flags, until the block ends."""
     port = free_port()
-    command = [sys.executable, "-m", "uvicorn", application, "--host", LOOPBACK]
-    command += ["--port", str(port), "--loop", "uvloop", "--http", "config.http:HttpProtocol"]
-    command += ["--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536"]
-    command += ["--ws-per-message-deflate", "false", "--no-access-log", "--no-proxy-headers"]
+    command = [*web_command(port), "--application", application]
     return _listening(application, command + _QUIET, port, _with_ours(environment))
 
 

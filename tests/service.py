@@ -14,10 +14,11 @@ from common.local.paths import PYTHONPATH
 from common.local.ports import LOOPBACK, answers, free_port
 from common.local.processes import Process
 from common.local.service import Service
+from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
+from config.serve import APPLICATION
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 
-APPLICATION = "config.asgi:application"
 # Without Mistral, which shows what a provider without a key looks like.
 SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl,deepgram"
 # A web app on an origin of its own, which may call /api.
@@ -47,11 +48,9 @@ def running_web(
 ) -> Iterator[Web]:
     """A web process until the block ends."""
     port = free_port()
-    command = web_command(port)
-    assert APPLICATION in command
     service = Service(
         name="web",
-        command=tuple(application if part == APPLICATION else part for part in command),
+        command=(*web_command(port), "--application", application),
         is_ready=lambda: answers(port, "/v1/models"),
         env={
             **environment_of_a_process(simulator),
@@ -62,7 +61,7 @@ def running_web(
             "GOOGLE_JWKS_URL": simulator.jwks_url,
             **environment,
         },
-        grace=45,
+        grace=DEFAULT_DRAIN_SECONDS + GRACE_SECONDS,
     )
     process = Process(service)
     try:

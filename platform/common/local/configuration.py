@@ -14,6 +14,7 @@ from common.local import postgres, redis
 from common.local.errors import LocalError
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import LOOPBACK, choose_ports, is_free, noted_ports
+from common.shutdown import drain_seconds
 
 DATABASE = "platform"
 INTERNAL = ("postgres", "redis", "model", "speech", "simulator")
@@ -52,6 +53,7 @@ class Configuration:
     own_client_ids: str | None
     simulated: tuple[str, ...]
     demo: bool
+    drain_seconds: int
     ports: Mapping[str, int]
 
     @property
@@ -119,7 +121,7 @@ def var_folder(environ: Mapping[str, str]) -> Path:
 def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> Configuration:
     """The configuration that `environ` asks for, with ports chosen - or, if `running`, as they are.
 
-    Raises LocalError for a PORT that is no port.
+    Raises LocalError for a PORT that is no port, and a DRAIN_SECONDS that is no number.
     """
     text = environ.get("PORT") or "8000"
     if not text.isdecimal() or not 0 < int(text) < 65_536:
@@ -141,6 +143,7 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
         simulated=_simulated(environ),
         # Demo accounts are for our own database; in somebody else's only on request.
         demo=not own_database or environ.get("DEMO") == "1",
+        drain_seconds=_drain_seconds(environ),
         ports=ports,
     )
 
@@ -156,6 +159,13 @@ def check(configuration: Configuration) -> None:
         _check_database(configuration.own_database)
     if configuration.own_redis:
         _check_redis(configuration.own_redis)
+
+
+def _drain_seconds(environ: Mapping[str, str]) -> int:
+    try:
+        return drain_seconds(environ)
+    except ValueError as error:
+        raise LocalError(str(error)) from None
 
 
 def _simulated(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from common.local import postgres, redis
 from common.local.configuration import DATABASE, Configuration
 from common.local.ports import LOOPBACK, answers
 from common.local.service import Service
+from common.shutdown import GRACE_SECONDS
 
 # Web listens last, so its first answer means that everything is ready.
 START_ORDER = (
@@ -27,9 +28,6 @@ STOP_ORDER = (
     ("postgres",),
 )
 
-DRAIN_SECONDS = 35
-# As long as they are given by the setting of that name, which is shorter.
-RUNNING_CALLS = "running calls, up to 30 s"
 QUEUES = "interactive,media,default"
 
 
@@ -154,23 +152,14 @@ def _worker(configuration: Configuration) -> Service:
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
         },
         is_ready=answers_ping,
-        grace=DRAIN_SECONDS + 5,
-        finishes=RUNNING_CALLS,
+        grace=configuration.drain_seconds + GRACE_SECONDS,
+        finishes=f"running calls, up to {configuration.drain_seconds} s",
     )
 
 
 def web_command(port: int) -> tuple[str, ...]:
     """A web process as in production, on this machine alone."""
-    return _python(
-        "uvicorn",
-        "config.asgi:application",
-        *("--host", LOOPBACK, "--port", str(port)),
-        *("--loop", "uvloop", "--http", "config.http:HttpProtocol"),
-        *("--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536"),
-        *("--ws-per-message-deflate", "false"),
-        *("--no-access-log", "--no-proxy-headers"),
-        *("--timeout-graceful-shutdown", str(DRAIN_SECONDS)),
-    )
+    return _python("config.serve", "--host", LOOPBACK, "--port", str(port))
 
 
 def _web(configuration: Configuration) -> Service:
@@ -179,6 +168,6 @@ def _web(configuration: Configuration) -> Service:
         command=web_command(configuration.port),
         env=configuration.env,
         is_ready=lambda: answers(configuration.port, "/v1/models"),
-        grace=DRAIN_SECONDS + 5,
-        finishes=RUNNING_CALLS,
+        grace=configuration.drain_seconds + GRACE_SECONDS,
+        finishes=f"running calls, up to {configuration.drain_seconds} s",
     )

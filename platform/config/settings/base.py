@@ -6,6 +6,7 @@ from typing import Any
 import django_stubs_ext
 import environ
 
+from common.shutdown import drain_seconds
 from common.times import ISO_UTC
 from config.settings.admin import *
 from providers.config import from_environ
@@ -262,8 +263,8 @@ PROVIDERS = from_environ(
 MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
 # Connections that the calls of a process share, beside those that its lanes keep.
 HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
-# Seconds that running calls are given to end after SIGTERM.
-DRAIN_SECONDS: int = env.int("DRAIN_SECONDS", 30)
+# Seconds that running calls are given to end after SIGTERM; common.shutdown says what follows.
+DRAIN_SECONDS: int = drain_seconds(env.ENVIRON)
 
 # The model of a chat whose user has chosen none.
 DEFAULT_CHAT_MODEL: str = env.str("DEFAULT_CHAT_MODEL", "gpt-6-luna")
