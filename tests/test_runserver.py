@@ -1,8 +1,12 @@
-"""`manage.py runserver` (daphne) serves both interfaces and sockets, as uvicorn does."""
+"""`manage.py runserver` (daphne) serves what uvicorn serves, and drains as it does."""
 
 import json
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -10,6 +14,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from accounts.models import User
+from billing.models import OwnerLease
 from common.ids import uuid7
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import LOOPBACK, answers, free_port
@@ -19,25 +24,21 @@ from events.tests.streams import append, new_stream
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import PASSWORD, new_key, new_user
-from tests.service import SIMULATED, database_url
+from tests.service import SIMULATED, Web, database_url
+
+pytestmark = pytest.mark.usefixtures("committed")
 
 
-@pytest.mark.usefixtures("committed")
-def test_runserver_serves_both_interfaces_and_sockets(simulator: RunningSimulator) -> None:
-    _, key = new_key(new_user("alice", plan="max", balance_usd=5))
+@contextmanager
+def runserver(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
+    """Until the block ends, without the reloader."""
     port = free_port()
-    url = f"http://{LOOPBACK}:{port}"
+    where = f"{LOOPBACK}:{port}"
+    command = ("runserver", "--noreload", "--nostatic", where)
     server = Process(
         Service(
             name="runserver",
-            command=(
-                sys.executable,
-                str(ROOT / "manage.py"),
-                "runserver",
-                "--noreload",
-                "--nostatic",
-                f"{LOOPBACK}:{port}",
-            ),
+            command=(sys.executable, str(ROOT / "manage.py"), *command),
             env={
                 "PYTHONPATH": PYTHONPATH,
                 "DJANGO_SETTINGS_MODULE": "config.settings.dev",
@@ -46,27 +47,64 @@ def test_runserver_serves_both_interfaces_and_sockets(simulator: RunningSimulato
                 "REDIS_URL": os.environ["REDIS_URL"],
                 "SIMULATOR_URL": simulator.url,
                 "SIMULATED_PROVIDERS": SIMULATED,
+                **environment,
             },
             is_ready=lambda: answers(port, "/v1/models"),
         )
     )
     try:
         server.wait_until_ready(timeout=30)
-        streamed = calls.post(url, key, calls.body(uuid7().hex, stream=True, tokens=5))
-        me = httpx.get(f"{url}/api/auth/me")
+        yield Web(port, server)
+    finally:
+        server.stop()
+
+
+def test_runserver_serves_both_interfaces_and_sockets(simulator: RunningSimulator) -> None:
+    _, key = new_key(new_user("alice", plan="max", balance_usd=5))
+    with runserver(simulator) as server:
+        streamed = calls.post(server.url, key, calls.body(uuid7().hex, stream=True, tokens=5))
+        me = httpx.get(f"{server.url}/api/auth/me")
         bob = {"email": f"bob-{uuid7().hex}@example.com", "password": PASSWORD}
-        token = httpx.post(f"{url}/api/auth/signup", json=bob).json()["access_token"]
+        signed_up = httpx.post(f"{server.url}/api/auth/signup", json=bob)
+        token = signed_up.json()["access_token"]
         stream_id = new_stream(User.objects.get(email=bob["email"]))
-        sockets = f"{url.replace('http', 'ws')}/api/council/ws"
+        sockets = f"{server.url.replace('http', 'ws')}/api/council/ws"
         with connect(f"{sockets}/{stream_id}?token={token}") as socket:
             append(stream_id, "hello")
             delivered = json.loads(socket.recv(10))
         with pytest.raises(InvalidStatus), connect(f"{sockets}/a/b"):
             pass
-    finally:
-        server.stop()
 
     assert streamed.text.endswith("data: [DONE]\n\n")
     assert me.status_code == 401
     assert me.json()["detail"]
     assert delivered["data"] == {"value": "hello"}
+
+
+@pytest.mark.parametrize("drain_seconds", [30, 1])
+def test_runserver_drains_its_calls_before_it_ends(
+    drain_seconds: int, simulator: RunningSimulator
+) -> None:
+    alice = new_user("alice", plan="max", balance_usd=5)
+    _, key = new_key(alice)
+    marker = uuid7().hex
+    with (
+        runserver(simulator, DRAIN_SECONDS=str(drain_seconds)) as server,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        request = calls.body(marker, stream=True, tokens=45, delay_ms=50)
+        stream = thread.submit(calls.post, server.url, key, request)
+        calls.wait_for(lambda: simulator.calls(marker))
+        os.kill(server.process.pid, signal.SIGTERM)
+        answer = stream.result(timeout=20)
+        assert server.process.wait_stopped()
+
+    charge = calls.only_charge(alice)
+    assert answer.text.endswith("data: [DONE]\n\n")
+    assert charge.status == "settled"
+    is_whole = drain_seconds == 30
+    assert ('"finish_reason":"stop"' in answer.text) == is_whole
+    assert ('"code":"service_unavailable"' in answer.text) != is_whole
+    assert (charge.tokens_out == 45) == is_whole
+    assert answer.text.count('"content":" ') <= charge.tokens_out
+    assert not OwnerLease.objects.filter(pk=charge.owner_id).exists()

@@ -1,11 +1,8 @@
 """The web process: `/v1` to its own application, sockets to theirs, the rest of HTTP to Django."""
 
-import asyncio
 import gc
 import os
-import signal
 from collections.abc import MutableMapping
-from types import FrameType
 from typing import Any
 
 # Whoever forgets to choose gets the settings that refuse to be unsafe; `make run` chooses dev.
@@ -22,19 +19,14 @@ from accounts.authentication import authenticate
 from common.asgi import Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
 from common.clientlimit import ClientLimit, is_for_authentication
-from common.database import get_database
 from common.filebodies import FileBodies
 from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
-from common.ratelimit import get_rate_limiter
 from common.turns import Turns
 from config import health
 from config.checks import refuse_unsafe_production
+from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.sockets import application as sockets
-from events.hub import get_hub
-from inference.runtime import get_runtime
-from jobs.host import get_job_host
-from providers import registry
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
 
@@ -68,8 +60,21 @@ async def _by_work(scope: Scope, receive: Receive, send: Send) -> None:
 limited_django_application = ClientLimit(_by_work)
 
 
+_without_lifespan = RequestsWithoutLifespan()
+
+
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-    """Route by kind, by host, and by the first segment of the path."""
+    """Serve whatever comes, on any server."""
+    if scope["type"] == "lifespan":
+        await lifespan(receive, send)
+    elif _without_lifespan.are_expected:
+        await _without_lifespan.run(_route(scope, receive, send))
+    else:
+        await _route(scope, receive, send)
+
+
+async def _route(scope: Scope, receive: Receive, send: Send) -> None:
+    """By kind, by host, and by the first segment of the path."""
     match scope["type"]:
         case "http" if scope["path"] in health.PATHS:
             await health.application(scope, send)
@@ -77,8 +82,6 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
             await v1_application(scope, receive, send)
         case "http":
             await limited_django_application(scope, receive, send)
-        case "lifespan":
-            await lifespan(receive, send)
         case "websocket":
             await sockets(scope, receive, send)
 
@@ -93,17 +96,12 @@ def is_for_v1(scope: Scope) -> bool:
 async def lifespan(receive: Any, send: Any) -> None:
     """Nothing depends on being started by this: not every server calls it."""
     await receive()
+    _without_lifespan.are_expected = False
     spare_loaded_code()
-    drain_on_sigterm()
+    begin_with_sigterm()
     await send({"type": "lifespan.startup.complete"})
     await receive()
-    await get_hub().close()
-    await get_runtime().drain()
-    await get_job_host().close()
-    await get_runtime().close()
-    await registry.aclose()
-    await get_rate_limiter().close()
-    await get_database().close()
+    await close()
     await send({"type": "lifespan.shutdown.complete"})
 
 
@@ -114,22 +112,3 @@ def spare_loaded_code() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-
-
-def drain_on_sigterm() -> None:
-    """Begin the drain with the signal itself; the server's own handler runs after ours.
-
-    A server sends lifespan's shutdown only when its connections are gone, and a stream that is to
-    be stopped would keep its connection until then.
-    """
-    loop = asyncio.get_running_loop()
-    runtime, hub = get_runtime(), get_hub()
-    before = signal.getsignal(signal.SIGTERM)
-
-    def drain(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(runtime.begin_drain)
-        loop.call_soon_threadsafe(hub.begin_drain)
-        if callable(before):
-            before(number, frame)
-
-    signal.signal(signal.SIGTERM, drain)

@@ -1,0 +1,108 @@
+"""How a web process ends: SIGTERM begins the drain of its calls, and what it keeps open is closed.
+
+A server with lifespan, such as uvicorn, waits for its connections at SIGTERM, and then sends
+lifespan's shutdown. daphne has no lifespan, and cancels its requests at SIGTERM.
+"""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from types import FrameType
+from typing import Any
+
+from common.database import get_database
+from common.ratelimit import get_rate_limiter
+from common.shutdown import SERVER_SECONDS
+from events.hub import get_hub
+from inference.runtime import get_runtime
+from jobs.host import get_job_host
+from providers import registry
+
+
+def begin_with_sigterm() -> None:
+    """Begin the drain with the signal itself; the handler of the server runs after ours.
+
+    The server sends lifespan's shutdown only when its connections are gone, and a stream that is
+    to be stopped would keep its connection until then.
+    """
+    loop = asyncio.get_running_loop()
+    before = signal.getsignal(signal.SIGTERM)
+
+    def drain(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(_begin)
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGTERM, drain)
+
+
+async def close() -> None:
+    """Let calls end, as long as the drain allows it, and close what this process keeps open."""
+    await get_hub().close()
+    await get_runtime().drain()
+    await get_job_host().close()
+    await get_runtime().close()
+    await registry.aclose()
+    await get_rate_limiter().close()
+    await get_database().close()
+
+
+class RequestsWithoutLifespan:
+    """Requests of a server without lifespan, `are_expected` until a server begins one.
+
+    At SIGTERM the server's own handler waits until the calls have been drained and the requests
+    have ended; a second signal calls it at once. Not where the server runs in another than the main
+    thread, as `runserver` with its reloader does, or handles no signals: such a process ends at
+    once.
+    """
+
+    def __init__(self) -> None:
+        self.are_expected = True
+        self._open: set[asyncio.Task[Any]] = set()
+        self._has_handler = False
+        self._ending: asyncio.Task[None] | None = None
+
+    async def run(self, request: Coroutine[Any, Any, None]) -> None:
+        """Serve a request."""
+        if not self._has_handler:
+            self._has_handler = True
+            self._handle_sigterm()
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - this is a coroutine
+        self._open.add(task)
+        try:
+            await request
+        finally:
+            self._open.discard(task)
+
+    def _handle_sigterm(self) -> None:
+        of_server = signal.getsignal(signal.SIGTERM)
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if not callable(of_server) or not in_main_thread:
+            return
+        loop = asyncio.get_running_loop()
+
+        def drain(number: int, frame: FrameType | None) -> None:
+            signal.signal(signal.SIGTERM, of_server)
+            loop.call_soon_threadsafe(self._end, lambda: of_server(number, frame))
+
+        signal.signal(signal.SIGTERM, drain)
+
+    def _end(self, then: Callable[[], object]) -> None:
+        self._ending = asyncio.get_running_loop().create_task(self._drain(then))
+
+    async def _drain(self, then: Callable[[], object]) -> None:
+        try:
+            _begin()
+            await get_runtime().drain()
+            if self._open:
+                await asyncio.wait(self._open, timeout=SERVER_SECONDS)
+            await close()
+        finally:
+            then()
+
+
+def _begin() -> None:
+    get_runtime().begin_drain()
+    get_hub().begin_drain()
