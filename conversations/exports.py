@@ -60,7 +60,11 @@ def _remark(message: MessageState) -> str:
 
 
 def _json(detail: Detail) -> str:
+    """Without links to files: they would be dead tomorrow, and open to whoever gets the export."""
     shown = ConversationDetailSerializer(detail).data
+    for message in shown["messages"]:
+        for file in message["attachments"]:
+            del file["url"]
     return json.format(json.encode(shown)).decode() + "\n"
 
 

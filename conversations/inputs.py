@@ -2,12 +2,15 @@
 
 from typing import Any, get_args
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
 from common.fields import IdField, TextField, TitleField
 from conversations.exports import FileFormat
 from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_QUERY, MAX_SYSTEM, MAX_TITLE
+
+ACTIVE = "active"
 
 
 class SpaceInputSerializer(serializers.Serializer[Any]):
@@ -55,6 +58,30 @@ class ConversationsQuerySerializer(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="Only those that have all of these words in their title or in one message; the "
         "last one may be the beginning of a word.",
+    )
+
+
+@extend_schema_field(
+    {"type": "string", "anyOf": [{"format": "uuid"}, {"const": ACTIVE}]},
+)
+class BranchField(IdField):
+    """The last message of a branch; null for `active`, the branch that is shown."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return None if data == ACTIVE else super().to_internal_value(data)
+
+
+class MessagesQuerySerializer(serializers.Serializer[Any]):
+    branch = BranchField(
+        required=False,
+        help_text="Only what leads to the message of this id, itself included; `active`: to the "
+        "end of the branch that is shown. Else the messages of all branches.",
+    )
+
+
+class DetailQuerySerializer(serializers.Serializer[Any]):
+    messages = serializers.ChoiceField(
+        ["all", "none"], default="all", help_text="`none` leaves them out."
     )
 
 

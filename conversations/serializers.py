@@ -15,6 +15,7 @@ from conversations.selectors.conversations import Detail
 from conversations.selectors.messages import MessageState
 from conversations.selectors.search import Match
 from files.models import Upload
+from files.selectors.uploads import download_url
 from inference.fields import ErrorField, FinishReasonField
 
 
@@ -51,12 +52,24 @@ class ContextField(serializers.DictField):
 
 @extend_schema_serializer(component_name="MessageAttachment")
 class AttachmentSerializer(serializers.Serializer[Upload]):
-    """A file that goes with a message. `mime` is what its bytes are; `size` is in bytes."""
+    """A file that goes with a message. `mime` is what its bytes are; `size` is in bytes. `url` is a
+    link to it that is good for a day and needs no credentials."""
 
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
     mime = serializers.CharField(source="media_type", read_only=True)
     size = serializers.IntegerField(read_only=True)
+    url = serializers.URLField(read_only=True)
+
+    def to_representation(self, instance: Upload) -> dict[str, Any]:
+        """What the fields would make of it, in a tenth of the time: see `_message`."""
+        return {
+            "id": str(instance.pk),
+            "name": instance.name,
+            "mime": instance.media_type,
+            "size": instance.size,
+            "url": download_url(instance),
+        }
 
 
 @extend_schema_serializer(component_name="MessageInEvent")
@@ -141,9 +154,10 @@ class ConversationSerializer(_ConversationSerializer):
 @extend_schema_serializer(component_name="ConversationDetail")
 class ConversationDetailSerializer(ConversationSerializer):
     """A conversation with the messages of all its branches, the oldest first. What the user says
-    and its replies are joined by `parent_id`; messages of the same parent are branches."""
+    and its replies are joined by `parent_id`; messages of the same parent are branches. `messages`
+    is null where they were not asked for."""
 
-    messages = MessageSerializer(many=True, read_only=True)
+    messages = MessageSerializer(many=True, read_only=True, allow_null=True)
 
     def to_representation(self, instance: Detail) -> dict[str, Any]:
         conversation = ConversationSerializer().to_representation(instance.conversation)
@@ -168,7 +182,7 @@ def _message(state: MessageState) -> dict[str, Any]:
     of messages. Ids are left to the encoder."""
     shown = asdict(state)
     shown["usage"] = None if state.usage is None else _usage(state.usage)
-    shown["attachments"] = [_file(upload) for upload in state.attachments]
+    shown["attachments"] = [AttachmentSerializer().to_representation(e) for e in state.attachments]
     return shown
 
 
@@ -182,15 +196,6 @@ def _usage(usage: ChargeUsage) -> dict[str, Any]:
         "cost_usd": usd(usage.cost),
         "plan_usd": usd(usage.plan),
         "balance_usd": usd(usage.balance),
-    }
-
-
-def _file(upload: Upload) -> dict[str, Any]:
-    return {
-        "id": str(upload.pk),
-        "name": upload.name,
-        "mime": upload.media_type,
-        "size": upload.size,
     }
 
 

@@ -24,7 +24,14 @@ urlpatterns = [
         "/<uuid:conversation_id>/share",
         ShareViewSet.as_view({"post": "create", "get": "retrieve", "delete": "destroy"}),
     ),
-    path("/<uuid:conversation_id>/messages", MessageViewSet.as_view({"post": "create"})),
+    path(
+        "/<uuid:conversation_id>/messages",
+        MessageViewSet.as_view({"get": "list", "post": "create"}),
+    ),
+    path(
+        "/<uuid:conversation_id>/messages/<uuid:message_id>",
+        MessageViewSet.as_view({"get": "retrieve"}),
+    ),
     path(
         "/<uuid:conversation_id>/messages/<uuid:message_id>/regenerate",
         MessageViewSet.as_view({"post": "regenerate"}),

@@ -2,10 +2,12 @@
 
 from uuid import UUID
 
+from django.db.models.expressions import RawSQL
+
 from conversations.models import Conversation, Message
 
 # A message comes after its parent, but ids of several machines' clocks need not.
-_BRANCH = """
+_ANCESTORS = """
 WITH RECURSIVE branch AS (
     SELECT id, parent_id, 0 AS height
       FROM conversations_message
@@ -14,12 +16,20 @@ WITH RECURSIVE branch AS (
     SELECT parent.id, parent.parent_id, branch.height + 1
       FROM branch JOIN conversations_message parent ON parent.id = branch.parent_id
 )
+"""
+_MESSAGES = """
 SELECT message.*
   FROM branch JOIN conversations_message message USING (id)
  ORDER BY branch.height DESC
 """
+_IDS = "SELECT id FROM branch"
 
 
 def get_branch(conversation: Conversation, leaf_id: UUID | None) -> list[Message]:
     """The messages of the conversation from a root to that one, the root first. One query."""
-    return list(Message.objects.raw(_BRANCH, (leaf_id, conversation.pk)))
+    return list(Message.objects.raw(_ANCESTORS + _MESSAGES, (leaf_id, conversation.pk)))
+
+
+def branch_ids(conversation: Conversation, leaf_id: UUID) -> RawSQL:
+    """The ids of the same messages, for a query."""
+    return RawSQL(_ANCESTORS + _IDS, (leaf_id, conversation.pk))  # noqa: S611 - with parameters

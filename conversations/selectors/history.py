@@ -1,16 +1,20 @@
-"""All messages of a conversation: there may be thousands."""
+"""The messages of a conversation, of which there may be thousands: all of them, or a page."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import QuerySet
 from msgspec import json
 from msgspec.structs import replace
 
 from accounts.models import User
 from billing.selectors.charges import get_usage
 from common.times import ISO_UTC_SQL
-from conversations.models import Attachment, Message
+from conversations.errors import MessageNotFound
+from conversations.models import Attachment, Conversation, Message
+from conversations.selectors.branches import branch_ids
 from conversations.selectors.messages import MessageState, by_message, spoken_so_far
 
 # As they are told, in the order of MessageState: thousands of moments take longer to read and to
@@ -22,21 +26,53 @@ SELECT id, role, content, nullif(reasoning, ''), nullif(model, ''), nullif(reaso
        to_char(ended_at AT TIME ZONE 'UTC', %(iso)s)
   FROM conversations_message
  WHERE conversation_id = %(conversation)s AND account_id = %(account)s
- ORDER BY id
 """
+_OF_PAGE = " AND id = ANY(%(ids)s::uuid[])"
+_OLDEST_FIRST = " ORDER BY id"
 # Where in a row its JSON stands, `error` and `context`, and what follows it.
 _ERROR, _BEGAN = 9, 11
 
 
+def messages_of(user: User, conversation: Conversation, **place: UUID | None) -> QuerySet[Message]:
+    """The messages of the user's conversation, without their texts; of one branch alone, where
+    `branch` is the message that it ends with, or None for the branch that is shown. Raises
+    MessageNotFound."""
+    own = Message.objects.filter(account_id=user.pk, conversation=conversation).only("pk")
+    if "branch" not in place:
+        return own
+    leaf_id = place["branch"] or conversation.leaf_id
+    if leaf_id is None:
+        return own.none()
+    if leaf_id != conversation.leaf_id and not own.filter(pk=leaf_id).exists():
+        raise MessageNotFound("This conversation has no message of that `branch`.")
+    return own.filter(pk__in=branch_ids(conversation, leaf_id))
+
+
 def list_states(user: User, conversation_id: UUID) -> list[MessageState]:
     """The messages of the user's conversation, of all branches: the oldest first, and none before
-    the one that it follows.
+    the one that it follows."""
+    files = Attachment.objects.filter(message__conversation=conversation_id)
+    return _complete(user, _read(user, conversation_id), files)
+
+
+def page_of_states(
+    user: User, conversation_id: UUID, message_ids: Sequence[UUID]
+) -> list[MessageState]:
+    """Those messages of the user's conversation, in the opposite order of `list_states`."""
+    rows = _read(user, conversation_id, message_ids)
+    files = Attachment.objects.filter(message__in=message_ids)
+    return _complete(user, rows, files)[::-1]
+
+
+def _complete(
+    user: User, rows: list[MessageState], attached: QuerySet[Attachment]
+) -> list[MessageState]:
+    """The rows with what belongs to them, parents first.
 
     Rows come before logs: a reply that ends meanwhile is shown as running, with all its text.
     """
-    rows = _read(user, conversation_id)
     usage = get_usage(user, [row.id for row in rows if row.role == Message.Role.ASSISTANT])
-    files = by_message(Attachment.objects.filter(message__conversation=conversation_id))
+    files = by_message(attached)
     states = []
     for row in _parents_first(rows):
         state = replace(row, usage=usage.get(row.id), attachments=files[row.id])
@@ -47,11 +83,21 @@ def list_states(user: User, conversation_id: UUID) -> list[MessageState]:
     return states
 
 
-def _read(user: User, conversation_id: UUID) -> list[MessageState]:
-    """The rows, without what belongs to them."""
-    own: dict[str, Any] = {"conversation": conversation_id, "account": user.pk, "iso": ISO_UTC_SQL}
+def _read(
+    user: User, conversation_id: UUID, message_ids: Sequence[UUID] | None = None
+) -> list[MessageState]:
+    """The rows, without what belongs to them; of those messages alone, where some are named."""
+    asked: dict[str, Any] = {
+        "conversation": conversation_id,
+        "account": user.pk,
+        "iso": ISO_UTC_SQL,
+    }
+    query = _MESSAGES
+    if message_ids is not None:
+        query += _OF_PAGE
+        asked["ids"] = list(message_ids)
     with connection.cursor() as cursor:
-        cursor.execute(_MESSAGES, own)
+        cursor.execute(query + _OLDEST_FIRST, asked)
         return [
             MessageState(*row[:_ERROR], *map(_read_json, row[_ERROR:_BEGAN]), *row[_BEGAN:])
             for row in cursor.fetchall()

@@ -24,6 +24,7 @@ from conversations.tests.rows import ASSISTANT, MODEL, USER, add, talk
 from events.services import append, open_stream
 from events.types import NewEvent
 from files.models import Upload
+from files.selectors.uploads import download_url
 
 CONVERSATIONS = "/api/conversations"
 
@@ -108,7 +109,14 @@ def test_what_the_user_said_has_text_and_files(alice: Persona) -> None:
     [message] = detail(alice.client, sea)["messages"]
 
     assert message["attachments"] == [
-        {"id": str(file.pk), "name": file.name, "mime": "text/plain", "size": 7} for file in files
+        {
+            "id": str(file.pk),
+            "name": file.name,
+            "mime": "text/plain",
+            "size": 7,
+            "url": download_url(file),
+        }
+        for file in files
     ]
     assert {key: message[key] for key in message if key not in ("id", "attachments")} == {
         "role": "user",

@@ -1,5 +1,6 @@
 """`/api/conversations`: conversations as a whole."""
 
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -23,6 +24,7 @@ from conversations.inputs import (
     ConversationChangesInputSerializer,
     ConversationInputSerializer,
     ConversationsQuerySerializer,
+    DetailQuerySerializer,
     ExportQuerySerializer,
 )
 from conversations.selectors.conversations import (
@@ -68,12 +70,16 @@ class ConversationViewSet(ViewSet):
         conversation = conversations.create(user=request.user, **body)
         return Response(_shown(request, conversation.pk), status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses=ConversationDetailSerializer)
+    @extend_schema(parameters=[DetailQuerySerializer], responses=ConversationDetailSerializer)
     def retrieve(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """A conversation with all its messages.
 
         Of a reply that is being written, `running_message_id`, the text is what has come so far.
+        A long conversation can be read in pages: `?messages=none` here, and its messages beside.
         """
+        asked = read(DetailQuerySerializer, request.query_params.dict())
+        if asked["messages"] == "none":
+            return Response({**_shown(request, conversation_id), "messages": None})
         detail = get_detail(request.user, conversation_id)
         return Response(ConversationDetailSerializer(detail).data)
 
@@ -100,7 +106,10 @@ class ConversationViewSet(ViewSet):
         parameters=[ExportQuerySerializer],
         responses={
             (200, "text/markdown"): str,
-            (200, "application/json"): ConversationDetailSerializer,
+            (200, "application/json"): {
+                "type": "object",
+                "description": "A conversation as it is read, without links to its files.",
+            },
         },
     )
     def export(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponse:
@@ -126,5 +135,5 @@ def _page(
     return pages.get_paginated_response(rows.data)
 
 
-def _shown(request: AuthenticatedRequest, conversation_id: UUID) -> object:
+def _shown(request: AuthenticatedRequest, conversation_id: UUID) -> dict[str, Any]:
     return ConversationSerializer(get_conversation(request.user, conversation_id)).data

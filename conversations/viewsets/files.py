@@ -8,17 +8,17 @@ from rest_framework.response import Response
 from accounts.types import AuthenticatedRequest
 from common.viewsets import ViewSet
 from conversations.selectors.files import files_of
-from conversations.serializers_file import FileSerializer
+from conversations.serializers import AttachmentSerializer
 
 
 class FileViewSet(ViewSet):
     """Files that go with messages."""
 
-    @extend_schema(responses=FileSerializer(many=True))
+    @extend_schema(responses=AttachmentSerializer(many=True))
     def list(self, request: AuthenticatedRequest, message_id: UUID) -> Response:
         """The files of a message of yours, with links to download them.
 
         A link stops working with the message, and while the account is closed.
         """
         files = files_of(request.user, message_id)
-        return Response([FileSerializer(file).data for file in files])
+        return Response([AttachmentSerializer(file).data for file in files])

@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/messages`: sending, writing anew, stopping."""
+"""`/api/conversations/{id}/messages`: reading, sending, writing anew, stopping."""
 
 from collections.abc import Callable
 from functools import partial
@@ -27,9 +27,11 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.live import live_response
 from common.openapi import refusals
+from common.pagination import TWO_WAY_PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from conversations.errors import ConversationFull, MessageNotFound, MessageTooLong, ReplyRunning
 from conversations.frames import HEADERS
+from conversations.inputs import MessagesQuerySerializer
 from conversations.inputs_sending import ReplyInputSerializer, SendInputSerializer
 from conversations.models import Conversation, Message
 from conversations.replies.answers import frames_of, json_of
@@ -37,6 +39,7 @@ from conversations.replies.following import stored_frames
 from conversations.replies.launch import launch
 from conversations.replies.running import Reply
 from conversations.selectors.conversations import get_conversation
+from conversations.selectors.history import messages_of, page_of_states
 from conversations.selectors.messages import find_earlier, get_message, is_answer, state_of
 from conversations.serializers import MessageSerializer
 from conversations.serializers_replies import ExchangeSerializer
@@ -72,6 +75,35 @@ class MessageViewSet(ViewSet):
     """Messages and replies. What a client accepts is not looked at: `stream` says it."""
 
     content_negotiation_class = AnyAccepted
+
+    @extend_schema(
+        parameters=[*TWO_WAY_PAGE_PARAMETERS, MessagesQuerySerializer],
+        responses={200: MessageSerializer(many=True), **refusals(MessageNotFound)},
+    )
+    def list(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
+        """The messages of a conversation in pages, newest first.
+
+        `before` leads to older ones and `after` to newer ones, from any message on.
+        """
+        conversation = get_conversation(request.user, conversation_id)
+        asked = read(MessagesQuerySerializer, request.query_params.dict())
+        pages = NewestFirst(both_ways=True)
+        found = messages_of(request.user, conversation, **asked)
+        page = [row.pk for row in pages.paginate_queryset(found, request)]
+        states = page_of_states(request.user, conversation_id, page)
+        shown = MessageSerializer().to_representation
+        return pages.get_paginated_response([shown(state) for state in states])
+
+    @extend_schema(responses=MessageSerializer)
+    def retrieve(
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+    ) -> Response:
+        """A message.
+
+        Of a reply that is being written, the text is what has come so far.
+        """
+        message = get_message(request.user, conversation_id, message_id)
+        return Response(MessageSerializer(state_of(request.user, message)).data)
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],

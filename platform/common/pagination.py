@@ -3,7 +3,9 @@
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet, UUIDField
+from django.core.exceptions import ValidationError
+from django.db.models import F, Func, QuerySet, TextField, UUIDField, Value
+from django.db.models.lookups import GreaterThan, LessThan
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
@@ -13,6 +15,12 @@ from rest_framework.utils.urls import remove_query_param, replace_query_param
 from common.errors import ValidationFailed
 
 MAX_LIMIT = 100
+
+# The values of a row's fields that a list is ordered by.
+Values = tuple[Any, ...]
+
+# Between them in a link: none of them has one.
+_SEPARATOR = "."
 
 # For `extend_schema` of a view that pages.
 PAGE_PARAMETERS = [
@@ -31,62 +39,134 @@ PAGE_PARAMETERS = [
     ),
 ]
 
+# The same for a list that is paged both ways.
+TWO_WAY_PAGE_PARAMETERS = [
+    *PAGE_PARAMETERS[:-1],
+    OpenApiParameter("after", uuid.UUID, description="Rows newer than the one of this id."),
+    OpenApiParameter(
+        "Link",
+        str,
+        OpenApiParameter.HEADER,
+        response=[200],
+        description='`<...>; rel="next"` leads to older rows, `<...>; rel="prev"` to newer ones, '
+        "where there are some.",
+    ),
+]
+
 
 class NewestFirst(BasePagination):
     """Pages of rows: `limit` (1 to 100) of those older than the one whose id is `before`.
 
-    `order` is a field that grows with time; a primary key does if it is a UUIDv7. Where another
-    field is one, the way on names a `place` in that order instead of a row, which may be gone or
-    have moved to the front when it is followed.
-    Raises ValidationFailed for a `limit`, `before` or `place` that is not one; a larger limit is
-    100.
+    `order` names fields that are compared one after the other, each from large to small; the last
+    one is unique. A primary key that is a UUIDv7 grows with time and is its own place in the list.
+    In an order that ends with another UUIDv7 the next page begins after a `place` instead of a row,
+    which may be deleted or have moved to the front when the link is followed.
+    `both_ways`: `after` takes the rows that are newer than one, and `prev` leads there. The rows of
+    such a page are those nearest to the one that is named; the newest still comes first.
+    Raises ValidationFailed for a `limit`, `before`, `after` or `place` that is not one; a larger
+    limit is 100.
     """
 
-    next_url: str | None = None
-
-    def __init__(self, order: str = "pk") -> None:
-        self._order = order
+    def __init__(self, *order: str, both_ways: bool = False) -> None:
+        self._order = order or ("pk",)
+        self._both_ways = both_ways
+        self._links: dict[str, str] = {}
 
     def paginate_queryset(
         self, queryset: QuerySet[Any], request: Request, view: Any = None
     ) -> list[Any]:
         limit = read_limit(request.query_params.get("limit"))
-        if (place := request.query_params.get("place")) is not None and self._has_places(queryset):
-            queryset = queryset.filter(**{f"{self._order}__lt": _id(place, "place")})
-        elif (before := request.query_params.get("before")) is not None:
-            beyond = self._place(queryset, _id(before, "before"))
-            queryset = queryset.filter(**{f"{self._order}__lt": beyond})
-        rows = list(queryset.order_by(f"-{self._order}")[: limit + 1])
+        if self._both_ways and "after" in request.query_params:
+            return self._newer(queryset, request, limit)
+        place = self._read_place(queryset, request)
+        if place is not None:
+            queryset = queryset.filter(LessThan(self._row(), self._row(place)))
+        rows = list(queryset.order_by(*(f"-{name}" for name in self._order))[: limit + 1])
         if len(rows) > limit:
             rows.pop()
-            self.next_url = self._way_on(request, queryset, rows[-1])
+            self._link("next", request, queryset, rows[-1])
+        if self._both_ways and place is not None and rows:
+            self._link("prev", request, queryset, rows[0])
         return rows
 
-    def _way_on(self, request: Request, queryset: QuerySet[Any], last: Any) -> str:
-        here = request.build_absolute_uri()
-        if not self._has_places(queryset):
-            return replace_query_param(here, "before", str(last.pk))
-        return replace_query_param(
-            remove_query_param(here, "before"), "place", str(getattr(last, self._order))
-        )
+    def _newer(self, queryset: QuerySet[Any], request: Request, limit: int) -> list[Any]:
+        """The page of `after`."""
+        if "before" in request.query_params:
+            raise ValidationFailed.of("after", "Name a row with `before` or with `after`.")
+        place = self._place_of(queryset, _id(request.query_params["after"], "after"), "after")
+        newer = queryset.filter(GreaterThan(self._row(), self._row(place)))
+        rows = list(newer.order_by(*self._order)[: limit + 1])
+        if len(rows) > limit:
+            rows.pop()
+            self._link("prev", request, queryset, rows[-1])
+        if rows:
+            self._link("next", request, queryset, rows[0])
+        return rows[::-1]
 
-    def _has_places(self, queryset: QuerySet[Any]) -> bool:
-        if self._order == "pk":
-            return False
-        return isinstance(queryset.model._meta.get_field(self._order), UUIDField)
+    def _read_place(self, queryset: QuerySet[Any], request: Request) -> Values | None:
+        """What the rows of the page come after; None on the first page."""
+        place = request.query_params.get("place")
+        if place is not None and self._has_places(queryset):
+            return self._parse(queryset, place)
+        before = request.query_params.get("before")
+        if before is None:
+            return None
+        return self._place_of(queryset, _id(before, "before"), "before")
 
-    def _place(self, queryset: QuerySet[Any], row_id: uuid.UUID) -> Any:
+    def _place_of(self, queryset: QuerySet[Any], row_id: uuid.UUID, name: str) -> Values:
         """Where that row stands in the order."""
-        if self._order == "pk":
-            return row_id
-        place = queryset.filter(pk=row_id).values_list(self._order, flat=True).first()
+        if self._is_by_key:
+            return (row_id,)
+        place: Values | None = queryset.filter(pk=row_id).values_list(*self._order).first()
         if place is None:
-            raise ValidationFailed.of("before", "There is no such row in this list.")
+            raise ValidationFailed.of(name, "There is no such row in this list.")
         return place
 
+    def _parse(self, queryset: QuerySet[Any], text: str) -> Values:
+        fields = self._fields(queryset)
+        parts = text.split(_SEPARATOR)
+        try:
+            return tuple(each.to_python(part) for each, part in zip(fields, parts, strict=True))
+        except (ValidationError, ValueError):
+            raise ValidationFailed.of("place", "This is not a place in this list.") from None
+
+    def _link(self, name: str, request: Request, queryset: QuerySet[Any], row: Any) -> None:
+        """Let the page of that name begin beside this row."""
+        here = request.build_absolute_uri()
+        for each in ("before", "after", "place"):
+            here = remove_query_param(here, each)
+        key, value = ("after" if name == "prev" else "before"), str(row.pk)
+        if self._has_places(queryset):
+            values = (each.value_to_string(row) for each in self._fields(queryset))
+            key, value = "place", _SEPARATOR.join(values)
+        self._links[name] = replace_query_param(here, key, value)
+
+    def _row(self, values: Values | None = None) -> Func:
+        """The fields of the order, or a place in it, as one value that can be compared."""
+        if values is None:
+            return _Row(*map(F, self._order))
+        return _Row(*map(Value, values))
+
+    def _fields(self, queryset: QuerySet[Any]) -> list[Any]:
+        return [queryset.model._meta.get_field(name) for name in self._order]
+
+    def _has_places(self, queryset: QuerySet[Any]) -> bool:
+        return not self._is_by_key and isinstance(self._fields(queryset)[-1], UUIDField)
+
+    @property
+    def _is_by_key(self) -> bool:
+        return self._order == ("pk",)
+
     def get_paginated_response(self, data: Any) -> Response:
-        headers = {"Link": f'<{self.next_url}>; rel="next"'} if self.next_url else {}
-        return Response(data, headers=headers)
+        links = ", ".join(f'<{url}>; rel="{name}"' for name, url in self._links.items())
+        return Response(data, headers={"Link": links} if links else {})
+
+
+class _Row(Func):
+    """Several values as one: PostgreSQL compares the first ones, then the next ones."""
+
+    function = "ROW"
+    output_field = TextField()
 
 
 def read_limit(text: str | None) -> int:

@@ -8,11 +8,19 @@ from django.core.signing import BadSignature, Signer
 from files.errors import LinkExpired, LinkNotValid
 
 LINK_SECONDS = 24 * 3600
+_STEP_SECONDS = 3600
 
 
 def signed_url(name: str) -> str:
     """An absolute link to the file of that name, good for a day from now on."""
     return url_until(int(time.time()) + LINK_SECONDS, name)
+
+
+def steady_url(name: str) -> str:
+    """The same, but good for up to an hour longer, and the same link for an hour: what it stands in
+    does not change only because it is read again."""
+    begun = int(time.time()) // _STEP_SECONDS
+    return url_until((begun + 1) * _STEP_SECONDS + LINK_SECONDS, name)
 
 
 def url_until(expires: int, name: str) -> str:

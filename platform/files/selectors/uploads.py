@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, Now
 from common.errors import NotFound
 from files.errors import FileGone, StorageUnavailable, UploadNotFound
 from files.models import Upload
-from files.selectors.links import check_link, signed_url
+from files.selectors.links import check_link, steady_url
 from files.types import storage_path
 
 
@@ -68,8 +68,8 @@ def read_text(upload: Upload, *, limit_characters: int) -> str:
 
 
 def download_url(upload: Upload) -> str:
-    """An absolute link to an upload, good for a day from now on."""
-    return signed_url(_link_name(upload.pk))
+    """An absolute link to an upload, good for a day from now on, and the same for an hour."""
+    return steady_url(_link_name(upload.pk))
 
 
 def find_by_link(*, upload_id: UUID, expires: str, signature: str) -> Upload:

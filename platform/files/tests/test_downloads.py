@@ -61,7 +61,7 @@ def test_whoever_has_the_link_gets_the_file(user: AbstractBaseUser, web: Web) ->
     assert headers["access-control-allow-origin"] == "*"
     assert "set-cookie" not in headers
     [age] = re.fullmatch(r"private, max-age=(\d+)", headers["cache-control"]).groups()  # type: ignore[union-attr]
-    assert LINK_SECONDS - 60 < int(age) <= LINK_SECONDS
+    assert LINK_SECONDS - 60 < int(age) <= LINK_SECONDS + 3600
 
 
 @pytest.mark.parametrize(
@@ -145,3 +145,16 @@ def test_a_link_is_dead_while_the_account_is_closed(
     refused(path, 404)
     get_user_model().objects.filter(pk=user.pk).update(status="active")
     assert httpx.get(web.url + path).status_code == 200
+
+
+def test_the_link_is_the_same_for_an_hour(
+    user: AbstractBaseUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload, hour = kept(user, b"Hello"), 500_000 * 3600
+    links = []
+    for now in (hour, hour + 3599, hour + 3600):
+        monkeypatch.setattr(time, "time", lambda now=now: float(now))
+        links.append(download_url(upload))
+
+    assert links[0] == links[1] != links[2]
+    assert f"expires={hour + 3600 + LINK_SECONDS}&" in links[0]
