@@ -147,6 +147,25 @@ class BelowHeld(ValidationFailed):
         )
 
 
+class RefundTooLarge(ValidationFailed):
+    """More was to be given back of a charge than it billed."""
+
+    @classmethod
+    def of_charge(cls, left: int) -> "RefundTooLarge":
+        """`left`: what was billed and not yet given back, in nano-USD."""
+        return cls(f"At most {usd_text(left)} can be refunded of this charge.")
+
+
+class NothingToRefund(Conflict):
+    code = "nothing_to_refund"
+    message = "Nothing was billed by this charge that was not refunded already."
+
+
+class ChargeRunning(Conflict):
+    code = "charge_running"
+    message = "The call is still running. Refund it when it has ended."
+
+
 class BalanceTooLarge(ValidationFailed):
     message = "A balance is at most 9,000,000 US dollars."
 

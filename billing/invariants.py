@@ -1,4 +1,4 @@
-"""The 19 invariants of money: each a query that must return no row.
+"""The invariants of money: each a query that must return no row.
 
 One statement sees one snapshot, and every money verb is one transaction, so they hold at any moment
 of a running system. The tests run them after every test that moves money, production every 5 min.
@@ -62,13 +62,17 @@ INVARIANTS = (
     ),
     Invariant(
         "allowance_used",
-        "An allowance is used by exactly what its charges took from it.",
+        "An allowance is used by exactly what its charges took from it and was not refunded.",
         """
         SELECT account_id, model_id, month, a.used, c.used AS charges
         FROM billing_allowance a
-        FULL JOIN (SELECT account_id, model_id, month, sum(charge_plan) AS used
-                   FROM billing_charge WHERE charge_plan > 0
-                   GROUP BY account_id, model_id, month) c USING (account_id, model_id, month)
+        FULL JOIN (SELECT c.account_id, model_id, month,
+                          sum(charge_plan) - coalesce(sum(r.plan_part), 0) AS used
+                   FROM billing_charge c
+                   LEFT JOIN (SELECT charge_id, sum(plan_part) AS plan_part
+                              FROM billing_refund GROUP BY charge_id) r ON r.charge_id = c.id
+                   WHERE charge_plan > 0
+                   GROUP BY c.account_id, model_id, month) c USING (account_id, model_id, month)
         WHERE coalesce(a.used, 0) <> coalesce(c.used, 0)""",
     ),
     Invariant(
@@ -109,6 +113,24 @@ INVARIANTS = (
         FROM (SELECT id, charge_balance FROM billing_charge WHERE charge_balance > 0) c
         FULL JOIN (SELECT id, delta FROM billing_ledgerentry WHERE kind = 'charge') l USING (id)
         WHERE coalesce(c.charge_balance, 0) <> -coalesce(l.delta, 0)""",
+    ),
+    Invariant(
+        "refunds",
+        "No more is given back of a charge than it billed, and the ledger has it exactly once.",
+        """
+        SELECT r.id, l.id AS entry, r.charge_id, r.balance_part, l.delta,
+               r.plan_total, c.charge_plan, r.balance_total, c.charge_balance
+        FROM (SELECT id, account_id, charge_id, balance_part,
+                     sum(plan_part) OVER charges AS plan_total,
+                     sum(balance_part) OVER charges AS balance_total
+              FROM billing_refund WINDOW charges AS (PARTITION BY charge_id)) r
+        FULL JOIN (SELECT id, account_id, delta FROM billing_ledgerentry
+                   WHERE kind = 'refund') l ON l.id = r.id
+        LEFT JOIN billing_charge c ON c.id = r.charge_id
+        WHERE coalesce(r.balance_part, -1) <> coalesce(l.delta, 0)
+           OR r.account_id <> coalesce(l.account_id, r.account_id)
+           OR r.account_id IS DISTINCT FROM c.account_id
+           OR r.plan_total > c.charge_plan OR r.balance_total > c.charge_balance""",
     ),
     Invariant(
         "charge_split",

@@ -89,7 +89,8 @@ class WalletSerializer(serializers.Serializer[Standing]):
 
 
 class TransactionSerializer(serializers.ModelSerializer[LedgerEntry]):
-    """A movement of the balance, and the balance after it."""
+    """A movement of the balance, and the balance after it. `charge_id` is the call that was
+    billed, or refunded."""
 
     amount_usd = UsdField(source="delta")
     balance_after_usd = UsdField(source="balance_after")
@@ -109,7 +110,10 @@ class TransactionSerializer(serializers.ModelSerializer[LedgerEntry]):
         read_only_fields = fields
 
     def get_charge_id(self, entry: LedgerEntry) -> UUID | None:
-        return entry.pk if entry.kind == LedgerEntry.Kind.CHARGE else None
+        if entry.kind == LedgerEntry.Kind.CHARGE:
+            return entry.pk
+        # A top-up is answered without it.
+        return getattr(entry, "refunded_charge_id", None)
 
 
 class TransactionFilterSerializer(serializers.Serializer[Any]):

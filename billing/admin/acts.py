@@ -8,7 +8,7 @@ from django.core.signing import BadSignature, TimestampSigner
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
 from billing.errors import UsageExceedsPlan
-from billing.models import LedgerEntry, Plan, Subscription, Wallet
+from billing.models import Charge, LedgerEntry, Plan, Refund, Subscription, Wallet
 from billing.services import balance
 from common.backoffice.acts import Act
 from common.backoffice.money import MAX_USD, UsdField
@@ -20,10 +20,30 @@ _FORM_SECONDS = 24 * 60 * 60
 _STALE = "This form is not from this page, or older than a day. Open the page again."
 
 
-class AdjustBalance(Act):
-    """Once per form, however often it is sent: the form carries the id of the ledger entry, signed
-    so that nobody can send one that stands, or will stand, for something else."""
+class OncePerForm(Act):
+    """An act that moves money once, however often its form is sent: the form carries the id of the
+    operation, signed so that nobody can send an id that stands, or will stand, for another one."""
 
+    operation = forms.CharField(widget=forms.HiddenInput)
+
+    def __init__(self, record: Any, data: Any = None) -> None:
+        super().__init__(record, data)
+        self.fields["operation"].initial = self._signer.sign(str(uuid7()))
+
+    def clean_operation(self) -> UUID:
+        try:
+            signed = self._signer.unsign(self.cleaned_data["operation"], max_age=_FORM_SECONDS)
+        except BadSignature:
+            raise forms.ValidationError(_STALE) from None
+        return UUID(signed)
+
+    @property
+    def _signer(self) -> TimestampSigner:
+        name = type(self).__name__
+        return TimestampSigner(salt=f"billing.{name}.{self.record.pk}")
+
+
+class AdjustBalance(OncePerForm):
     title = "Adjust the balance"
     explanation = (
         "Adds to the balance, or takes from it what running calls do not hold. The customer sees "
@@ -36,29 +56,13 @@ class AdjustBalance(Act):
         at_least=-MAX_USD,
         help_text="In whole cents; negative to take away, like -12.50.",
     )
-    operation = forms.CharField(widget=forms.HiddenInput)
     fields_in_order = ("amount", "reason")
-
-    def __init__(self, record: Wallet, data: Any = None) -> None:
-        super().__init__(record, data)
-        self.fields["operation"].initial = self._signer.sign(str(uuid7()))
 
     def clean_amount(self) -> int:
         amount: int = self.cleaned_data["amount"]
         if amount == 0:
             raise forms.ValidationError("An adjustment of nothing changes nothing.")
         return amount
-
-    def clean_operation(self) -> UUID:
-        try:
-            signed = self._signer.unsign(self.cleaned_data["operation"], max_age=_FORM_SECONDS)
-        except BadSignature:
-            raise forms.ValidationError(_STALE) from None
-        return UUID(signed)
-
-    @property
-    def _signer(self) -> TimestampSigner:
-        return TimestampSigner(salt=f"billing.adjust.{self.record.pk}")
 
     def carry_out(self) -> str:
         operation, amount = self.cleaned_data["operation"], self.cleaned_data["amount"]
@@ -73,6 +77,47 @@ class AdjustBalance(Act):
         if repeated:
             return ""
         return f"Balance adjusted by {usd_text(amount)} to {usd_text(entry.balance_after)}."
+
+
+class RefundCharge(OncePerForm):
+    title = "Refund this charge"
+    explanation = (
+        "Gives back first what the balance paid, then, at cost, what the plan's allowance paid, to "
+        "the month of the call: of a month that has ended that is of no use any more, so adjust "
+        "the balance instead. The customer sees the entry and its reason among their transactions."
+    )
+    record: Charge
+
+    amount = UsdField(
+        label="Amount (USD)",
+        decimals=9,
+        required=False,
+        help_text="Empty: all that was billed and not refunded yet.",
+    )
+    fields_in_order = ("amount", "reason")
+
+    def clean_amount(self) -> int | None:
+        amount: int | None = self.cleaned_data["amount"]
+        if amount == 0:
+            raise forms.ValidationError("A refund of nothing changes nothing.")
+        return amount
+
+    def carry_out(self) -> str:
+        operation = self.cleaned_data["operation"]
+        Wallet.objects.select_for_update(no_key=True).get(pk=self.record.account_id)
+        repeated = Refund.objects.filter(pk=operation).exists()
+        done = balance.refund(
+            operation_id=operation,
+            charge=self.record,
+            amount=self.cleaned_data["amount"],
+            reason=self.cleaned_data["reason"],
+        )
+        if repeated:
+            return ""
+        return (
+            f"Refunded {usd_text(done.balance_part)} to the balance and "
+            f"{usd_text(done.plan_part)} to the plan's allowance."
+        )
 
 
 class ChangePlan(Act):

@@ -1,4 +1,4 @@
-"""What happened: charges, the ledger, and usage by day. Nobody changes these.
+"""What happened: charges, the ledger, and usage by day. Nobody changes these; a charge is refunded.
 
 The tables grow for ever, so that they are listed in the order of an index and cannot be sorted.
 """
@@ -7,18 +7,23 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
     RangeDateFilter,
     RelatedDropdownFilter,
 )
 
-from billing.models import Charge, LedgerEntry, UsageDaily
+from billing.admin.acts import RefundCharge
+from billing.models import Charge, LedgerEntry, Refund, UsageDaily
+from common.backoffice.acts import Acting
 from common.backoffice.filters import PeriodFilter
 from common.backoffice.money import usd_column
 from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import DropdownFilter, display
+from common.backoffice.theme import DropdownFilter, action, display
+from common.money import usd_text
 
 
 class KindFilter(DropdownFilter):
@@ -34,7 +39,7 @@ class KindFilter(DropdownFilter):
 
 
 @admin.register(Charge)
-class ChargeAdmin(ReadOnly, OfAnAccount):
+class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
     """One row per call to a provider.
 
     Request ids, kinds and the like have no index, as every call would have to pay for it: they are
@@ -63,6 +68,8 @@ class ChargeAdmin(ReadOnly, OfAnAccount):
     )
     ordering = ("-pk",)
     sortable_by = ()
+    actions_detail = ("refund",)
+    readonly_fields = ("refunded",)
     fieldsets = (
         (None, {"fields": ("id", "account", "api_key", "model_id", "kind", "source", "plan")}),
         (
@@ -74,6 +81,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount):
                     "cost_usd",
                     "plan_usd",
                     "balance_usd",
+                    "refunded",
                     "shortfall_usd",
                     "worst_usd",
                     "hold_plan_usd",
@@ -116,6 +124,26 @@ class ChargeAdmin(ReadOnly, OfAnAccount):
     )
     def shown_status(self, charge: Charge) -> str:
         return charge.status
+
+    @display(description="refunded")
+    def refunded(self, charge: Charge) -> str | SafeString:
+        """What was given back, with when and why."""
+        rows = [
+            (usd_text(row.plan_part + row.balance_part), f"{row.created_at:%Y-%m-%d}", row.reason)
+            for row in Refund.objects.filter(charge=charge).order_by("created_at")
+        ]
+        return format_html_join("", "<div>{} on {}: {}</div>", rows) if rows else "nothing"
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Nothing is refunded of a call that billed nothing."""
+        charge = self.get_object(request, str(object_id))
+        if charge is None or charge.charge_plan + charge.charge_balance == 0:
+            return []
+        return super().get_actions_detail(request, object_id)
+
+    @action(description="Refund", icon="currency_exchange", permissions=["act"])
+    def refund(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, RefundCharge)
 
     @property
     def note(self) -> str:

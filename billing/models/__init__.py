@@ -10,6 +10,7 @@ few, for what must never be; `invariants.py` has the rest.
 
 from billing.models.charges import Charge, IdempotencyKey, OwnerLease, UsageDaily
 from billing.models.plans import ContractAllowance, Plan, PlanAllowance, Subscription
+from billing.models.refunds import Refund
 from billing.models.wallets import Allowance, FreeWindow, KeyMonth, LedgerEntry, Wallet
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "OwnerLease",
     "Plan",
     "PlanAllowance",
+    "Refund",
     "Subscription",
     "UsageDaily",
     "Wallet",

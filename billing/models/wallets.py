@@ -39,14 +39,15 @@ class Wallet(models.Model):
 class LedgerEntry(models.Model):
     """One movement of a balance, in a gapless chain per account. Append-only (by trigger).
 
-    The id of a `charge` entry is the charge's id; that of a `topup` or `adjust` is its caller's, so
-    that a repeated call finds it and moves nothing.
+    The id of a `charge` entry is the charge's id, and that of a `refund` the refund's. The id of a
+    `topup` or `adjust` is its caller's, so that a repeated call finds it and moves nothing.
     """
 
     class Kind(models.TextChoices):
         TOPUP = "topup"
         CHARGE = "charge"
         ADJUST = "adjust"
+        REFUND = "refund"
 
     id = models.UUIDField(primary_key=True)
     account = models.ForeignKey(
@@ -67,8 +68,8 @@ class LedgerEntry(models.Model):
             # For the few movements of an account that are no charges, among many that are.
             models.Index(
                 fields=["account", "kind", "-seq"],
-                condition=Q(kind__in=["topup", "adjust"]),
-                name="ledger_by_kind",
+                condition=Q(kind__in=["topup", "adjust", "refund"]),
+                name="ledger_without_charges",
             ),
         ]
         constraints = [

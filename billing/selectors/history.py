@@ -2,10 +2,10 @@
 
 from datetime import date
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from accounts.models import User
-from billing.models import Charge, LedgerEntry
+from billing.models import Charge, LedgerEntry, Refund
 from common.ids import least_of_day
 
 _EPOCH = date(1970, 1, 1)
@@ -15,8 +15,12 @@ _OURS = Q(funding=Charge.Funding.PLATFORM, free_window_start=None)
 
 
 def list_entries(user: User, *, kind: str | None = None) -> QuerySet[LedgerEntry]:
-    """The user's ledger, or its entries of one kind; for paging by `seq`."""
-    entries = LedgerEntry.objects.filter(account=user)
+    """The user's ledger, or its entries of one kind; for paging by `seq`. Each entry has the
+    `refunded_charge_id` that it gives back, or None."""
+    refunded = Refund.objects.filter(pk=OuterRef("pk")).values("charge_id")
+    entries = LedgerEntry.objects.filter(account=user).annotate(
+        refunded_charge_id=Subquery(refunded)
+    )
     return entries.filter(kind=kind) if kind else entries
 
 

@@ -1,4 +1,4 @@
-"""Money that moves without a call: top-ups, adjustments, plan changes and contracts."""
+"""Money that moves without a call: top-ups, adjustments, refunds, plan changes and contracts."""
 
 from uuid import UUID
 
@@ -8,13 +8,16 @@ from accounts.models import User
 from billing.errors import (
     BalanceTooLarge,
     BelowHeld,
+    ChargeRunning,
     IdempotencyMismatch,
+    NothingToRefund,
     PlanByContract,
+    RefundTooLarge,
     SamePlan,
     UnknownPlan,
     UsageExceedsPlan,
 )
-from billing.models import LedgerEntry, Subscription, Wallet
+from billing.models import Charge, LedgerEntry, Refund, Subscription, Wallet
 from billing.selectors.subscriptions import CurrentSubscription
 from billing.types import Once
 from common.errors import Conflict, NotFound
@@ -49,6 +52,35 @@ def adjust(*, operation_id: UUID, account: User, delta: int, reason: str) -> Led
     Raises BelowHeld where running calls hold more than would be left, or BalanceTooLarge.
     """
     return _move(operation_id, account, "adjust", delta, reason)
+
+
+def refund(*, operation_id: UUID, charge: Charge, reason: str, amount: int | None = None) -> Refund:
+    """Give back `amount` nano-USD of what a charge billed, or all that is left of it, to where it
+    came from, once per `operation_id`. Returns the refund, be it made now or before.
+
+    Raises ChargeRunning, NothingToRefund, RefundTooLarge, BalanceTooLarge, and Conflict where the
+    id stands for another operation.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT * FROM money_refund(%s, %s, %s, %s)", (operation_id, charge.pk, amount, reason)
+        )
+        outcome, plan_part, balance_part = cursor.fetchone()
+    match outcome:
+        case "done" | "already":
+            return Refund.objects.get(pk=operation_id)
+        case "running":
+            raise ChargeRunning
+        case "nothing_left":
+            raise NothingToRefund
+        case "too_much":
+            raise RefundTooLarge.of_charge(plan_part + balance_part)
+        case "too_large":
+            raise BalanceTooLarge
+        case "conflict":
+            raise Conflict("This operation was carried out before, for another charge or amount.")
+        case _:
+            raise ValueError(outcome)
 
 
 def change_plan(*, account: User, plan: str, forced: bool = False) -> None:

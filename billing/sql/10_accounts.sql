@@ -9,11 +9,13 @@ END $$;
 CREATE OR REPLACE TRIGGER open_account AFTER INSERT ON accounts_user
     FOR EACH ROW EXECUTE FUNCTION open_account();
 
--- The ledger is append-only, whoever writes.
+-- The ledger and the refunds are append-only, whoever writes.
 CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
 CREATE OR REPLACE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE ON billing_ledgerentry
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE OR REPLACE TRIGGER refunds_append_only BEFORE UPDATE OR DELETE ON billing_refund
     FOR EACH ROW EXECUTE FUNCTION refuse_change();

@@ -125,7 +125,7 @@ def test_an_operation_that_is_not_of_the_page_is_refused(finance: Operator) -> N
     """Least of all the id of a running call, under which its charge will be entered."""
     alice, bob = new_account(), new_account()
     _, charge = hold(alice, 2, owner=live_owner())
-    salt = f"billing.adjust.{alice.pk}"
+    salt = f"billing.AdjustBalance.{alice.pk}"
     yesterday = b62_encode(int(time.time()) - 24 * 60 * 60 - 1)
     old = Signer(salt=salt).sign(f"{uuid7()}:{yesterday}")
     own = operation_of(finance, alice)

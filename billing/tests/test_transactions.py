@@ -6,8 +6,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from billing.models import LedgerEntry
-from billing.services.balance import adjust, topup
+from billing.models import Charge, LedgerEntry
+from billing.services.balance import adjust, refund, topup
 from billing.tests.bank import hold, live_owner, new_account, settle
 from billing.tests.web_app import client_of, clock
 from common.ids import uuid7
@@ -106,6 +106,8 @@ def test_a_page_holds_at_most_a_hundred() -> None:
 @pytest.mark.parametrize("kind", LedgerEntry.Kind.values)
 def test_one_kind_can_be_asked_for_page_by_page(kind: str) -> None:
     alice = account_with_history()
+    call = Charge.objects.get(account=alice)
+    refund(operation_id=uuid7(), charge=call, amount=1, reason="Cut off")
 
     assert [row["kind"] for row in transactions(alice, f"kind={kind}")] == [kind]
     settle(hold(alice, NUSD_PER_USD, owner=live_owner())[1], 1)
