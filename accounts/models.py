@@ -171,7 +171,15 @@ class OutgoingEmail(models.Model):
     """A mail that is to be sent to an address, be it known here or not: that is found out when it
     is sent, so that whoever asks for it cannot tell. Rows are kept for a day, to bound their number
     per address.
+
+    `outcome` is empty while it waits; `error` is what the last attempt failed with.
     """
+
+    class Outcome(models.TextChoices):
+        SENT = "sent"
+        FAILED = "failed"
+        # There was nobody to send it to, or no need any more.
+        DROPPED = "dropped"
 
     class Kind(models.TextChoices):
         VERIFY_EMAIL = "verify_email"
@@ -185,6 +193,8 @@ class OutgoingEmail(models.Model):
     due_at = models.DateTimeField(db_default=Now())
     attempts = models.PositiveSmallIntegerField(default=0)
     ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=8, choices=Outcome.choices, blank=True, db_default="")
+    error = models.CharField(max_length=300, blank=True, db_default="")
 
     class Meta:
         indexes = [

@@ -1,7 +1,7 @@
 """What operators can do to an account or a key."""
 
-from accounts.models import ApiKey, User
-from accounts.services import api_keys, users
+from accounts.models import ApiKey, OutgoingEmail, User
+from accounts.services import api_keys, emails, users
 from common.backoffice.acts import Act
 
 
@@ -55,3 +55,15 @@ class RevokeKey(Act):
             return ""
         api_keys.revoke_key(user=self.record.account, key_id=self.record.pk)
         return f"Revoked; it was a key of {self.record.account}."
+
+
+class SendAgain(Act):
+    title = "Send this mail again"
+    explanation = (
+        "It goes out within seconds, with a link of its own where it has one. Links of earlier "
+        "mails stay good for as long as they were."
+    )
+    record: OutgoingEmail
+
+    def carry_out(self) -> str:
+        return "Sent again." if emails.send_again(email=self.record) else ""

@@ -12,6 +12,7 @@ from accounts import emailed_tokens, messages
 from accounts.models import EmailedToken, OutgoingEmail, User
 from common.ids import uuid7
 from common.locks import hold
+from common.redaction import redact
 
 log = structlog.get_logger(__name__)
 
@@ -22,10 +23,14 @@ MAX_WAITING = 10_000
 # Rows that are kept at all, waiting ones aside.
 MAX_KEPT = 100_000
 MAX_ATTEMPTS = 5
+# Characters of an error that are kept.
+MAX_ERROR = 300
 FIRST_RETRY = timedelta(minutes=1)
 # One run of the sender takes no longer than this and one mail.
 RUN_SECONDS = 20.0
 KEPT = timedelta(days=1)
+
+Outcome = OutgoingEmail.Outcome
 
 _PURPOSES = {
     OutgoingEmail.Kind.VERIFY_EMAIL: EmailedToken.Purpose.VERIFY_EMAIL,
@@ -48,6 +53,14 @@ def request_email(*, kind: OutgoingEmail.Kind, address: str) -> None:
         log.error("email.outbox_full", kind=kind)
         return
     OutgoingEmail.objects.create(kind=kind, address=address)
+
+
+def send_again(*, email: OutgoingEmail) -> bool:
+    """Have a mail sent anew, at once. False where it waits to be sent anyway."""
+    ended = OutgoingEmail.objects.filter(pk=email.pk).exclude(ended_at=None)
+    return bool(
+        ended.update(ended_at=None, outcome="", error="", attempts=0, due_at=timezone.now())
+    )
 
 
 def send_due_emails() -> None:
@@ -81,9 +94,12 @@ def _send_next() -> bool:
         email.attempts += 1
         email.due_at = timezone.now() + FIRST_RETRY * 4 ** (email.attempts - 1)
         email.save(update_fields=["attempts", "due_at"])
-    if message is None or _is_settled(email, message):
-        email.ended_at = timezone.now()
-        email.save(update_fields=["ended_at"])
+    if message is None:
+        _end(email, Outcome.DROPPED)
+    elif error := _send(email, message):
+        _note_failure(email, error)
+    else:
+        _end(email, Outcome.SENT)
     return True
 
 
@@ -114,16 +130,30 @@ def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
     return messages.with_token(kind, user.email, purpose, token)
 
 
-def _is_settled(email: OutgoingEmail, message: EmailMultiAlternatives) -> bool:
-    """Is it sent, or is there no point in another attempt?"""
+def _send(email: OutgoingEmail, message: EmailMultiAlternatives) -> Exception | None:
+    """What went wrong, or None. Nothing that one mail raises may keep back those behind it."""
     try:
         message.send()
-    except OSError as error:  # which smtplib's own errors are, too
-        failure = log.bind(id=str(email.pk), kind=email.kind, error=str(error))
-        if email.attempts < MAX_ATTEMPTS:
-            failure.warning("email.not_sent", attempt=email.attempts)
-            return False
+    except OSError as error:  # smtplib's own errors are OSErrors, too
+        return error
+    except Exception as error:
+        log.exception("email.not_composed", id=str(email.pk), kind=email.kind)
+        return error
+    return None
+
+
+def _note_failure(email: OutgoingEmail, error: Exception) -> None:
+    """Give the mail up where there is no point in another attempt."""
+    email.error = redact(str(error))[:MAX_ERROR]
+    failure = log.bind(id=str(email.pk), kind=email.kind, error=email.error)
+    if isinstance(error, OSError) and email.attempts < MAX_ATTEMPTS:
+        failure.warning("email.not_sent", attempt=email.attempts)
+        email.save(update_fields=["error"])
+    else:
         failure.error("email.given_up")
-    except Exception:  # nothing that one mail raises may keep back those behind it
-        log.exception("email.given_up", id=str(email.pk), kind=email.kind)
-    return True
+        _end(email, Outcome.FAILED)
+
+
+def _end(email: OutgoingEmail, outcome: OutgoingEmail.Outcome) -> None:
+    email.ended_at, email.outcome = timezone.now(), outcome
+    email.save(update_fields=["ended_at", "outcome", "error"])

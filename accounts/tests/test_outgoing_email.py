@@ -20,6 +20,7 @@ from accounts.tests.mailserver import MailServer, running_mail_server
 from common.ids import uuid7
 from common.redaction import redact
 from conftest import Persona, persona
+from tests.operators import audit_of, new_operator
 
 KINDS = OutgoingEmail.Kind
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
@@ -281,3 +282,62 @@ def test_tokens_are_deleted_a_day_after_they_expired(alice: Persona) -> None:
         EmailedToken.objects.filter(pk=token.pk).update(expires_at=timezone.now() - age)
         tasks.purge_expired()
         assert EmailedToken.objects.filter(pk=token.pk).exists() == kept
+
+
+# --- What operators see -------------------------------------------------------------------------
+
+
+def test_an_operator_sees_why_a_mail_was_not_sent_and_sends_it_again(
+    server: MailServer, alone: None, alice: Persona
+) -> None:
+    server.verdict = "550 No such mailbox"
+    for _ in range(5):
+        let_time_pass(alice)
+        tasks.send_emails()
+    row = rows(alice).get()
+    assert (row.outcome, row.attempts) == ("failed", 5)
+    support = new_operator("accounts.change_outgoingemail", "accounts.view_outgoingemail")
+    assert "No such mailbox" in support.get("accounts/outgoingemail/?outcome__exact=failed")
+
+    server.verdict = "250 Taken"
+    url = f"accounts/outgoingemail/{row.pk}/send_again/"
+    assert support.post(url, reason="The mailbox is there now").status_code == 302
+    tasks.send_emails()
+
+    assert len(server.received) == 1
+    row = rows(alice).get()
+    assert (row.outcome, row.error) == ("sent", "")
+    assert audit_of(row) == ["Sent again. Reason: The mailbox is there now"]
+
+
+def test_a_mail_that_waits_is_not_sent_twice(alone: None, alice: Persona) -> None:
+    row = rows(alice).get()
+    assert emails.send_again(email=row) is False
+    assert len(delivered()) == 1
+
+
+def test_a_mail_to_nobody_is_dropped_and_says_so(alone: None) -> None:
+    request_email(kind=KINDS.RESET_PASSWORD, address="nobody@example.com")
+    assert delivered() == []
+    assert OutgoingEmail.objects.get().outcome == "dropped"
+
+
+def test_the_error_of_a_mail_that_waits_is_shown_without_credentials(
+    server: MailServer, alone: None, alice: Persona
+) -> None:
+    server.verdict = "451 Not now: smtp://user:secret@mail.example.com " + "x" * 400
+    tasks.send_emails()
+    row = rows(alice).get()
+    assert (row.outcome, row.ended_at) == ("", None)
+    assert "Not now" in row.error
+    assert "secret" not in row.error
+    assert len(row.error) <= 300
+
+
+def test_only_who_may_change_mails_sends_them_again(alone: None, alice: Persona) -> None:
+    delivered()
+    row = rows(alice).get()
+    viewer = new_operator("accounts.view_outgoingemail")
+    assert "send_again" not in viewer.get(f"accounts/outgoingemail/{row.pk}/change/")
+    url = f"accounts/outgoingemail/{row.pk}/send_again/"
+    assert viewer.post(url, reason="x").status_code == 403

@@ -193,7 +193,8 @@ def _check_database(url: str) -> None:
             "DATABASE_URL is not of the form postgres://user:password@host:5432/name."
         ) from None
     except psycopg.OperationalError as error:
-        reason = str(error).strip().splitlines()[-1]
+        # libpq says what failed in the first line, and asks a question in the next.
+        reason = str(error).strip().splitlines()[0]
         raise LocalError(
             f"The database of DATABASE_URL, {where.get('dbname')} on {where.get('host')}, cannot "
             f"be used ({reason}). Start it, or unset DATABASE_URL to have one started for you."

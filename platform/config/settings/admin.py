@@ -115,6 +115,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page("Audit log", "policy", "admin.logentry"),
                     _page("Failed sign-ins", "lock_clock", "accounts.signinfailures"),
+                    _page("Mails", "mail", "accounts.outgoingemail"),
                 ],
             },
         ],

@@ -1,0 +1,42 @@
+"""Mails in the admin: which wait, which went out, and why others failed. No text is kept."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from accounts.admin.acts import SendAgain
+from accounts.models import OutgoingEmail
+from common.backoffice.acts import Acting
+from common.backoffice.pages import ReadOnly
+from common.backoffice.theme import action, display
+
+
+@admin.register(OutgoingEmail)
+class OutgoingEmailAdmin(ReadOnly, Acting):
+    """The mails of a day."""
+
+    list_display = ("created_at", "kind", "address", "state", "attempts", "error")
+    list_filter = (("outcome", ChoicesDropdownFilter), ("kind", ChoicesDropdownFilter))
+    search_fields: ClassVar[tuple[str, ...]] = ("^address",)
+    search_help_text = "An address, or its beginning"
+    ordering = ("-pk",)
+    fields = ("kind", "address", "state", "attempts", "error", "created_at", "due_at", "ended_at")
+    readonly_fields = ("state",)
+    actions_detail = ("send_again",)
+
+    @display(
+        description="state",
+        label={"waiting": "info", "sent": "success", "failed": "danger", "dropped": "warning"},
+    )
+    def state(self, email: OutgoingEmail) -> str:
+        return email.outcome or "waiting"
+
+    def may_act_on(self, request: HttpRequest, record: Any) -> bool:
+        """Whoever it is for: they only get what they, or their account, had asked for."""
+        return self.has_act_permission(request)
+
+    @action(description="Send again", icon="forward_to_inbox", permissions=["act"])
+    def send_again(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, SendAgain)
