@@ -7,17 +7,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 import redis as redis_client
 
+from common.ids import uuid7
 from common.local import postgres, redis
 from common.local.configuration import var_folder
 from common.local.errors import LocalError
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import free_port, is_free
 from common.local.processes import Process, command_of
+from tests.service import database_url
 
 SECONDS = 20
 OWNER = """
@@ -143,3 +146,38 @@ def test_throwaway_stores_and_what_uses_them_end_with_their_killed_owner() -> No
     while command_of(int(user)) or not all(is_free(port) for port in ports):
         assert time.monotonic() < deadline, "the stores are still there"
         time.sleep(0.05)
+
+
+@pytest.mark.usefixtures("committed")
+def test_a_database_that_may_not_be_changed_is_a_sentence_and_no_traceback() -> None:
+    """One of the user's own: it answers, but its user may not create tables."""
+    name = f"reader_{uuid7().hex}"
+    with psycopg.connect(database_url(), autocommit=True) as database:
+        database.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
+        database.execute(f"CREATE DATABASE {name}")
+        where = urlsplit(database_url())
+        url = f"postgres://{name}:x@{where.hostname}:{where.port}/{name}"
+        done = subprocess.run(
+            [sys.executable, "-m", "common.local.prepare"],
+            env={
+                **os.environ,
+                "PYTHONPATH": PYTHONPATH,
+                "DJANGO_SETTINGS_MODULE": "config.settings.dev",
+                "DATABASE_URL": url,
+                "DATABASE_POOL": "0",
+            },
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        database.execute(f"DROP DATABASE {name}")
+        database.execute(f"DROP ROLE {name}")
+    assert done.returncode == 1
+    assert (
+        done.stderr.strip()
+        .splitlines()[-1]
+        .startswith("The database cannot be prepared: permission denied for schema public.")
+    )
+    assert "Traceback" not in done.stderr
