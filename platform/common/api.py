@@ -8,7 +8,13 @@ from typing import IO, Any, NoReturn
 
 import msgspec
 import structlog
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import (
+    BadRequest,
+    DisallowedHost,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
@@ -34,6 +40,7 @@ from common.errors import (
     PayloadTooLarge,
     ServiceUnavailable,
     Unauthenticated,
+    UnknownHost,
     UnsupportedMediaType,
     ValidationFailed,
 )
@@ -197,14 +204,25 @@ def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
             return _domain_response(NotFound())
         case PermissionDenied():
             return _domain_response(Forbidden())
-        case RequestDataTooBig():
-            return _domain_response(PayloadTooLarge())
+        case SuspiciousOperation() | BadRequest():
+            return _domain_response(_bad_request(error))
         case OperationalError() | InterfaceError() | PoolTimeout():
             log.warning("database_unavailable", exc_info=error)
             return _domain_response(ServiceUnavailable())
         case _:
             log.error("unhandled_exception", exc_info=error)
             return _domain_response(InternalError())
+
+
+def _bad_request(error: Exception | None) -> DomainError:
+    """What a client is told that sent what Django does not take: too many fields, for example."""
+    match error:
+        case RequestDataTooBig():
+            return PayloadTooLarge()
+        case DisallowedHost():
+            return UnknownHost()
+        case _:
+            return MalformedRequest()
 
 
 def _domain_response(error: DomainError) -> Response:
@@ -237,24 +255,24 @@ def _flat(detail: Any, loc: list[str | int]) -> Iterator[tuple[list[str | int], 
 
 @csrf_exempt
 def unknown_path(request: HttpRequest, **path: str) -> JsonResponse:
-    """The last route under `/api`: 404 for any method, with `DEBUG` too."""
+    """The last route: 404 for any method."""
     return envelope.answer(NotFound())
 
 
-def _json_under_api(
-    error: type[DomainError], elsewhere: Callable[..., HttpResponse]
+def _json_outside_admin(
+    refusal: Callable[[Exception | None], DomainError], admin_page: Callable[..., HttpResponse]
 ) -> Callable[..., HttpResponse]:
-    """Django's error view `elsewhere`, but JSON for paths under `/api`."""
+    """An error view: JSON for programs, Django's `admin_page` for the operators' browsers."""
 
     def handler(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-        if request.path == "/api" or request.path.startswith("/api/"):
-            return envelope.answer(error())
-        return elsewhere(request) if exception is None else elsewhere(request, exception)
+        if not request.path.startswith("/admin/"):
+            return envelope.answer(refusal(exception))
+        return admin_page(request) if exception is None else admin_page(request, exception)
 
     return handler
 
 
-bad_request = _json_under_api(MalformedRequest, defaults.bad_request)
-permission_denied = _json_under_api(Forbidden, defaults.permission_denied)
-page_not_found = _json_under_api(NotFound, defaults.page_not_found)
-server_error = _json_under_api(InternalError, defaults.server_error)
+bad_request = _json_outside_admin(_bad_request, defaults.bad_request)
+permission_denied = _json_outside_admin(lambda _: Forbidden(), defaults.permission_denied)
+page_not_found = _json_outside_admin(lambda _: NotFound(), defaults.page_not_found)
+server_error = _json_outside_admin(lambda _: InternalError(), defaults.server_error)

@@ -10,6 +10,16 @@ from structlog.typing import Processor
 from common.redaction import redact
 
 
+class _OneLineForSuspicions(logging.Filter):
+    """What Django calls suspicious is a client's doing: a line tells it, without a traceback."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security."):
+            record.exc_info = None
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+        return True
+
+
 class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
     """Redacts the finished line, so that arguments, fields and tracebacks are all covered."""
 
@@ -51,7 +61,14 @@ def configure(*, json: bool) -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": {"line": formatter},
-            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+            "filters": {"suspicions": {"()": _OneLineForSuspicions}},
+            "handlers": {
+                "stderr": {
+                    "class": "logging.StreamHandler",
+                    "formatter": "line",
+                    "filters": ["suspicions"],
+                }
+            },
             "root": {"handlers": ["stderr"], "level": "INFO"},
             "loggers": {
                 # The servers bring handlers of their own, which would not redact.

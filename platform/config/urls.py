@@ -2,13 +2,13 @@
 
 from django.conf import settings
 from django.contrib import admin
-from django.urls import include, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import TemplateView
 
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
 from config.openapi import openapi_json
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("api/auth/", include("accounts.urls")),
     path("api/users/", include("accounts.user_urls")),
     path("api/users/", include("billing.user_urls")),
@@ -21,7 +21,6 @@ urlpatterns = [
     path("api/transcribe", include("conversations.transcribe_urls")),
     path("api/files", include("conversations.file_urls")),
     path("api/council/", include("council.urls")),
-    re_path(r"^api(?:/.*)?$", unknown_path),
     path("files/", include("files.urls")),
     path("admin/", admin.site.urls),
 ]
@@ -32,6 +31,8 @@ if not settings.PRODUCTION:
         path("docs", TemplateView.as_view(template_name="openapi/swagger.html")),
         path("redoc", TemplateView.as_view(template_name="openapi/redoc.html")),
     ]
+
+urlpatterns.append(re_path("", unknown_path))
 
 handler400 = bad_request
 handler403 = permission_denied

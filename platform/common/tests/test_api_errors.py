@@ -160,7 +160,7 @@ def failing(error: Exception) -> Any:
 
 urlpatterns = [
     path(f"{place}/{name}", failing(error))
-    for place in ("api", "elsewhere")
+    for place in ("api", "elsewhere", "admin")
     for name, error in {
         "400": SuspiciousOperation(),
         "403": PermissionDenied(),
@@ -171,22 +171,25 @@ urlpatterns = [
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 500])
-def test_errors_outside_of_views_are_json_under_api_only(settings: Settings, status: int) -> None:
+def test_errors_outside_of_views_are_json_but_in_the_admin(settings: Settings, status: int) -> None:
     urls = import_module(settings.ROOT_URLCONF)
     for handler in ("handler400", "handler403", "handler404", "handler500"):
         globals()[handler] = getattr(urls, handler)
     settings.ROOT_URLCONF = __name__
     client = APIClient(raise_request_exception=False)
-    response = client.get(f"/api/{status}")
-    assert response.status_code == status
-    assert response.json().keys() == {"detail", "code"}
-    assert b"secret" not in response.content
-    assert client.get(f"/elsewhere/{status}")["Content-Type"].startswith("text/html")
+    for place in ("api", "elsewhere"):
+        response = client.get(f"/{place}/{status}")
+        assert response.status_code == status
+        assert response.json().keys() == {"detail", "code"}
+        assert b"secret" not in response.content
+    assert client.get(f"/admin/{status}")["Content-Type"].startswith("text/html")
 
 
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
-@pytest.mark.parametrize("where", ["/api", "/api/", "/api/nothing", "/api/auth/login/", "/api/%00"])
+@pytest.mark.parametrize(
+    "where", ["/", "/nothing", "/api", "/api/", "/api/nothing", "/api/auth/login/", "/api/%00"]
+)
 def test_an_unknown_path_is_a_json_404(
     settings: Settings, debug: bool, method: str, where: str
 ) -> None:

@@ -62,3 +62,16 @@ def test_no_secret_gets_through_by_argument_field_or_traceback(as_json: bool) ->
 def test_a_redacted_line_is_still_json() -> None:
     line = log(f"structlog.get_logger().warning('x', header='Bearer {JWT}')", as_json=True)
     assert json.loads(line)["header"] == "Bearer [redacted]"
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_what_django_calls_suspicious_is_a_line_without_a_traceback(as_json: bool) -> None:
+    written = log(
+        "try: raise ValueError('too many fields')\n"
+        "except ValueError as error:\n"
+        "    logging.getLogger('django.security.X').error(str(error), exc_info=error)",
+        as_json=as_json,
+    )
+    assert written.count("\n") == 1
+    assert "too many fields" in written
+    assert "warning" in written

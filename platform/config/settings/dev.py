@@ -2,7 +2,10 @@
 
 from config.settings.base import *
 
-DEBUG = True
+# DEBUG stays off: errors are answered as in production, with the traceback in the log alone.
+# Static files are served from where they stand, as they are at the moment.
+SERVESTATIC_USE_FINDERS = True
+SERVESTATIC_AUTOREFRESH = True
 SECRET_KEY = env.str("SECRET_KEY", "development-only-secret-key-of-more-than-32-bytes")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER", "development-only-pepper")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
