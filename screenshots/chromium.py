@@ -49,6 +49,10 @@ class Page:
         self._session = {"sessionId": attached["sessionId"]}
         self._call("Page.enable")
 
+    def run_first(self, script: str) -> None:
+        """Run a script in each page that is opened from now on, before any of its own."""
+        self._call("Page.addScriptToEvaluateOnNewDocument", source=script)
+
     def open(self, url: str) -> None:
         """Load a page, and all that belongs to it. Raises BrowserError where it is not there."""
         self._events.clear()

@@ -67,7 +67,7 @@ _ANSWERS: dict[Any, Any] = {
         FreeBudgetSpent,
     ),
 }
-_JSON = {"Content-Type": "application/json", "Cache-Control": "no-cache"}
+_JSON = {"Content-Type": "application/json"}
 _REPLAYED = {"Idempotency-Replayed": "true"}
 
 

@@ -2,7 +2,6 @@
 
 import gc
 import os
-from collections.abc import MutableMapping
 from typing import Any
 
 # Whoever forgets to choose gets the settings that refuse to be unsafe; `make run` chooses dev.
@@ -26,6 +25,8 @@ from common.turns import Turns
 from config import health
 from config.checks import refuse_unsafe_production
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
+from config.headers import SecurityHeaders
+from config.https import RedirectToHttps
 from config.sockets import application as sockets
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
@@ -63,16 +64,6 @@ limited_django_application = ClientLimit(_by_work)
 _without_lifespan = RequestsWithoutLifespan()
 
 
-async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-    """Serve whatever comes, on any server."""
-    if scope["type"] == "lifespan":
-        await lifespan(receive, send)
-    elif _without_lifespan.are_expected:
-        await _without_lifespan.run(_route(scope, receive, send))
-    else:
-        await _route(scope, receive, send)
-
-
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     """By kind, by host, and by the first segment of the path."""
     match scope["type"]:
@@ -84,6 +75,19 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
             await limited_django_application(scope, receive, send)
         case "websocket":
             await sockets(scope, receive, send)
+
+
+_guarded = SecurityHeaders(RedirectToHttps(_route))
+
+
+async def application(scope: Scope, receive: Any, send: Any) -> None:
+    """Serve whatever comes, on any server."""
+    if scope["type"] == "lifespan":
+        await lifespan(receive, send)
+    elif _without_lifespan.are_expected:
+        await _without_lifespan.run(_guarded(scope, receive, send))
+    else:
+        await _guarded(scope, receive, send)
 
 
 def is_for_v1(scope: Scope) -> bool:

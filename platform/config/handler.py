@@ -10,7 +10,6 @@ from django.core.handlers.exception import convert_exception_to_response
 from django.db import close_old_connections
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.middleware.security import SecurityMiddleware
 from servestatic.middleware import ServeStaticMiddleware
 
 from common import envelope
@@ -29,15 +28,11 @@ class _Request(ASGIRequest):
 class _StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
     """In front of all other middleware, so files are guarded as by those."""
 
-    def __init__(self, get_response: Callable[..., Awaitable[HttpResponseBase]]) -> None:
-        super().__init__(get_response)
-        self._security = SecurityMiddleware(get_response)
-
     async def aserve(self, static_file: Any, request: HttpRequest) -> HttpResponseBase:
         if error := refusal(request):
             return envelope.answer(error)
-        response = await super().aserve(static_file, request)
-        return self._security.process_response(request, response)
+        response: HttpResponseBase = await super().aserve(static_file, request)
+        return response
 
 
 class Handler(ASGIHandler):

@@ -26,7 +26,7 @@ def options() -> tuple[str, ...]:
         *("--loop", "uvloop", "--http", "config.http:HttpProtocol"),
         *("--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536"),
         *("--ws-per-message-deflate", "false"),
-        *("--no-access-log", "--no-proxy-headers"),
+        *("--no-server-header", "--no-access-log", "--no-proxy-headers"),
         *("--timeout-graceful-shutdown", str(graceful)),
     )
 

@@ -92,12 +92,13 @@ def _methods(path: str) -> Methods:
 
 
 def _check_host(scope: Scope) -> None:
-    if not _is_served(domain_of(scope["headers"])):
+    if not is_served(domain_of(scope["headers"])):
         raise UnknownHost
 
 
 @lru_cache(maxsize=256)
-def _is_served(domain: str) -> bool:
+def is_served(domain: str) -> bool:
+    """Is it a host of ours? `domain` is as `common.asgi.domain_of` writes it."""
     known = domain == settings.API_HOST or validate_host(domain, settings.ALLOWED_HOSTS)
     return bool(domain) and known
 

@@ -103,7 +103,7 @@ class Exchange:
                 200,
                 [
                     (b"content-type", b"text/event-stream; charset=utf-8"),
-                    (b"cache-control", b"no-cache, no-transform"),
+                    (b"cache-control", b"no-store, no-transform"),
                     (b"x-accel-buffering", b"no"),
                 ],
             )

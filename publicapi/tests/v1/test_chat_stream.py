@@ -69,7 +69,7 @@ def test_every_chunk_belongs_to_the_same_completion(alice: Customer) -> None:
 def test_the_headers_forbid_buffering_and_carry_the_rate(alice: Customer) -> None:
     response = alice.chat(stream=True)
     assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
-    assert response.headers["cache-control"] == "no-cache, no-transform"
+    assert response.headers["cache-control"] == "no-store, no-transform"
     assert response.headers["x-accel-buffering"] == "no"
     assert re.fullmatch(r"req_[0-9a-f]{32}", response.headers["x-request-id"])
     assert [response.headers[name] for name in RATE_HEADERS] == ["120", "119", "60"]

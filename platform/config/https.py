@@ -1,0 +1,58 @@
+"""Requests that came without TLS to the proxy that ends it."""
+
+from urllib.parse import quote
+
+from django.conf import settings
+
+from common.asgi import Application, Receive, Scope, Send, domain_of
+from publicapi.v1.app import is_served
+
+_PERMANENT_REDIRECT = 308
+
+
+def is_secure(scope: Scope) -> bool:
+    """Did the client use TLS, as far as the server or a trusted proxy knows?"""
+    return scope.get("scheme") in ("https", "wss") or _forwarded_protocol(scope) == b"https"
+
+
+class RedirectToHttps:
+    """Sends clients that came by plain HTTP to the same address with TLS.
+
+    Only those of which the proxy says so: what comes past it, like a health check, is served. `308`
+    keeps method and body (RFC 9110, section 15.4.9).
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _forwarded_protocol(scope) == b"http":
+            domain = domain_of(scope["headers"])
+            # An unknown host is refused: whoever sends it would choose where the redirect leads.
+            if is_served(domain):
+                await _redirect(f"https://{domain}{_target(scope)}", send)
+                return
+        await self._application(scope, receive, send)
+
+
+def _target(scope: Scope) -> str:
+    """The path and the query as they came."""
+    raw_path = scope.get("raw_path")  # which not every server tells
+    path = raw_path.decode("latin-1") if raw_path else quote(scope["path"])
+    query = scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
+
+
+async def _redirect(location: str, send: Send) -> None:
+    headers = [(b"location", location.encode("latin-1")), (b"content-length", b"0")]
+    status = _PERMANENT_REDIRECT
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _forwarded_protocol(scope: Scope) -> bytes:
+    """What the proxy says that it was asked by; empty where no proxy is trusted to say it."""
+    if not settings.SECURE_PROXY_SSL_HEADER:
+        return b""
+    values = [value for name, value in scope["headers"] if name == b"x-forwarded-proto"]
+    return values[0].strip() if len(values) == 1 else b""
