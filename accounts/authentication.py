@@ -23,7 +23,7 @@ class AccessTokenAuthentication(BaseAuthentication):
         if token is None:
             return None
         claims = tokens.read_access(token)
-        return get_live_user(claims.user_id, claims.version), claims
+        return get_live_user(claims), claims
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'

@@ -101,21 +101,27 @@ class User(AbstractBaseUser, PermissionsMixin):
         return salted_hmac(salt, value, secret=secret, algorithm="sha256").hexdigest()
 
 
-class RefreshFamily(models.Model):
-    """One sign-in: the line of refresh tokens that descend from it. Deleting it revokes them all.
+class UserSession(models.Model):
+    """A session of the web app: a sign-in, and all tokens that descend from it. Deleting the row
+    revokes them all, access tokens too.
 
-    `current` is the id of the one token that may be used, `previous` that of the one it replaced
-    at `rotated_at`. The tokens themselves are not stored.
+    `current` is the id of the one refresh token that may be used, `previous` that of the one it
+    replaced at `rotated_at`. The tokens themselves are not stored. `client` is a readable name of
+    the program, and `client_ip` the address or IPv6 network, that signed in or refreshed last;
+    each is empty where it is not known.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="refresh_families")
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
     current = models.UUIDField(default=uuid.uuid4)
     previous = models.UUIDField(null=True)
-    rotated_at = models.DateTimeField(db_index=True)
+    created_at = models.DateTimeField(default=timezone.now, db_default=Now())
+    rotated_at = models.DateTimeField(default=timezone.now, db_index=True)
+    client = models.CharField(max_length=100, blank=True, db_default="")
+    client_ip = models.CharField(max_length=64, blank=True, db_default="")
 
-    class Meta:
-        verbose_name_plural = "refresh families"
+    def __str__(self) -> str:
+        return f"{self.account}: {self.client or 'an unknown client'}"
 
 
 class LinkedIdentity(models.Model):

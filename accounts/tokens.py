@@ -30,63 +30,64 @@ TokenType = Literal["access", "refresh"]
 
 
 @dataclass(frozen=True, slots=True)
-class AccessClaims:
-    """`expires_at` is Unix seconds."""
+class Claims:
+    """What every token says: whose it is, of which revocation version, and of which session."""
 
     user_id: uuid.UUID
     version: int
+    session_id: uuid.UUID
+
+
+@dataclass(frozen=True, slots=True)
+class AccessClaims(Claims):
+    """`expires_at` is Unix seconds."""
+
     expires_at: int
 
 
 @dataclass(frozen=True, slots=True)
-class RefreshClaims:
-    """`family_id` is the sign-in that the token descends from, `token_id` the token itself."""
+class RefreshClaims(Claims):
+    """`token_id` is the id of the token itself."""
 
-    user_id: uuid.UUID
-    version: int
-    family_id: uuid.UUID
     token_id: uuid.UUID
 
 
-def access_token(user_id: uuid.UUID, version: int) -> str:
-    """A token for one hour of calls."""
-    return _encode("access", user_id, version, uuid.uuid4(), timezone.now(), ACCESS_LIFETIME)
+def access_token(claims: Claims, *, ends_at: datetime | None = None) -> str:
+    """A token for one hour of calls, or until the session ends."""
+    return _encode("access", claims, uuid.uuid4(), timezone.now(), ACCESS_LIFETIME, ends_at)
 
 
-def refresh_token(claims: RefreshClaims, issued_at: datetime) -> str:
-    """The token of these claims. Deterministic: the same claims and time give the same token."""
-    return _encode(
-        "refresh",
-        claims.user_id,
-        claims.version,
-        claims.token_id,
-        issued_at,
-        REFRESH_LIFETIME,
-        sid=str(claims.family_id),
-    )
+def refresh_token(
+    claims: RefreshClaims, issued_at: datetime, *, ends_at: datetime | None = None
+) -> str:
+    """The token of these claims, for thirty days or until the session ends. Deterministic: the
+    same claims and times give the same token."""
+    return _encode("refresh", claims, claims.token_id, issued_at, REFRESH_LIFETIME, ends_at)
 
 
 def read_access(token: str) -> AccessClaims:
-    """The claims of an access token; raises InvalidToken. Its version is not checked here."""
+    """The claims of an access token; raises InvalidToken. Version and session are not checked
+    here."""
     claims = _decode(token, "access")
     try:
-        return AccessClaims(uuid.UUID(claims["sub"]), int(claims["ver"]), int(claims["exp"]))
+        return AccessClaims(*_owner(claims), expires_at=int(claims["exp"]))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidToken from None
 
 
 def read_refresh(token: str) -> RefreshClaims:
-    """The claims of a refresh token; raises InvalidToken. Use and version are not checked here."""
+    """The claims of a refresh token; raises InvalidToken. Use, version and session are not checked
+    here."""
     claims = _decode(token, "refresh")
     try:
-        return RefreshClaims(
-            user_id=uuid.UUID(claims["sub"]),
-            version=int(claims["ver"]),
-            family_id=uuid.UUID(claims["sid"]),
-            token_id=uuid.UUID(claims["jti"]),
-        )
+        return RefreshClaims(*_owner(claims), token_id=uuid.UUID(claims["jti"]))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidToken from None
+
+
+def _owner(claims: dict[str, Any]) -> tuple[uuid.UUID, int, uuid.UUID]:
+    """User, version and session. Tokens of earlier releases may name no session: a KeyError."""
+    return uuid.UUID(claims["sub"]), int(claims["ver"]), uuid.UUID(claims["sid"])
 
 
 @cache
@@ -97,24 +98,24 @@ def _backend() -> TokenBackend:
 
 def _encode(
     kind: TokenType,
-    user_id: uuid.UUID,
-    version: int,
+    claims: Claims,
     token_id: uuid.UUID,
     issued_at: datetime,
     lifetime: timedelta,
-    **further: str,
+    ends_at: datetime | None,
 ) -> str:
-    issued = int(issued_at.timestamp())
-    claims = {
-        "sub": str(user_id),
-        "ver": version,
-        "typ": kind,
-        "jti": str(token_id),
-        "iat": issued,
-        "exp": issued + int(lifetime.total_seconds()),
-        **further,
-    }
-    return _backend().encode(claims)
+    expires_at = issued_at + lifetime
+    return _backend().encode(
+        {
+            "sub": str(claims.user_id),
+            "ver": claims.version,
+            "sid": str(claims.session_id),
+            "typ": kind,
+            "jti": str(token_id),
+            "iat": int(issued_at.timestamp()),
+            "exp": int((expires_at if ends_at is None else min(expires_at, ends_at)).timestamp()),
+        }
+    )
 
 
 def _decode(token: str, kind: TokenType) -> dict[str, Any]:

@@ -29,11 +29,13 @@ class AnybodysRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A user with a fresh pair of tokens."""
+    """A user with a fresh pair of tokens. `expires_in` is the seconds that the access token is
+    good for."""
 
     user: User
     access_token: str
     refresh_token: str
+    expires_in: int
 
 
 class ProfileChanges(TypedDict, total=False):

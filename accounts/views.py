@@ -25,7 +25,7 @@ class OwnPasswordView(PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         try:
-            signed_in = passwords.change_password(
+            user = passwords.change_password_in_admin(
                 user=form.user,
                 current_password=form.cleaned_data["old_password"],
                 new_password=form.cleaned_data["new_password1"],
@@ -35,8 +35,8 @@ class OwnPasswordView(PasswordChangeView):
             for field, problem in _problems(error):
                 form.add_error(field, problem)
             return self.form_invalid(form)
-        update_session_auth_hash(self.request, signed_in.user)
-        record(signed_in.user, "Changed their password.")
+        update_session_auth_hash(self.request, user)
+        record(user, "Changed their password.")
         return HttpResponseRedirect(self.get_success_url())
 
 

@@ -17,7 +17,6 @@ import psycopg
 from django.db import connection
 
 from accounts.models import User
-from accounts.tokens import access_token
 from bench import noise, report, seed, servers
 from bench.report import Target, milliseconds
 from bench.web_app import ME, Client, Times, p99
@@ -90,7 +89,7 @@ def run() -> list[Target]:
     user = User.objects.get(pk=account.account_id)
     conversation_id = _seed(user)
     with process.running("--bench") as simulator, servers.service(simulator) as service:
-        client = Client(service.port, [_ADDRESS], access_token(user.pk, user.token_version))
+        client = Client(service.port, [_ADDRESS], seed.open_sessions([user])[user.pk])
         with noise.told("the chat window's questions"):
             times = _measure(client, conversation_id)
     middle = {name: median(seconds) for name, seconds in times.items()}

@@ -18,8 +18,7 @@ import msgspec
 from websockets.sync.client import connect
 
 from accounts.models import User
-from accounts.tokens import access_token
-from bench.seed import Account
+from bench.seed import Account, open_sessions
 from bench.servers import BenchError, Server
 from common.local.ports import LOOPBACK
 from simulator.process import RunningSimulator
@@ -78,7 +77,7 @@ def measure(
 
 def _tokens(accounts: Sequence[Account]) -> list[str]:
     users = User.objects.in_bulk([account.account_id for account in accounts])
-    return [access_token(user.id, user.token_version) for user in users.values()]
+    return list(open_sessions(list(users.values())).values())
 
 
 def _hold(client: "_Client", simulator: RunningSimulator, size: Size) -> Outcome:

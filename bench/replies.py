@@ -18,9 +18,8 @@ import msgspec
 from django.db import connection, transaction
 
 from accounts.models import User
-from accounts.tokens import access_token
 from bench.load import Result
-from bench.seed import Account
+from bench.seed import Account, open_sessions
 from bench.servers import BenchError, Server
 from billing.models import Charge
 from common.local.ports import LOOPBACK
@@ -137,7 +136,7 @@ def open_lines(accounts: Sequence[Account], each: int) -> list[Line]:
         for user in users.values()
         for _ in range(each)
     )
-    tokens = {user.id: access_token(user.id, user.token_version) for user in users.values()}
+    tokens = open_sessions(list(users.values()))
     return [Line(conversation, tokens[conversation.account_id]) for conversation in conversations]
 
 

@@ -1,13 +1,14 @@
 """Accounts for the load: each on plan Max, with a key of its own and a full balance."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from django.core.management import call_command
 from django.db import transaction
 
-from accounts import keys
-from accounts.models import ApiKey, User
+from accounts import keys, tokens
+from accounts.models import ApiKey, User, UserSession
 from billing.services.balance import change_plan, topup
 from billing.services.plans import seed_plans
 from catalog.services import seed_catalog
@@ -47,3 +48,12 @@ def open_accounts(count: int) -> list[Account]:
         change_plan(account=user, plan="max")
         topup(operation_id=uuid4(), account=user, amount=BALANCE)
     return [Account(row.account_id, row.id, key) for row, key in zip(stored, secrets, strict=True)]
+
+
+def open_sessions(users: Sequence[User]) -> dict[UUID, str]:
+    """A session for each, and its access token by the user's id."""
+    rows = UserSession.objects.bulk_create([UserSession(account=user) for user in users])
+    return {
+        user.id: tokens.access_token(tokens.Claims(user.id, user.token_version, row.id))
+        for user, row in zip(users, rows, strict=True)
+    }

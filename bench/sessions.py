@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from accounts.models import User
-from accounts.tokens import access_token
 from bench.feed import WORDS
 from bench.listeners import Socket
+from bench.seed import open_sessions
 from council.models import Session, Status
 from events.services import open_stream
 from events.types import NewEvent, model_actor
@@ -41,9 +41,9 @@ def open_councils(count: int) -> list[Council]:
     )
     for session, user in zip(sessions, users, strict=True):
         open_stream(stream_id=session.id, kind="council", account=user)
+    tokens = open_sessions(users)
     return [
-        Council(session.id, access_token(user.id, user.token_version))
-        for session, user in zip(sessions, users, strict=True)
+        Council(session.id, tokens[user.id]) for session, user in zip(sessions, users, strict=True)
     ]
 
 

@@ -3,7 +3,7 @@
 from django.contrib.auth.base_user import AbstractBaseUser
 
 from accounts import keys, tokens
-from accounts.models import ApiKey, User
+from accounts.models import ApiKey, User, UserSession
 from billing.services import balance
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
@@ -23,10 +23,18 @@ def new_user(name: str, *, plan: str = "free", balance_usd: int = 0) -> User:
     return user
 
 
+def access_token_of(user: User) -> str:
+    """A token of a session of the user's, which is begun where there is none. Its revocation
+    version is the one that `user` was read with."""
+    session = UserSession.objects.filter(account=user).first() or UserSession.objects.create(
+        account=user
+    )
+    return tokens.access_token(tokens.Claims(user.pk, user.token_version, session.pk))
+
+
 def authorization(user: AbstractBaseUser) -> dict[str, str]:
     """The header with which the user is signed in."""
-    version = User.objects.get(pk=user.pk).token_version
-    return {"Authorization": f"Bearer {tokens.access_token(user.pk, version)}"}
+    return {"Authorization": f"Bearer {access_token_of(User.objects.get(pk=user.pk))}"}
 
 
 def new_key(

@@ -10,11 +10,11 @@ from uuid import UUID
 import httpx
 from django.db.models import QuerySet
 
-from accounts import tokens
 from accounts.models import User
 from billing.models import Charge
 from common.ids import uuid7
 from conversations.models import Conversation, Message
+from tests.personas import access_token_of
 
 PATIENCE = 30.0  # seconds
 # Every call is paid from the balance, at twice the cost.
@@ -113,7 +113,7 @@ class Talk:
 
     @property
     def token(self) -> str:
-        return tokens.access_token(self.owner.pk, self.owner.token_version)
+        return access_token_of(self.owner)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""People in the admin: users, keys, mails, operators' roles, and what operators did."""
+"""People in the admin: users, sessions, keys, mails, operators' roles, and what operators did."""
 
-from accounts.admin import audit, emails, keys, roles, users
+from accounts.admin import audit, emails, keys, roles, sessions, users
 
-__all__ = ["audit", "emails", "keys", "roles", "users"]
+__all__ = ["audit", "emails", "keys", "roles", "sessions", "users"]

@@ -1,7 +1,7 @@
-"""What operators can do to an account or a key."""
+"""What operators can do to an account, a session or a key."""
 
-from accounts.models import ApiKey, OutgoingEmail, User
-from accounts.services import api_keys, emails, users
+from accounts.models import ApiKey, OutgoingEmail, User, UserSession
+from accounts.services import api_keys, emails, sessions, users
 from common.backoffice.acts import Act
 
 
@@ -42,6 +42,20 @@ class RevokeSessions(Act):
     def carry_out(self) -> str:
         users.revoke_sessions(user=self.record)
         return "Sessions revoked."
+
+
+class EndSession(Act):
+    title = "End this session"
+    explanation = (
+        "Its tokens are refused from now on, and its sockets and streams are closed. The user can "
+        "sign in anew; other sessions go on."
+    )
+    dangerous = True
+    record: UserSession
+
+    def carry_out(self) -> str:
+        sessions.end_session(user=self.record.account, session_id=self.record.pk)
+        return "Ended."
 
 
 class RevokeKey(Act):

@@ -18,7 +18,7 @@ from unfold.contrib.filters.admin import (
 )
 
 from accounts.admin.acts import Reactivate, RevokeSessions, Suspend
-from accounts.models import LinkedIdentity, RefreshFamily, User
+from accounts.models import LinkedIdentity, User, UserSession
 from common.backoffice.acts import Acting
 from common.backoffice.money import aligned
 from common.backoffice.pages import as_uuid
@@ -30,6 +30,7 @@ RANK = ("is_staff", "is_superuser", "groups")
 # The lists of what belongs to an account; each finds it by its id.
 LISTS = {
     "API keys": "accounts_apikey",
+    "Sessions": "accounts_usersession",
     "Charges": "billing_charge",
     "Ledger": "billing_ledgerentry",
     "Usage by day": "billing_usagedaily",
@@ -54,7 +55,7 @@ class IdentityInline(TabularInline[Any, Any]):
 
 
 def _newest_rotation() -> Subquery:
-    rows = RefreshFamily.objects.filter(user=OuterRef("pk")).order_by().values("user")
+    rows = UserSession.objects.filter(account=OuterRef("pk")).order_by().values("account")
     return Subquery(rows.annotate(newest=Max("rotated_at")).values("newest"))
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts import tokens
+from accounts.models import UserSession
 from accounts.serializers.fields import AddressField, NameField, PasswordField
 from accounts.serializers.users import UserSerializer
 from accounts.types import SignedIn
@@ -36,8 +36,32 @@ class TokenPairSerializer(serializers.Serializer[SignedIn]):
     access_token = serializers.CharField(read_only=True)
     refresh_token = serializers.CharField(read_only=True)
     token_type = serializers.CharField(default="bearer", read_only=True)
-    expires_in = serializers.SerializerMethodField()
+    expires_in = serializers.IntegerField(read_only=True)
     user = UserSerializer(read_only=True)
 
-    def get_expires_in(self, signed_in: SignedIn) -> int:
-        return int(tokens.ACCESS_LIFETIME.total_seconds())
+
+class SessionSerializer(serializers.ModelSerializer[UserSession]):
+    """A session as its user sees it. `context["current"]` is the id of the one that asks."""
+
+    current = serializers.SerializerMethodField(help_text="Is it the one that asks?")
+    client = serializers.CharField(
+        read_only=True, help_text="A readable name of the program, as it says; empty for none."
+    )
+    ip = serializers.CharField(
+        source="client_ip",
+        read_only=True,
+        help_text="The address, or the network of an IPv6 address, of the last sign-in or refresh.",
+    )
+    last_used_at = serializers.DateTimeField(
+        source="rotated_at",
+        read_only=True,
+        help_text="When it was last given tokens. A session in use is refreshed once an hour.",
+    )
+
+    class Meta:
+        model = UserSession
+        fields = ["id", "current", "client", "ip", "created_at", "last_used_at"]
+        read_only_fields = fields
+
+    def get_current(self, session: UserSession) -> bool:
+        return bool(session.pk == self.context["current"])

@@ -17,7 +17,7 @@ from accounts.services.users import take_over
 from accounts.types import SignedIn
 
 
-def sign_in_with_google(*, id_token: str) -> SignedIn:
+def sign_in_with_google(*, id_token: str, client_ip: str = "", user_agent: str = "") -> SignedIn:
     """Sign in as whom Google says; the first time this makes an account, or links the one of the
     same address.
 
@@ -27,17 +27,17 @@ def sign_in_with_google(*, id_token: str) -> SignedIn:
     claims = read_id_token(id_token)
     # Somebody else may take the address or the identity meanwhile: the second time it is found.
     with contextlib.suppress(IntegrityError):
-        return _sign_in(claims)
-    return _sign_in(claims)
+        return _sign_in(claims, client_ip, user_agent)
+    return _sign_in(claims, client_ip, user_agent)
 
 
 @transaction.atomic
-def _sign_in(claims: IdentityClaims) -> SignedIn:
+def _sign_in(claims: IdentityClaims, client_ip: str, user_agent: str) -> SignedIn:
     user = _known_user(claims)
     if user is None:
         user = _new_user(claims)
     _require_open(user)  # if it is not, nothing was linked: the transaction ends here
-    return open_session(user)
+    return open_session(user, client_ip=client_ip, user_agent=user_agent)
 
 
 def _known_user(claims: IdentityClaims) -> User | None:

@@ -44,36 +44,60 @@ def reset_password(*, token: str, password: str) -> None:
 
 
 def change_password(
-    *, user: User, current_password: str, new_password: str, client_ip: str = ""
+    *,
+    user: User,
+    current_password: str,
+    new_password: str,
+    client_ip: str = "",
+    user_agent: str = "",
 ) -> SignedIn:
     """Set a new password, end all sessions and open one. Operators are counted their failures.
 
     Raises ValidationFailed for a wrong or weak password, or where there is none to change;
     TooManyAttempts; InvalidToken if the session that asks was ended meanwhile.
     """
-    who = {"address": user.email, "client_ip": client_ip}
+    encoded = _checked(user, current_password, new_password, client_ip)
+    with transaction.atomic():
+        locked = _replace_password(user, encoded, client_ip)
+        return open_session(locked, client_ip=client_ip, user_agent=user_agent)
+
+
+def change_password_in_admin(
+    *, user: User, current_password: str, new_password: str, client_ip: str = ""
+) -> User:
+    """The same for a visit to the admin, which has no use for tokens."""
+    encoded = _checked(user, current_password, new_password, client_ip)
+    with transaction.atomic():
+        return _replace_password(user, encoded, client_ip)
+
+
+def _checked(user: User, current_password: str, new_password: str, client_ip: str) -> str:
+    """The hash of the new password, once the old one was the right one."""
     if not user.has_usable_password():
         raise ValidationFailed.of(
             "current_password", "This account has no password. Ask for a reset mail to set one."
         )
     check_password_rules(new_password, user, field="new_password")
     if user.is_staff:
-        lockout.refuse_guessing(**who)
+        lockout.refuse_guessing(address=user.email, client_ip=client_ip)
     give_connection_back()
     if not user.check_password(current_password):
         raise ValidationFailed.of("current_password", "This is not your password.")
     give_connection_back()
-    encoded = make_password(new_password)
-    with transaction.atomic():
-        locked = lock_user(user)
-        if locked.token_version != user.token_version or not locked.is_active:
-            raise InvalidToken
-        EmailedToken.objects.filter(user=user, purpose=_RESET, used_at=None).update(
-            used_at=timezone.now()
-        )
-        lockout.forget_failures(**who)
-        _set_password(locked, encoded)
-        return open_session(locked)
+    return make_password(new_password)
+
+
+def _replace_password(user: User, encoded: str, client_ip: str) -> User:
+    """Save it, unless a session that was ended meanwhile asks for it."""
+    locked = lock_user(user)
+    if locked.token_version != user.token_version or not locked.is_active:
+        raise InvalidToken
+    EmailedToken.objects.filter(user=user, purpose=_RESET, used_at=None).update(
+        used_at=timezone.now()
+    )
+    lockout.forget_failures(address=user.email, client_ip=client_ip)
+    _set_password(locked, encoded)
+    return locked
 
 
 def _set_password(user: User, encoded: str) -> None:

@@ -1,32 +1,37 @@
-"""Signing up and in: everything that makes tokens."""
+"""Signing up and in: everything that makes tokens; and ending sessions."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
+from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts import tokens
 from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, InvalidToken
-from accounts.models import RefreshFamily, User
+from accounts.models import User, UserSession
 from accounts.selectors.users import get_live_user
 from accounts.services import lockout
 from accounts.services.password_rules import check_password_rules
-from accounts.services.users import lock_user
+from accounts.services.users import end_sessions, lock_user
 from accounts.services.verification import request_verification
 from accounts.types import SignedIn
+from accounts.user_agents import client_name
+from common.errors import NotFound
 
 log = structlog.get_logger(__name__)
 
-# Sign-ins of one account that can be refreshed. Of more, those go that were used least lately.
+# Of one account. Of more, those are ended that were used least lately.
 MAX_SESSIONS = 50
 # How long the predecessor still gets the same successor: two tabs may refresh at once.
 REFRESH_GRACE = timedelta(seconds=30)
 
 
-def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
+def sign_up(
+    *, email: str, password: str, name: str = "", client_ip: str = "", user_agent: str = ""
+) -> SignedIn:
     """Create an account, sign it in, and have a mail sent that verifies the address.
 
     Raises EmailTaken, or ValidationFailed for a weak password.
@@ -39,14 +44,14 @@ def sign_up(*, email: str, password: str, name: str = "") -> SignedIn:
         with transaction.atomic():
             user.save()
             request_verification(user=user)
-            return open_session(user)
+            return open_session(user, client_ip=client_ip, user_agent=user_agent)
     except IntegrityError:
         if User.objects.filter(email=email).exists():
             raise EmailTaken from None
         raise
 
 
-def sign_in(*, email: str, password: str, client_ip: str = "") -> SignedIn:
+def sign_in(*, email: str, password: str, client_ip: str = "", user_agent: str = "") -> SignedIn:
     """Raises InvalidCredentials, after the same work for an unknown address as for a wrong
     password, or AccountSuspended.
 
@@ -69,37 +74,55 @@ def sign_in(*, email: str, password: str, client_ip: str = "") -> SignedIn:
         raise AccountSuspended
     with transaction.atomic():
         # The user's lock comes first: whoever changes the password forgets the same failures.
-        signed_in = open_session(user)
+        signed_in = open_session(user, client_ip=client_ip, user_agent=user_agent)
         lockout.forget_failures(**who)
         return signed_in
 
 
-def refresh(*, refresh_token: str) -> SignedIn:
+def refresh(*, refresh_token: str, client_ip: str = "", user_agent: str = "") -> SignedIn:
     """Exchange a refresh token, once, for a new pair.
 
-    The same token again within the grace gets the same successor; later it is taken for stolen:
-    its whole family is revoked. Raises InvalidToken or AccountSuspended.
+    The same token again within the grace gets the same successor; later it is taken for stolen: its
+    session is ended, and with it all tokens that descend from the same sign-in. Raises
+    InvalidToken, also where the session is as old as one may be, or AccountSuspended.
     """
     claims = tokens.read_refresh(refresh_token)
     with transaction.atomic():
-        family = (
-            RefreshFamily.objects.select_for_update()
-            .filter(pk=claims.family_id, user_id=claims.user_id)
+        session = (
+            UserSession.objects.select_for_update()
+            .filter(pk=claims.session_id, account_id=claims.user_id)
             .first()
         )
-        if family is None:
+        if session is None:
             raise InvalidToken
-        user = get_live_user(claims.user_id, claims.version)
+        user = get_live_user(claims)
         now = timezone.now()
-        if claims.token_id == family.current:
-            family.previous, family.current = family.current, uuid.uuid4()
-            family.rotated_at = now
-            family.save(update_fields=["previous", "current", "rotated_at"])
-            return _pair(user, family)
-        if claims.token_id == family.previous and now - family.rotated_at <= REFRESH_GRACE:
-            return _pair(user, family)
-        family.delete()
+        is_over = _end_of(session) <= now
+        if not is_over and claims.token_id == session.current:
+            session.previous, session.current = session.current, uuid.uuid4()
+            session.rotated_at = now
+            session.client_ip, session.client = client_ip, client_name(user_agent)
+            session.save(update_fields=["previous", "current", "rotated_at", "client_ip", "client"])
+            return _pair(user, session)
+        within_grace = now - session.rotated_at <= REFRESH_GRACE
+        if not is_over and within_grace and claims.token_id == session.previous:
+            return _pair(user, session)
+        end_sessions(UserSession.objects.filter(pk=session.pk))
     raise InvalidToken
+
+
+@transaction.atomic
+def end_session(*, user: User, session_id: uuid.UUID) -> None:
+    """End one session of the user's. Raises NotFound."""
+    if not end_sessions(user.sessions.filter(pk=session_id)):
+        raise NotFound
+
+
+@transaction.atomic
+def end_other_sessions(*, user: User, session_id: uuid.UUID) -> None:
+    """End all sessions of the user's but this one."""
+    lock_user(user)  # a sign-in that is under way comes before or after
+    end_sessions(user.sessions.exclude(pk=session_id))
 
 
 def give_connection_back() -> None:
@@ -108,27 +131,41 @@ def give_connection_back() -> None:
         connection.close()
 
 
-def open_session(user: User) -> SignedIn:
-    """A fresh pair of tokens for `user`, within the caller's transaction."""
+def open_session(user: User, *, client_ip: str = "", user_agent: str = "") -> SignedIn:
+    """A new session of `user` with its first pair of tokens, within the caller's transaction."""
     lock_user(user)  # so that sign-ins at once cannot pass the limit together
-    families = RefreshFamily.objects.filter(user=user)
-    used = families.order_by("-rotated_at").values_list("pk", "rotated_at")
-    for family_id, rotated_at in used[MAX_SESSIONS - 1 :]:
+    used = user.sessions.order_by("-rotated_at").values_list("pk", "rotated_at")
+    for session_id, rotated_at in used[MAX_SESSIONS - 1 :]:
         # Unless it is being refreshed just now.
-        families.filter(pk=family_id, rotated_at=rotated_at).delete()
-    return _pair(user, RefreshFamily.objects.create(user=user, rotated_at=timezone.now()))
+        end_sessions(user.sessions.filter(pk=session_id, rotated_at=rotated_at))
+    session = UserSession.objects.create(
+        account=user, client_ip=client_ip, client=client_name(user_agent)
+    )
+    return _pair(user, session)
 
 
 def purge_sessions() -> None:
-    """Delete sign-ins whose last refresh token has expired."""
-    expired = timezone.now() - tokens.REFRESH_LIFETIME
-    RefreshFamily.objects.filter(rotated_at__lt=expired).delete()
+    """Delete sessions whose last refresh token has expired, or that are as old as one may be."""
+    now = timezone.now()
+    UserSession.objects.filter(rotated_at__lt=now - tokens.REFRESH_LIFETIME).delete()
+    UserSession.objects.filter(created_at__lt=now - _longest_session()).delete()
 
 
-def _pair(user: User, family: RefreshFamily) -> SignedIn:
-    claims = tokens.RefreshClaims(user.pk, user.token_version, family.pk, family.current)
+def _longest_session() -> timedelta:
+    return timedelta(days=settings.SESSION_LIFETIME_DAYS)
+
+
+def _end_of(session: UserSession) -> datetime:
+    """When it ends, however often it is refreshed."""
+    return session.created_at + _longest_session()
+
+
+def _pair(user: User, session: UserSession) -> SignedIn:
+    claims = tokens.RefreshClaims(user.pk, user.token_version, session.pk, session.current)
+    ends_at = _end_of(session)
     return SignedIn(
         user=user,
-        access_token=tokens.access_token(user.pk, user.token_version),
-        refresh_token=tokens.refresh_token(claims, issued_at=family.rotated_at),
+        access_token=tokens.access_token(claims, ends_at=ends_at),
+        refresh_token=tokens.refresh_token(claims, session.rotated_at, ends_at=ends_at),
+        expires_in=int(min(tokens.ACCESS_LIFETIME, ends_at - timezone.now()).total_seconds()),
     )

@@ -4,6 +4,7 @@ import uuid
 from typing import Unpack
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.errors import AccountDeactivated, AccountSuspended, InvalidToken
@@ -12,9 +13,10 @@ from accounts.models import (
     EmailedToken,
     LinkedIdentity,
     OutgoingEmail,
-    RefreshFamily,
     User,
+    UserSession,
 )
+from accounts.signals import sessions_ended
 from accounts.types import ProfileChanges
 
 
@@ -50,7 +52,26 @@ def revoke_sessions(*, user: User) -> None:
     """Void every token issued to `user` so far, and end their visits to the admin."""
     user.token_version = lock_user(user).token_version + 1
     user.save(update_fields=["token_version"])
-    RefreshFamily.objects.filter(user=user).delete()
+    end_sessions(user.sessions.all())
+
+
+def end_sessions(sessions: QuerySet[UserSession]) -> int:
+    """Delete them within the caller's transaction, which voids their tokens, and have it told when
+    that is committed. Returns how many there were."""
+    session_ids = _tell_ended(sessions)
+    sessions.delete()
+    return len(session_ids)
+
+
+def _tell_ended(sessions: QuerySet[UserSession]) -> list[uuid.UUID]:
+    """Have it told, when the caller's transaction is committed, that the tokens of these sessions
+    may hold no more."""
+    session_ids = list(sessions.values_list("pk", flat=True))
+    if session_ids:
+        transaction.on_commit(
+            lambda: sessions_ended.send(sender=UserSession, session_ids=session_ids)
+        )
+    return session_ids
 
 
 @transaction.atomic
@@ -62,6 +83,7 @@ def suspend(*, user: User) -> None:
     if lock_user(user).status == User.Status.DEACTIVATED:
         raise AccountDeactivated
     _set_status(user, User.Status.SUSPENDED)
+    _tell_ended(user.sessions.all())
 
 
 @transaction.atomic

@@ -16,8 +16,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts import tokens
-from accounts.models import User
+from accounts.models import User, UserSession
 from conftest import Persona
+from tests.personas import new_user
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +69,7 @@ def by_hand(algorithm: str = "HS256", **changes: Any) -> Callable[[Persona], str
 def test_the_access_token_lives_for_one_hour(alice: Persona) -> None:
     claims = claims_of(alice)
     assert claims["exp"] - claims["iat"] == 3600
-    assert claims.keys() == {"sub", "ver", "typ", "jti", "iat", "exp", "iss", "aud"}
+    assert claims.keys() == {"sub", "ver", "sid", "typ", "jti", "iat", "exp", "iss", "aud"}
 
 
 def test_the_scheme_is_case_insensitive(alice: Persona) -> None:
@@ -133,6 +134,13 @@ FORGERIES: dict[str, Callable[[Persona], str]] = {
     "a version beyond all numbers": lambda alice: signed(claims_of(alice, ver=1e308)),
     "a version of 5,000 digits": lambda alice: signed(claims_of(alice, ver="9" * 5_000)),
     "a version that is a list": lambda alice: signed(claims_of(alice, ver=[1])),
+    "no session": lambda alice: signed(claims_of(alice, sid=None)),
+    "an unknown session": lambda alice: signed(claims_of(alice, sid=str(uuid.uuid4()))),
+    "somebody else's session": lambda alice: signed(
+        claims_of(alice, sid=str(UserSession.objects.create(account=new_user("bob")).pk))
+    ),
+    "a session that is no id": lambda alice: signed(claims_of(alice, sid="current")),
+    "a session that is a list": lambda alice: signed(claims_of(alice, sid=[])),
     "a key of its own": lambda alice: jwt.encode(
         claims_of(alice), "f" * 64, algorithm="HS256", headers={"jwk": {"kty": "oct", "k": "Zg"}}
     ),

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts import keys
-from accounts.models import ApiKey, RefreshFamily, User
+from accounts.models import ApiKey, User, UserSession
 from accounts.services import users
 from conftest import Persona
 from tests.operators import Operator, audit_of, new_operator
@@ -192,12 +192,34 @@ def test_keys_are_revoked_in_numbers_or_one_by_one(support: Operator, alice: Per
     assert audit_of(another) == [f"Revoked; {whose} Reason: He asked for it"]
 
 
+def test_an_operator_sees_and_ends_a_session(operator: Operator, alice: Persona) -> None:
+    [session] = alice.user.sessions.all()
+    UserSession.objects.update(client="Firefox on Linux", client_ip="192.0.2.7")
+    page = operator.get(f"accounts/usersession/?q={alice.user.pk}")
+    assert "Firefox on Linux" in page
+    assert "192.0.2.7" in page
+    assert str(session.current) not in operator.get(f"accounts/usersession/{session.pk}/change/")
+    answer = operator.post(f"accounts/usersession/{session.pk}/end/", **REASON)
+    assert answer["Location"] == "/admin/accounts/usersession/"
+    assert alice.client.get("/api/auth/me").status_code == 401
+    assert audit_of(session) == ["Ended. Reason: He asked for it"]
+    assert "Ended. Reason" in operator.get(f"admin/logentry/?q={alice.user.pk}")
+
+
+def test_an_operator_does_not_end_the_sessions_of_colleagues(alice: Persona) -> None:
+    supporter = new_operator("accounts.change_usersession", "accounts.view_usersession")
+    colleague = UserSession.objects.create(account=new_operator().user)
+    assert supporter.post(f"accounts/usersession/{colleague.pk}/end/", **REASON).status_code == 403
+    [of_alice] = alice.user.sessions.all()
+    assert supporter.post(f"accounts/usersession/{of_alice.pk}/end/", **REASON).status_code == 302
+
+
 def test_last_seen_is_the_newest_token_or_visit(operator: Operator, alice: Persona) -> None:
-    RefreshFamily.objects.filter(user=alice.user).delete()
+    UserSession.objects.filter(account=alice.user).delete()
     assert seen(operator, alice.user) is None
     for day in (3, 5, 4):
         moment = datetime(2026, 10, day, tzinfo=UTC)
-        RefreshFamily.objects.create(user=alice.user, rotated_at=moment)
+        UserSession.objects.create(account=alice.user, rotated_at=moment)
     assert seen(operator, alice.user) == datetime(2026, 10, 5, tzinfo=UTC)
     assert "2026-10-05 00:00:00" in operator.get("accounts/user/?q=alice@")
     assert "2026-10-05 00:00:00" in operator.get(page_of(alice.user))

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.errors import AccountDeactivated, InvalidToken
-from accounts.models import ApiKey, EmailedToken, RefreshFamily, User
+from accounts.models import ApiKey, EmailedToken, User, UserSession
 from accounts.services import passwords, users, verification
 from accounts.tests.mailbox import delivered, mailed_token
 from common.money import NUSD_PER_USD
@@ -208,7 +208,7 @@ def test_revoking_sessions_ends_them_and_nothing_else(alice: Persona) -> None:
     key, _ = new_key(alice.user)
     users.revoke_sessions(user=alice.user)
     assert alice.client.get(URL).status_code == 401
-    assert not RefreshFamily.objects.filter(user=alice.user).exists()
+    assert not UserSession.objects.filter(account=alice.user).exists()
     assert log_in(alice).status_code == 200
     assert ApiKey.objects.get(pk=key.pk).revoked_at is None
 

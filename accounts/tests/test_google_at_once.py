@@ -22,7 +22,7 @@ from tests.locks import wait_until_blocked
 def is_live(signed_in: SignedIn) -> bool:
     claims = tokens.read_access(signed_in.access_token)
     try:
-        get_live_user(claims.user_id, claims.version)
+        get_live_user(claims)
     except InvalidToken:
         return False
     return True

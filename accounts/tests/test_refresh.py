@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from accounts import tasks
 from accounts.errors import InvalidToken
-from accounts.models import RefreshFamily, User
+from accounts.models import User, UserSession
 from accounts.services import sessions, users
 from accounts.types import SignedIn
 from conftest import Persona, persona
@@ -28,7 +28,7 @@ def refresh(token: Any) -> Any:
 
 def age(persona: Persona, **since: float) -> None:
     """Let the last rotation of the persona's tokens lie that long ago."""
-    families = RefreshFamily.objects.filter(user=persona.user)
+    families = UserSession.objects.filter(account=persona.user)
     families.update(rotated_at=timezone.now() - timedelta(**since))
 
 
@@ -71,6 +71,43 @@ def test_after_the_grace_reuse_revokes_the_family(alice: Persona) -> None:
     age(alice, seconds=31)
     assert refresh(alice.signed_in.refresh_token).status_code == 401
     assert refresh(successor).status_code == 401
+
+
+def test_reuse_ends_the_access_tokens_of_the_family_at_once(alice: Persona) -> None:
+    thief = APIClient()
+    pair = refresh(alice.signed_in.refresh_token).json()
+    thief.credentials(HTTP_AUTHORIZATION=f"Bearer {pair['access_token']}")
+    assert thief.get("/api/auth/me").status_code == 200
+    age(alice, seconds=31)
+    refresh(alice.signed_in.refresh_token)
+    assert thief.get("/api/auth/me").status_code == 401
+    assert alice.client.get("/api/auth/me").status_code == 401
+
+
+def test_a_session_ends_after_ninety_days_however_often_it_is_refreshed(alice: Persona) -> None:
+    of_alice = UserSession.objects.filter(account=alice.user)
+    almost = timedelta(days=89, hours=23, minutes=50)
+    of_alice.update(created_at=timezone.now() - almost)
+
+    pair = refresh(alice.signed_in.refresh_token).json()
+    assert 590 < pair["expires_in"] <= 600
+    for name in ("access_token", "refresh_token"):
+        claims = jwt.decode(pair[name], options={"verify_signature": False})
+        assert 590 < claims["exp"] - claims["iat"] <= 600
+
+    of_alice.update(created_at=timezone.now() - timedelta(days=90))
+    answer = refresh(pair["refresh_token"])
+    assert answer.status_code == 401
+    assert "Sign in again" in answer.json()["detail"]
+    assert not of_alice.exists()
+
+
+def test_sessions_that_are_as_old_as_one_may_be_are_deleted(alice: Persona, bob: Persona) -> None:
+    ninety_days_ago = timezone.now() - timedelta(days=90)
+    UserSession.objects.filter(account=alice.user).update(created_at=ninety_days_ago)
+    tasks.purge_expired()
+    assert not UserSession.objects.filter(account=alice.user).exists()
+    assert UserSession.objects.filter(account=bob.user).exists()
 
 
 def test_the_grace_is_not_for_a_grandparent(alice: Persona) -> None:
@@ -119,7 +156,7 @@ def test_sign_ins_that_have_expired_are_deleted(alice: Persona, bob: Persona) ->
     age(alice, days=30, seconds=1)
     age(bob, days=29, hours=23)
     tasks.purge_expired()
-    assert not RefreshFamily.objects.filter(user=alice.user).exists()
+    assert not UserSession.objects.filter(account=alice.user).exists()
     assert refresh(bob.signed_in.refresh_token).status_code == 200
 
 
@@ -132,7 +169,7 @@ def test_an_account_has_fifty_sign_ins_and_keeps_those_in_use(alice: Persona, bo
 
     sessions.sign_in(email="alice@example.com", password=alice.password)
 
-    assert RefreshFamily.objects.filter(user=alice.user).count() == sessions.MAX_SESSIONS
+    assert UserSession.objects.filter(account=alice.user).count() == sessions.MAX_SESSIONS
     assert refresh(unused.refresh_token).status_code == 401
     for signed_in in (others[0], others[-1], alice.signed_in, bob.signed_in):
         assert refresh(signed_in.refresh_token).status_code == 200
@@ -164,8 +201,8 @@ def test_a_sign_in_beside_a_refresh_does_not_end_what_is_refreshed(committed: No
 def test_sign_ins_at_once_do_not_pass_the_limit_together(committed: None) -> None:
     alice = persona(f"alice-{uuid.uuid4()}")
     now = timezone.now()
-    RefreshFamily.objects.bulk_create(
-        RefreshFamily(user=alice.user, rotated_at=now) for _ in range(sessions.MAX_SESSIONS)
+    UserSession.objects.bulk_create(
+        UserSession(account=alice.user, rotated_at=now) for _ in range(sessions.MAX_SESSIONS)
     )
 
     def sign_in(_: int) -> None:
@@ -174,7 +211,7 @@ def test_sign_ins_at_once_do_not_pass_the_limit_together(committed: None) -> Non
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(sign_in, range(8)))
-    assert RefreshFamily.objects.filter(user=alice.user).count() == sessions.MAX_SESSIONS
+    assert UserSession.objects.filter(account=alice.user).count() == sessions.MAX_SESSIONS
 
 
 def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
@@ -188,7 +225,7 @@ def test_parallel_refreshes_give_one_lineage(committed: None) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         with transaction.atomic():
-            RefreshFamily.objects.select_for_update().get(user=alice.user)
+            UserSession.objects.select_for_update().get(account=alice.user)
             answers = [pool.submit(once) for _ in range(3)]
             wait_until_blocked(connection.connection, 3)
         successors = {answer.result().refresh_token for answer in answers}

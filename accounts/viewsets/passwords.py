@@ -19,7 +19,7 @@ from accounts.serializers.passwords import (
 from accounts.serializers.sessions import TokenPairSerializer
 from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
-from common.client_ip import client_ip_of
+from accounts.viewsets.clients import client_of
 from common.openapi import refusals
 from common.viewsets import ViewSet
 
@@ -73,6 +73,6 @@ class PasswordViewSet(ViewSet):
         body = ChangePasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         signed_in = passwords.change_password(
-            user=request.user, **body.validated_data, client_ip=client_ip_of(request)
+            user=request.user, **body.validated_data, **client_of(request)
         )
         return Response(TokenPairSerializer(signed_in).data)

@@ -1,4 +1,6 @@
-"""`/api/auth`: signing up, in and out."""
+"""`/api/auth`: signing up, in and out, and the sessions that this makes."""
+
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -20,6 +22,7 @@ from accounts.errors import (
 from accounts.serializers.sessions import (
     IdTokenSerializer,
     RefreshSerializer,
+    SessionSerializer,
     SignInSerializer,
     SignUpSerializer,
     TokenPairSerializer,
@@ -27,8 +30,9 @@ from accounts.serializers.sessions import (
 from accounts.serializers.users import UserSerializer
 from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
-from common.client_ip import client_ip_of
+from accounts.viewsets.clients import client_of
 from common.openapi import refusals
+from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 
 
@@ -48,7 +52,7 @@ class SignInViewSet(ViewSet):
         """
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = sessions.sign_up(**body.validated_data)
+        signed_in = sessions.sign_up(**body.validated_data, **client_of(request))
         return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -59,7 +63,7 @@ class SignInViewSet(ViewSet):
         """Sign in by address and password."""
         body = SignInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = sessions.sign_in(**body.validated_data, client_ip=client_ip_of(request))
+        signed_in = sessions.sign_in(**body.validated_data, **client_of(request))
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
@@ -81,7 +85,7 @@ class SignInViewSet(ViewSet):
         """Sign in by an ID token of Google; the first time an account is made or linked."""
         body = IdTokenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = identities.sign_in_with_google(**body.validated_data)
+        signed_in = identities.sign_in_with_google(**body.validated_data, **client_of(request))
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
@@ -92,15 +96,18 @@ class SignInViewSet(ViewSet):
         """Exchange a refresh token for a new pair of tokens.
 
         A refresh token works once. Sent again within 30 seconds it gives the same successor; later
-        it is taken for stolen, and all tokens that descend from the same sign-in are revoked.
+        it is taken for stolen, and its session is ended: all tokens that descend from the same
+        sign-in are revoked, access tokens too. A session is also refused when it is as old as one
+        may be (90 days, unless configured otherwise). Then sign in again.
         """
         body = RefreshSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        return Response(TokenPairSerializer(sessions.refresh(**body.validated_data)).data)
+        signed_in = sessions.refresh(**body.validated_data, **client_of(request))
+        return Response(TokenPairSerializer(signed_in).data)
 
 
 class SessionViewSet(ViewSet):
-    """The signed-in user."""
+    """The signed-in user, and their sessions."""
 
     @extend_schema(responses=UserSerializer)
     def me(self, request: AuthenticatedRequest) -> Response:
@@ -111,4 +118,27 @@ class SessionViewSet(ViewSet):
     def sign_out(self, request: AuthenticatedRequest) -> Response:
         """Sign out everywhere: all tokens of the account are void."""
         users.revoke_sessions(user=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(parameters=PAGE_PARAMETERS, responses=SessionSerializer(many=True))
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """The sessions of the account, newest first. An account has at most 50."""
+        pages = NewestFirst()
+        rows = pages.paginate_queryset(request.user.sessions.all(), request)
+        shown = SessionSerializer(rows, many=True, context={"current": request.auth.session_id})
+        return pages.get_paginated_response(shown.data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """End a session: its tokens are void at once, its sockets and streams are closed.
+
+        Ending the current session is signing out on this device alone.
+        """
+        sessions.end_session(user=request.user, session_id=session_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=None, responses={204: None})
+    def end_others(self, request: AuthenticatedRequest) -> Response:
+        """End all sessions of the account but the current one."""
+        sessions.end_other_sessions(user=request.user, session_id=request.auth.session_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

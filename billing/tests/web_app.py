@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts import tokens
 from accounts.models import User
+from tests.personas import access_token_of
 
 
 def client_of(user: User) -> APIClient:
     """The web app of somebody who is signed in."""
-    token = tokens.access_token(user.pk, user.token_version)
+    token = access_token_of(user)
     return APIClient(HTTP_AUTHORIZATION=f"Bearer {token}")
 
 

@@ -9,11 +9,10 @@ from uuid import uuid4
 
 import httpx
 
-from accounts import tokens
 from accounts.models import User
 from billing.models import Charge
 from simulator.process import RunningSimulator
-from tests.personas import new_user
+from tests.personas import access_token_of, new_user
 
 # Every plan has an allowance for it, and the free one messages.
 FREE_MODEL = "gpt-6-luna"
@@ -141,9 +140,7 @@ class Speaker:
 
     @property
     def headers(self) -> dict[str, str]:
-        return {
-            "Authorization": f"Bearer {tokens.access_token(self.user.pk, self.user.token_version)}"
-        }
+        return {"Authorization": f"Bearer {access_token_of(self.user)}"}
 
     def ask(
         self, method: str, path: str, headers: dict[str, str] | None = None, **body: Any

@@ -1,6 +1,7 @@
 """`/api/conversations/{id}/messages`: reading, sending, writing anew, stopping."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, cast
 from uuid import UUID
@@ -46,6 +47,7 @@ from conversations.serializers_replies import ExchangeSerializer
 from conversations.services import sending
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.services.stopping import stop
+from events.hub import get_hub
 from inference.errors import ProviderNotAvailable
 from jobs.errors import TooManyRuns
 
@@ -185,10 +187,15 @@ def _answer(
 
 
 def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> HttpResponseBase:
+    """It ends early where the session is ended; the reply goes on without this reader."""
+
+    def guard(end: Callable[[], None]) -> AbstractContextManager[None]:
+        return get_hub().watched(request.auth, end)
+
     if is_streamed:
-        return live_response(request._request, frames_of(reply), HEADERS)
+        return live_response(request._request, frames_of(reply), HEADERS, guard)
     question = MessageSerializer(state_of(request.user, reply.begun.question)).data
-    return live_response(request._request, json_of(reply, question), _JSON)
+    return live_response(request._request, json_of(reply, question), _JSON, guard)
 
 
 def _replay(request: AuthenticatedRequest, reply: Message, is_streamed: bool) -> HttpResponseBase:

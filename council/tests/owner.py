@@ -8,7 +8,6 @@ from uuid import uuid4
 
 import httpx
 
-from accounts import tokens
 from accounts.models import User
 from billing.models import Charge, Wallet
 from billing.services import balance
@@ -18,7 +17,7 @@ from council.models import Generation
 from council.tests import picture
 from simulator.process import RunningSimulator
 from tests.follow import Follower, Product, followed
-from tests.personas import new_user
+from tests.personas import access_token_of, new_user
 from tests.service import Web
 
 # Every plan but the free one has an allowance for it.
@@ -46,7 +45,7 @@ class Owner:
 
     @property
     def token(self) -> str:
-        return tokens.access_token(self.user.pk, self.user.token_version)
+        return access_token_of(self.user)
 
     # --- Acting ----------------------------------------------------------------------------------
 

@@ -5,8 +5,8 @@ is therefore written when Django's handler has returned: it starts the response,
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from typing import cast
 
 from django.core.handlers.asgi import ASGIRequest
@@ -20,6 +20,8 @@ STALL_SECONDS = 60.0
 _EXTENSION = "live"
 
 Stream = AsyncGenerator[bytes, None]
+# Given what ends the response early; is entered for as long as it is written, on its event loop.
+Guard = Callable[[Callable[[], None]], AbstractContextManager[None]]
 
 
 class LiveResponses:
@@ -42,13 +44,14 @@ class LiveResponses:
 
 
 def live_response(
-    request: HttpRequest, stream: Stream, headers: Mapping[str, str]
+    request: HttpRequest, stream: Stream, headers: Mapping[str, str], guard: Guard | None = None
 ) -> StreamingHttpResponse:
-    """A response whose body `stream` writes, for as long as the client takes it. The stream is
-    closed when the client goes, or never begun where it has gone before."""
+    """A response whose body `stream` writes, for as long as the client takes it, and as `guard`
+    lets it. The stream is closed when the client goes, or never begun where it has gone before."""
     # Who asks for the head alone does not wait for the end of what is not sent.
     if request.method != "HEAD":
-        cast(ASGIRequest, request).scope[_EXTENSION].stream = stream
+        body = cast(ASGIRequest, request).scope[_EXTENSION]
+        body.stream, body.guard = stream, guard
     # A streaming one, so that nobody says how long it is.
     return StreamingHttpResponse(_nothing(), headers=dict(headers))
 
@@ -58,10 +61,13 @@ class _Body:
 
     def __init__(self, send: Send, stall: float) -> None:
         self.stream: Stream | None = None
+        self.guard: Guard | None = None
         self._send = send
         self._stall = stall
         self._is_started = False
         self._written_at = 0.0
+        self._stalling: asyncio.Timeout | None = None
+        self._is_ended = False
 
     async def send(self, message: Message) -> None:
         """For Django: the body of a live response is not its own."""
@@ -77,32 +83,42 @@ class _Body:
         async with aclosing(self.stream):
             if not self._is_started:
                 return
-            writing = asyncio.create_task(self._write(self.stream))
-            leaving = asyncio.create_task(_departure(receive))
-            try:
-                await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                writing.cancel()
-                leaving.cancel()
-                await asyncio.wait((writing, leaving))
+            with self.guard(self._end) if self.guard else nullcontext():
+                writing = asyncio.create_task(self._write(self.stream))
+                leaving = asyncio.create_task(_departure(receive))
+                try:
+                    await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    writing.cancel()
+                    leaving.cancel()
+                    await asyncio.wait((writing, leaving))
             if not writing.cancelled():
                 writing.result()
 
+    def _end(self) -> None:
+        """Write no more of the stream."""
+        self._is_ended = True
+        if self._stalling is not None and not self._stalling.expired():
+            self._stalling.reschedule(asyncio.get_running_loop().time())
+
     async def _write(self, stream: Stream) -> None:
-        try:
-            async with asyncio.timeout(self._stall) as stall:
+        with suppress(TimeoutError):  # the client stopped taking, or the response was ended
+            async with asyncio.timeout(0 if self._is_ended else self._stall) as self._stalling:
                 async for chunk in stream:
                     await self._send(_body(chunk, more=True))
-                    self._postpone(stall)
-                await self._send(_body(b"", more=False))
-        except TimeoutError:
-            return  # the client stopped taking
+                    self._postpone(self._stalling)
+                self._is_ended = True
+        self._stalling = None
+        if self._is_ended:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._stall):
+                    await self._send(_body(b"", more=False))
 
     def _postpone(self, stall: asyncio.Timeout) -> None:
         """A timeout for each write would cost more than the write: one for all is moved on, at most
         once a second."""
         now = asyncio.get_running_loop().time()
-        if now - self._written_at > 1.0:
+        if now - self._written_at > 1.0 and not self._is_ended:
             self._written_at = now
             stall.reschedule(now + self._stall)
 

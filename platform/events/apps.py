@@ -8,6 +8,9 @@ class EventsConfig(AppConfig):
     name = "events"
 
     def ready(self) -> None:
+        from accounts.signals import sessions_ended
         from common.sqlfunctions import install_functions
+        from events.doorbell import ring_for_sessions
 
         post_migrate.connect(install_functions, sender=self)
+        sessions_ended.connect(ring_for_sessions)

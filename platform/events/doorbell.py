@@ -1,7 +1,8 @@
 """The doorbell: who follows a stream is told, through the channel layer, that there is something
-to read.
+to read; and who reads by a session, that it may have been ended.
 
-It carries no event, only the ids of streams. A ring that is lost costs its listeners the seconds
+It carries no event, only the ids of streams and of sessions, which are never the same: all are
+UUIDv7. A ring that is lost costs its listeners the seconds
 until they look again. Whoever rings waits for nothing: a thread of the process rings for all, and
 keeps what it cannot ring for while Redis is away.
 """
@@ -27,21 +28,27 @@ TIMEOUT = 0.5
 PAUSE = 0.5
 # A connection can be dead without a sign: who hears nothing for so long listens anew.
 SILENCE = 10.0
-# Streams that a process keeps while they cannot be rung for.
-KEPT_STREAMS = 10_000
+# Ids that a process keeps while they cannot be rung for.
+KEPT_IDS = 10_000
 
 _AWAY = (RedisError, OSError)
 
 
-def ring(*stream_ids: UUID) -> None:
-    """Tell all processes that these streams have grown; from threads and from event loops."""
+def ring(*ids: UUID) -> None:
+    """Tell all processes that these streams have grown, or that these sessions may have been
+    ended; from threads and from event loops."""
     with _starting:
         ringer = _ringer()
-    ringer.ring(stream_ids)
+    ringer.ring(ids)
+
+
+def ring_for_sessions(*, session_ids: Iterable[UUID], **_: Any) -> None:
+    """The receiver of `sessions_ended`."""
+    ring(*session_ids)
 
 
 async def rings(*, silence: float = SILENCE) -> AsyncGenerator[set[UUID], None]:
-    """The streams that were rung for, and an empty set whenever listening has begun: what rang
+    """The ids that were rung for, and an empty set whenever listening has begun: what rang
     before was not heard. Goes on for ever; while Redis is away it tries again and again."""
     while True:
         layer = _layer()
@@ -49,7 +56,7 @@ async def rings(*, silence: float = SILENCE) -> AsyncGenerator[set[UUID], None]:
             channel = await _subscribe(layer)
             yield set()
             while message := await _next_message(layer, channel, silence):
-                yield _stream_ids(message)
+                yield _ids(message)
         except _AWAY as error:
             log.warning("doorbell.not_heard", error=type(error).__name__)
             await asyncio.sleep(PAUSE)
@@ -86,11 +93,11 @@ class _Ringer:
         self._loop = asyncio.new_event_loop()
         Thread(target=self._run, name="doorbell", daemon=True).start()
 
-    def ring(self, stream_ids: Iterable[UUID]) -> None:
+    def ring(self, ids: Iterable[UUID]) -> None:
         with self._lock:
             others_wait = bool(self._waiting)
-            if len(self._waiting) < KEPT_STREAMS:
-                self._waiting.update(stream_ids)
+            if len(self._waiting) < KEPT_IDS:
+                self._waiting.update(ids)
         if not others_wait:
             self._loop.call_soon_threadsafe(self._rung.set)
 
@@ -101,23 +108,23 @@ class _Ringer:
         while await self._rung.wait():
             self._rung.clear()
             with self._lock:
-                stream_ids, self._waiting = self._waiting, set()
+                ids, self._waiting = self._waiting, set()
             try:
                 async with asyncio.timeout(TIMEOUT):
-                    await _layer().group_send(GROUP, _message(stream_ids))
+                    await _layer().group_send(GROUP, _message(ids))
             except Exception as error:
                 log.warning("doorbell.not_rung", error=type(error).__name__)
                 await asyncio.sleep(PAUSE)
-                self.ring(stream_ids)
+                self.ring(ids)
 
 
-def _message(stream_ids: Iterable[UUID]) -> dict[str, Any]:
+def _message(ids: Iterable[UUID]) -> dict[str, Any]:
     """16 bytes for each."""
-    return {"streams": b"".join(stream_id.bytes for stream_id in stream_ids)}
+    return {"ids": b"".join(each.bytes for each in ids)}
 
 
-def _stream_ids(message: dict[str, Any]) -> set[UUID]:
-    data = message["streams"]
+def _ids(message: dict[str, Any]) -> set[UUID]:
+    data = message["ids"]
     return {UUID(bytes=data[start : start + 16]) for start in range(0, len(data), 16)}
 
 

@@ -2,7 +2,8 @@
 
 There is one subscription to the doorbell, one statement at a time for all streams that have grown
 meanwhile and one for all handshakes, one every few seconds that looks again at all that are
-followed (a ring may have been lost), and one at each tick that asks whether the tokens still hold.
+followed (a ring may have been lost), and one at each tick that asks whether the tokens still hold;
+tokens of a session that was ended are asked about when the doorbell says so.
 While the database or Redis is away sockets stay, and get everything later.
 """
 
@@ -10,8 +11,8 @@ import asyncio
 import contextvars
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ import structlog
 from django.conf import settings
 
 from accounts.errors import InvalidToken
-from accounts.selectors.users import find_refusal, find_refusals
+from accounts.selectors.users import find_refusal
 from accounts.tokens import AccessClaims
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
@@ -34,6 +35,7 @@ from events.feed import Feed
 from events.follower import Follower, Socket
 from events.selectors import read_frames, read_heads, read_standings
 from events.types import Opening, Place, Reading, Standing
+from events.watch import ResponseReader, TokenWatch
 
 log = structlog.get_logger(__name__)
 
@@ -64,6 +66,7 @@ class Hub:
         )
         self._feeds: dict[UUID, Feed] = {}
         self._followers: set[Follower] = set()
+        self._watch = TokenWatch()
         self._sockets_of: Counter[UUID] = Counter()
         self._grown: set[Feed] = set()
         self._reading: asyncio.Task[None] | None = None
@@ -75,7 +78,7 @@ class Hub:
 
         Raises InvalidToken, AccountSuspended, NotFound, DatabaseUnavailable.
         """
-        opening = Opening(claims.user_id, kind, stream_id)
+        opening = Opening(claims.user_id, claims.session_id, kind, stream_id)
         status, token_version, head = await self._openings.run(opening)
         if refusal := find_refusal(status, token_version, claims.version):
             raise refusal
@@ -97,8 +100,7 @@ class Hub:
         the stream, read just before. Raises what `check_room` does.
         """
         self.check_room(claims.user_id)
-        if not self._tasks:
-            self._tasks = [self._keep(self._listen), self._keep(self._look), self._keep(self._tick)]
+        self._start()
         feed = self._feeds.get(place.stream_id)
         if feed is None:
             feed = self._feeds[place.stream_id] = Feed(place.stream_id, head)
@@ -107,6 +109,7 @@ class Hub:
         follower = Follower(feed, place.seq, claims, socket, self._behind)
         feed.followers.add(follower)
         self._followers.add(follower)
+        self._watch.add(follower)
         self._sockets_of[claims.user_id] += 1
         return follower
 
@@ -114,6 +117,7 @@ class Hub:
         """The follower's socket is gone."""
         follower.leave()
         self._followers.remove(follower)
+        self._watch.remove(follower)
         follower.feed.followers.remove(follower)
         if not follower.feed.followers:
             del self._feeds[follower.feed.stream_id]
@@ -121,6 +125,18 @@ class Hub:
         self._sockets_of[user_id] -= 1
         if not self._sockets_of[user_id]:
             del self._sockets_of[user_id]
+
+    @contextmanager
+    def watched(self, claims: AccessClaims, end: Callable[[], None]) -> Iterator[None]:
+        """While this lasts, `end` is called when the token of these claims is revoked. That it
+        expires is nothing to a response that has begun."""
+        self._start()
+        reader = ResponseReader(claims, end)
+        self._watch.add(reader)
+        try:
+            yield
+        finally:
+            self._watch.remove(reader)
 
     def begin_drain(self) -> None:
         """Take no more sockets, and close those that are open when they have what is committed:
@@ -193,6 +209,11 @@ class Hub:
 
     # --- What goes on beside the sockets ----------------------------------------------------------
 
+    def _start(self) -> None:
+        steps = (self._listen, self._look, self._tick, self._watch.check_suspects)
+        if not self._tasks:
+            self._tasks = [self._keep(step) for step in steps]
+
     def _keep(self, step: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
         """Repeat a step for ever. Nothing ends this: sockets would be silent."""
 
@@ -212,9 +233,10 @@ class Hub:
         async for rung in doorbell.rings():
             if not rung:
                 self._look_now.set()
-            for stream_id in rung:
-                if feed := self._feeds.get(stream_id):
+            for changed in rung:
+                if feed := self._feeds.get(changed):
                     self._read_on(feed)
+                self._watch.suspect(changed)
 
     async def _look(self) -> None:
         with suppress(TimeoutError):
@@ -228,31 +250,19 @@ class Hub:
     async def _tick(self) -> None:
         """End the sockets whose tokens hold no more, and ping the others."""
         await asyncio.sleep(settings.SOCKET_TICK_SECONDS)
-        if not (followers := list(self._followers)):
-            return
-        ends = await self._find_ends(followers)
-        ping = f'{{"type":"ping","ts":"{iso_utc(datetime.now(UTC))}"}}'
-        for number, (follower, code) in enumerate(zip(followers, ends, strict=True)):
-            if code is None:
-                follower.note(ping)
-            else:
-                follower.end(code)
-            if number % PINGED_AT_ONCE == 0:
-                await asyncio.sleep(0)
-
-    async def _find_ends(self, followers: list[Follower]) -> list[int | None]:
-        """The close codes of those whose tokens hold no more. While the database is away, only of
-        those that have expired."""
         try:
-            refusals = await find_refusals([follower.claims for follower in followers])
+            await self._watch.check_all()
         except DatabaseUnavailable:
             log.warning("events.tokens_not_checked")
-            refusals = [None] * len(followers)
+        ping = f'{{"type":"ping","ts":"{iso_utc(datetime.now(UTC))}"}}'
         now = time.time()
-        for number, follower in enumerate(followers):
+        for number, follower in enumerate(list(self._followers)):
             if follower.claims.expires_at <= now:
-                refusals[number] = InvalidToken
-        return [close_code(refusal) if refusal else None for refusal in refusals]
+                follower.end(close_code(InvalidToken))
+            else:
+                follower.note(ping)
+            if number % PINGED_AT_ONCE == 0:
+                await asyncio.sleep(0)
 
 
 _hubs = PerLoop(Hub)

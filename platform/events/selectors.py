@@ -69,9 +69,11 @@ def list_data(stream_id: UUID, *, event_type: str, after_seq: int) -> list[str]:
 
 _STANDINGS = """
 SELECT account.status, account.token_version, stream.last_seq
-FROM unnest(%s::uuid[], %s::text[], %s::uuid[])
-    WITH ORDINALITY AS opening (account_id, kind, stream_id, number)
-LEFT JOIN accounts_user account ON account.id = opening.account_id
+FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::uuid[])
+    WITH ORDINALITY AS opening (account_id, session_id, kind, stream_id, number)
+LEFT JOIN accounts_usersession session
+    ON session.id = opening.session_id AND session.account_id = opening.account_id
+LEFT JOIN accounts_user account ON account.id = session.account_id
 LEFT JOIN events_stream stream
     ON stream.id = opening.stream_id AND stream.kind = opening.kind
     AND stream.account_id = opening.account_id
@@ -89,8 +91,8 @@ ORDER BY place.number, page.seq
 
 async def read_standings(lane: Lane, openings: Sequence[Opening]) -> list[Standing]:
     """How it stands with each of these."""
-    accounts, kinds, streams = map(list, zip(*openings, strict=True))
-    return [Standing(*row) for row in await lane.rows(_STANDINGS, (accounts, kinds, streams))]
+    columns = tuple(map(list, zip(*openings, strict=True)))
+    return [Standing(*row) for row in await lane.rows(_STANDINGS, columns)]
 
 
 async def read_heads(stream_ids: Sequence[UUID]) -> dict[UUID, int]:

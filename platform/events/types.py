@@ -31,16 +31,17 @@ class Page(Struct, frozen=True):
 
 
 class Opening(NamedTuple):
-    """An account wants to follow a stream of `kind`."""
+    """An account wants to follow a stream of `kind`, by a token of a session of its own."""
 
     account_id: UUID
+    session_id: UUID
     kind: str
     stream_id: UUID
 
 
 class Standing(NamedTuple):
     """What is to be known for that: the account as it is now, and the last seq of the stream. None
-    where there is no such account, or where it has no such stream."""
+    where the account has no such session, or no such stream."""
 
     status: str | None
     token_version: int | None

@@ -7,10 +7,9 @@ from threading import Barrier
 import httpx
 import pytest
 
-from accounts import tokens
 from accounts.models import ApiKey, User
 from common.money import NUSD_PER_USD
-from tests.personas import new_key, new_user
+from tests.personas import access_token_of, new_key, new_user
 from tests.service import Web
 
 AT_ONCE = 8
@@ -26,7 +25,7 @@ def alice(committed: None) -> User:
 @pytest.fixture
 def session(web: Web, alice: User) -> Iterator[httpx.Client]:
     """Alice, signed in to the running service."""
-    token = tokens.access_token(alice.pk, alice.token_version)
+    token = access_token_of(alice)
     headers = {"Authorization": f"Bearer {token}"}
     with httpx.Client(base_url=web.url, headers=headers, timeout=20) as session:
         session.get("/api/keys")

@@ -134,10 +134,9 @@ def _prepare(environment: dict[str, str]) -> tuple[str, str]:
     for command in ("migrate", "seed_catalog", "seed_plans"):
         _manage(environment, command, "--verbosity", "0")
     script = (
-        "from accounts.tokens import access_token;"
-        "from tests.personas import new_key, new_user;"
+        "from tests.personas import access_token_of, new_key, new_user;"
         "alice = new_user('alice', plan='max', balance_usd=50);"
-        "print(new_key(alice)[1], access_token(alice.pk, alice.token_version))"
+        "print(new_key(alice)[1], access_token_of(alice))"
     )
     key, token = _manage(environment, "shell", "--verbosity", "0", "-c", script).split()
     return key, token

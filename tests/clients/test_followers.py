@@ -15,7 +15,6 @@ import pytest
 from django.db import connection, transaction
 from pytest_django import DjangoDbBlocker
 
-from accounts import tokens
 from accounts.models import User
 from common.ids import uuid7
 from common.local.ports import LOOPBACK, free_port
@@ -28,7 +27,7 @@ from tests.chaos.councils import Council, customer
 from tests.chaos.proxy import CuttingProxy, Proxy
 from tests.clients import page
 from tests.clients.following import FOLLOWERS, PATIENCE, followed_in_python
-from tests.personas import new_user
+from tests.personas import access_token_of, new_user
 from tests.service import Web, running_web
 from tests.worker import Worker
 
@@ -178,7 +177,7 @@ def _append(session_id: UUID, *types: str) -> None:
 
 
 def _token(user: User) -> str:
-    return tokens.access_token(user.pk, user.token_version)
+    return access_token_of(user)
 
 
 def _log(account: User, session_id: UUID) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """Streams that are written when Django is done with their requests."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ class Source:
         self.fault: Exception | None = None
         self.is_closed = False
         self.was_begun = False
+        self.end: Callable[[], None] | None = None
 
     async def stream(self) -> AsyncGenerator[bytes, None]:
         self.was_begun = True
@@ -34,6 +36,13 @@ class Source:
                 yield piece
         finally:
             self.is_closed = True
+
+    @contextmanager
+    def guard(self, end: Callable[[], None]) -> Iterator[None]:
+        """Lets the test end the response for as long as it is written."""
+        self.end = end
+        yield
+        self.end = None
 
 
 class Client:
@@ -76,7 +85,8 @@ class Client:
 
 def show(request: HttpRequest) -> HttpResponseBase:
     source = request.scope["source"]  # type: ignore[attr-defined]
-    return live_response(request, source.stream(), {"Content-Type": "text/plain"})
+    headers = {"Content-Type": "text/plain"}
+    return live_response(request, source.stream(), headers, source.guard)
 
 
 urlpatterns = [
@@ -186,3 +196,32 @@ async def test_other_responses_are_as_they_were() -> None:
     body = await client.next()
     assert (body["body"], body["more_body"]) == (b"Hello", False)
     await client.ended()
+
+
+async def test_a_guard_ends_a_response_that_waits_for_its_next_piece() -> None:
+    source = Source()
+    client = Client(source)
+    await client.next()
+    source.pieces.put_nowait(b"one")
+    await client.next()
+    assert source.end is not None
+    source.end()
+    source.end()  # a second time does nothing
+    assert await client.next() == {"type": "http.response.body", "body": b"", "more_body": False}
+    await client.ended()
+    assert source.is_closed
+    assert source.end is None
+
+
+async def test_a_guard_ends_a_response_whose_client_takes_nothing() -> None:
+    source = Source()
+    client = Client(source, stall=0.2)
+    await client.next()
+    source.pieces.put_nowait(b"one")
+    await client.next()
+    client.takes.clear()
+    source.pieces.put_nowait(b"two")
+    assert source.end is not None
+    source.end()
+    await client.ended()
+    assert source.is_closed

@@ -67,6 +67,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page("Users", "group", "accounts.user"),
                     _page("API keys", "key", "accounts.apikey"),
+                    _page("Sessions", "devices", "accounts.usersession"),
                     _page("Groups of operators", "badge", "auth.group"),
                 ],
             },

@@ -13,15 +13,15 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.uri import parse_uri
 
 from accounts.models import User
-from accounts.tokens import access_token
 from common.local.ports import LOOPBACK
+from tests.personas import access_token_of
 from tests.service import Web
 
 PATIENCE = 10.0
 
 
 def token_of(user: User) -> str:
-    return access_token(user.pk, user.token_version)
+    return access_token_of(user)
 
 
 def url_of(web: Web, stream_id: UUID | str, **query: Any) -> str:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from typing import Any
 from uuid import UUID
 
 import jwt
@@ -13,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from accounts import tokens
-from accounts.models import User
+from accounts.models import User, UserSession
 from accounts.services import users
 from common.clientlimit import GENERAL_LIMIT
 from common.ids import uuid7
@@ -40,14 +41,20 @@ pytestmark = pytest.mark.usefixtures("committed")
 BEYOND_BIGINT = 2**63
 
 
+def token_with(user: User, **changes: Any) -> str:
+    """A token of the user's with other claims; None leaves one out."""
+    claims = jwt.decode(token_of(user), options={"verify_signature": False}) | changes
+    claims = {name: value for name, value in claims.items() if value is not None}
+    return jwt.encode(claims, str(tokens._backend().signing_key), algorithm="HS256")
+
+
 def token_that_expires_in(seconds: float, user: User) -> str:
-    claims = jwt.decode(token_of(user), options={"verify_signature": False})
-    key = str(tokens._backend().signing_key)
-    return jwt.encode({**claims, "exp": time.time() + seconds}, key, algorithm="HS256")
+    return token_with(user, exp=time.time() + seconds)
 
 
 def refresh_token_of(user: User) -> str:
-    claims = tokens.RefreshClaims(user.pk, user.token_version, uuid7(), uuid7())
+    session = UserSession.objects.create(account=user)
+    claims = tokens.RefreshClaims(user.pk, user.token_version, session.pk, session.current)
     return tokens.refresh_token(claims, timezone.now())
 
 
@@ -92,8 +99,13 @@ def test_another_scheme_is_no_token(web: Web) -> None:
         lambda alice: token_of(alice)[:-2],
         lambda alice: token_of(alice) + "&token=",
         lambda alice: token_that_expires_in(-60, alice),
-        lambda alice: tokens.access_token(alice.pk, alice.token_version + 1),
-        lambda alice: tokens.access_token(uuid7(), 1),
+        lambda alice: token_with(alice, ver=alice.token_version + 1),
+        lambda alice: token_with(alice, sub=str(uuid7())),
+        lambda alice: token_with(alice, sid=str(uuid7())),
+        lambda alice: token_with(
+            alice, sid=str(UserSession.objects.create(account=new_user("bob")).pk)
+        ),
+        lambda alice: token_with(alice, sid=None),
         refresh_token_of,
     ],
     ids=[
@@ -106,6 +118,9 @@ def test_another_scheme_is_no_token(web: Web) -> None:
         "expired",
         "revoked",
         "of nobody",
+        "of no session",
+        "of somebody else's session",
+        "without a session",
         "refresh token",
     ],
 )
@@ -173,7 +188,7 @@ def test_an_unknown_host_is_no_socket(web: Web) -> None:
 def test_many_who_ask_at_once_are_each_answered_for_themselves(web: Web) -> None:
     alice, bob = new_user("alice"), new_user("bob")
     hers, his = new_stream(alice), new_stream(bob)
-    revoked = tokens.access_token(alice.pk, alice.token_version + 1)
+    revoked = token_with(alice, ver=alice.token_version + 1)
     asked = [
         (hers, token_of(alice), 0),
         (his, token_of(alice), 4403),

@@ -11,7 +11,6 @@ import httpx
 import psutil
 from django.utils import timezone
 
-from accounts import tokens
 from accounts.models import ApiKey, User
 from billing.models import Allowance, Charge, KeyMonth, LedgerEntry, Wallet
 from billing.services.balance import change_plan
@@ -19,7 +18,7 @@ from common.money import NUSD_PER_USD
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.hanging_up import sent
-from tests.personas import new_key, new_user
+from tests.personas import access_token_of, new_key, new_user
 from tests.service import Web
 
 CHAT = "/v1/chat/completions"
@@ -150,7 +149,7 @@ class Customer:
 
     def manage(self, method: str, path: str = "", **fields: Any) -> httpx.Response:
         """A call to `/api/keys`, signed in; `fields` are its body."""
-        token = tokens.access_token(self.user.pk, self.user.token_version)
+        token = access_token_of(self.user)
         headers = {"Authorization": f"Bearer {token}"}
         return self.http.request(method, f"/api/keys{path}", json=fields, headers=headers)
 
