@@ -7,6 +7,8 @@ from django.http.response import HttpResponseBase
 from rest_framework import viewsets
 from rest_framework.response import Response
 
+from common.revalidation import revalidated
+
 
 class ViewSet(viewsets.ViewSet):
     # No docstring: it would become the description of all that have none.
@@ -21,6 +23,7 @@ class ViewSet(viewsets.ViewSet):
         if isinstance(answer, Response):
             answer.render()
             answer.renderer_context.clear()  # type: ignore[attr-defined]
+            answer = revalidated(request, answer)
         self.request.parser_context.clear()
         vars(self).clear()
         return answer

@@ -57,6 +57,7 @@ def test_it_may_read_refusals_and_the_headers_that_matter(path: str, status: int
     exposed = set(response["access-control-expose-headers"].split(", "))
     assert exposed == {
         "content-disposition",
+        "etag",
         "idempotency-replayed",
         "link",
         "retry-after",

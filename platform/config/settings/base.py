@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",
+    "common.compression.compression_middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -110,11 +111,13 @@ CORS_ALLOW_HEADERS = [
     "authorization",
     "content-type",
     "idempotency-key",
+    "if-none-match",
     "last-event-id",
     "x-request-id",
 ]
 CORS_EXPOSE_HEADERS = [
     "content-disposition",
+    "etag",
     "idempotency-replayed",
     "link",
     "retry-after",
