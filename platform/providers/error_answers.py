@@ -11,17 +11,23 @@ from typing import Any
 import msgspec
 
 from common.redaction import redact
-from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
+from providers.errors import (
+    AccountFault,
+    ProviderError,
+    ProviderUnavailable,
+    RequestRefused,
+    UpstreamError,
+)
 
 _MAX_TEXT = 300  # characters of a provider's message that are passed on
 
-_OUR_CREDENTIALS = frozenset({401, 402, 403})
+_REFUSED_CREDENTIALS = frozenset({401, 403})
 _GONE = frozenset({404, 410})
 _CALLER_CAN_MEND = frozenset({400, 413, 422})
 _TRANSIENT = frozenset({408, 409, 425, 429, 498})  # 498: Groq's flexible capacity is used up
 
-# Our quota, balance or key at the provider, whatever the status that comes with it.
-_OUR_ACCOUNT = frozenset(
+# Our quota or balance at the provider, or our key, whatever the status that comes with it.
+_OUR_QUOTA = frozenset(
     {
         "insufficient_quota",
         "insufficient_balance",
@@ -30,15 +36,18 @@ _OUR_ACCOUNT = frozenset(
         "billing_error",
         "exceeded_current_quota_error",
         "enforced_spend_limit_reached",
+        "quota_per_day",  # Gemini
+        "Arrearage",  # Qwen
+        *("1113", "1304", "1308", "1310"),  # Z.ai
+    }
+)
+_OUR_KEY = frozenset(
+    {
         "invalid_api_key",
         # Gemini
         "API_KEY_INVALID",
         "FAILED_PRECONDITION",  # billing, or a country that is not served
-        "quota_per_day",
-        # Qwen
-        "Arrearage",
-        # Z.ai
-        *("1000", "1001", "1002", "1003", "1004", "1113", "1304", "1308", "1310"),
+        *("1000", "1001", "1002", "1003", "1004"),  # Z.ai
     }
 )
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error", "1261"})
@@ -47,6 +56,7 @@ _BLOCKED = frozenset(
         "content_policy_violation",
         "moderation_blocked",
         "content_filter",
+        "ResponsibleAIPolicyViolation",  # Azure
         "data_inspection_failed",  # Qwen
         "1301",  # Z.ai
         "flagged_input",  # OpenRouter
@@ -54,8 +64,13 @@ _BLOCKED = frozenset(
 )
 
 # Where a code is too general, or there is none, the words must do.
-_NAMES_OUR_ACCOUNT = re.compile(r"api key|credit balance|usage limits", re.IGNORECASE)
+_NAMES_OUR_QUOTA = re.compile(r"credit balance|usage limits", re.IGNORECASE)
+_NAMES_OUR_KEY = re.compile(r"api key", re.IGNORECASE)
 _SAYS_BLOCKED = re.compile(r"content moderation|violates usage guidelines", re.IGNORECASE)  # xAI
+# Anthropic, Azure, OpenAI. With 401 or 403 these words may be about our account.
+_SAYS_REQUEST_BLOCKED = re.compile(
+    r"content (filtering|management) policy|usage polic(y|ies)", re.IGNORECASE
+)
 _SAYS_TOO_LONG = re.compile(
     r"(prompt|input|request) (is )?too (long|large)|maximum (context|prompt|input) length"
     r"|exceeds? context limit|input token count|exceeded model token limit|range of input length",
@@ -94,24 +109,40 @@ def error_from(status: int, body: bytes) -> ProviderError:
     problem = _read(body)
     if status == 200 and problem.status is not None:
         status = problem.status
+    error = _error(status, problem)
+    error.status = None if status == 200 else status
+    error.codes = tuple(sorted(problem.codes))
+    return error
+
+
+def _error(status: int, problem: _Problem) -> ProviderError:
     codes, message = problem.codes, problem.message
     if codes & _BLOCKED or _SAYS_BLOCKED.search(message):
         return _refused(message, blocked=True)
-    if status in _OUR_CREDENTIALS or codes & _OUR_ACCOUNT or _NAMES_OUR_ACCOUNT.search(message):
-        return ProviderUnavailable("The provider does not serve us at the moment.")
-    if status in _GONE:
-        return ProviderUnavailable("The provider does not serve this model any more.")
+    if fault := _fault_of_ours(status, problem):
+        return ProviderUnavailable(fault)
     if codes & _TOO_LONG or status == 413:
         return _refused(message, too_long=True)
     if status in _CALLER_CAN_MEND:
+        if _SAYS_REQUEST_BLOCKED.search(message):
+            return _refused(message, blocked=True)
         return _refused(message, too_long=bool(_SAYS_TOO_LONG.search(message)))
     reasons = sorted(codes) if status == 200 else [f"HTTP {status}", *sorted(codes)]
     return UpstreamError(
         f"The provider failed ({', '.join(reasons) or 'no reason given'}).",
         retryable=status in _TRANSIENT or status >= 500 or status == 200,
         retry_after=problem.retry_after,
-        status=status,
     )
+
+
+def _fault_of_ours(status: int, problem: _Problem) -> AccountFault | None:
+    """What an operator has to look after, if it is that."""
+    codes, message = problem.codes, problem.message
+    if status == 402 or codes & _OUR_QUOTA or _NAMES_OUR_QUOTA.search(message):
+        return "quota"
+    if status in _REFUSED_CREDENTIALS or codes & _OUR_KEY or _NAMES_OUR_KEY.search(message):
+        return "key"
+    return "model" if status in _GONE else None
 
 
 def presentable(message: str) -> str:

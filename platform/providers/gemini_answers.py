@@ -5,7 +5,7 @@ from msgspec import Raw, Struct
 
 from providers.chat_calls import closing_events
 from providers.error_answers import error_from
-from providers.errors import UpstreamError
+from providers.errors import RequestRefused, UpstreamError
 from providers.gemini_schema import Candidate, decode_answer
 from providers.payloads import Count, decode, is_given, sensible, without_nul
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
@@ -55,7 +55,7 @@ class AnswerReader:
         if answer.candidates:
             self._read_candidate(answer.candidates[0], events)
         elif answer.is_blocked:
-            self.finish = "content_filter"
+            raise RequestRefused("The provider's moderation refused this prompt.", blocked=True)
 
     def closing(self) -> list[ChatEvent]:
         """See `chat_calls.AnswerReader.closing`."""

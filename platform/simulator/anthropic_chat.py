@@ -20,7 +20,11 @@ _STOP_REASONS: dict[Ending, str] = {
 async def respond(arrival: Arrival) -> str:
     """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
     body = anthropic_request.read(arrival.body)
-    habits = Habits(shows_thoughts=body.shows_thoughts, blocked_code=None)
+    habits = Habits(
+        shows_thoughts=body.shows_thoughts,
+        blocked_code=None,
+        blocked_message="Output blocked by content filtering policy",
+    )
     return await chat.respond(arrival, body.asked(), lambda answered: _Message(answered, habits))
 
 

@@ -20,8 +20,7 @@ async def respond(arrival: Arrival, asked: Asked, write: Callable[[Chat], Form])
     comes_later = asked.stream and exchange.steering.after_tokens is not None
     await exchange.begin(silent=not comes_later)
     if exchange.steering.blocked and not form.habits.tells_blocks:
-        message = "This prompt is against the usage policy."
-        raise Refused(Problem(400, message, form.habits.blocked_code))
+        raise Refused(Problem(400, form.habits.blocked_message, form.habits.blocked_code))
     if asked.stream:
         return await chat_stream.send(chat, form)
     return await _send_whole(chat, form)

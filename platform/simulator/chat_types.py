@@ -71,8 +71,8 @@ class Chat:
 class Habits:
     """How a wire behaves around its answers.
 
-    `tells_blocks`: a prompt that moderation stops gets an answer, elsewhere a 400 with the word
-    `blocked_code`.
+    `tells_blocks`: a prompt that moderation stops gets an answer, elsewhere a 400 with
+    `blocked_message` and the word `blocked_code`.
     `plain_error_in_200`: a streamed call that fails late is answered with plain JSON. `comment` is
     what a stream's comments say, `opens_with_comment` that there is one without being wished for.
     """
@@ -80,6 +80,7 @@ class Habits:
     shows_thoughts: bool = True
     tells_blocks: bool = False
     blocked_code: str | None = "content_filter"
+    blocked_message: str = "This prompt is against the usage policy."
     plain_error_in_200: bool = False
     crlf: bool = False
     comment: str = "keep-alive"

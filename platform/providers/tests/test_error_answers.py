@@ -69,6 +69,41 @@ def test_what_is_ours_to_mend_makes_the_provider_unavailable(status: int, body: 
 
 
 @pytest.mark.parametrize(
+    ("status", "body", "fault"),
+    [
+        (401, {"error": {"message": "No.", "code": "invalid_api_key"}}, "key"),
+        (403, anthropic("permission_error"), "key"),
+        (400, gemini(400, "INVALID_ARGUMENT", KEY_INVALID), "key"),
+        (400, {"error": {"code": "1002", "message": "Authorization Token illegal"}}, "key"),
+        (
+            429,
+            {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}},
+            "quota",
+        ),
+        (402, {}, "quota"),
+        (403, {"error": {"code": "insufficient_balance"}}, "quota"),
+        (400, anthropic("invalid_request_error", "Your credit balance is too low."), "quota"),
+        (429, gemini(429, "RESOURCE_EXHAUSTED", QUOTA_PER_DAY, RETRY_INFO), "quota"),
+        (404, anthropic("not_found_error"), "model"),
+        (410, {}, "model"),
+    ],
+)
+def test_an_operator_is_told_what_to_look_after(status: int, body: object, fault: str) -> None:
+    error = explained(status, body)
+    assert isinstance(error, ProviderUnavailable)
+    assert error.fault == fault
+    assert error.status == status
+
+
+def test_the_words_of_a_provider_are_kept_beside_its_status() -> None:
+    body = {"error": {"message": "No.", "type": "insufficient_quota", "code": "insufficient_quota"}}
+    error = explained(429, body)
+    assert (error.status, error.codes) == (429, ("insufficient_quota",))
+    late = explained(200, anthropic("overloaded_error"))
+    assert (late.status, late.codes) == (None, ("overloaded_error",))
+
+
+@pytest.mark.parametrize(
     ("status", "body"),
     [
         (429, {"error": {"message": "Slow down", "code": "rate_limit_exceeded"}}),
@@ -134,6 +169,23 @@ def test_a_prompt_that_is_too_long_is_told_apart(status: int, body: object) -> N
         (400, {"error": {"code": "moderation_blocked", "message": "No."}}),
         (400, {"error": {"code": "data_inspection_failed", "message": "No."}}),
         (400, {"error": {"code": "1301", "message": "Sensitive."}}),
+        (400, anthropic("invalid_request_error", "Output blocked by content filtering policy")),
+        (200, anthropic("invalid_request_error", "Output blocked by content filtering policy")),
+        (
+            400,
+            {
+                "error": {
+                    "code": "invalid_prompt",
+                    "message": "Invalid prompt: your prompt was flagged as potentially violating "
+                    "our usage policy.",
+                }
+            },
+        ),
+        (
+            400,
+            {"error": {"message": "The prompt triggers Azure OpenAI's content management policy."}},
+        ),
+        (403, {"code": "permission-denied", "error": "Content violates usage guidelines."}),
         (
             403,
             {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderUnavailable, UpstreamError
+from providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
 from providers.types import ChatEvent, ChatWire, Finish, ReasoningDelta, TextDelta, Usage
 
 from .calls import QUICK, events_and_failure, events_of, request
@@ -144,14 +144,18 @@ async def test_what_was_counted_is_known_when_the_answer_breaks_off(
     assert events == [TextDelta("x"), Usage(9, 230, reasoning_tokens=200)]
 
 
-async def test_a_blocked_prompt_is_an_answer_that_costs_its_input(
+async def test_a_blocked_prompt_is_refused_and_not_counted_as_an_answer(
     upstream: Upstream, wire: ChatWire
 ) -> None:
     blocked = event(
         promptFeedback={"blockReason": "PROHIBITED_CONTENT"},
         usageMetadata={"promptTokenCount": 9, "totalTokenCount": 9},
     )
-    assert await stream(upstream, wire, blocked) == [Usage(9, 0), Finish("content_filter")]
+    upstream.answer = Answer([blocked])
+    events, failure = await events_and_failure(wire)
+    assert not any(isinstance(event, Finish) for event in events)
+    assert isinstance(failure, RequestRefused)
+    assert failure.blocked
 
 
 async def test_parts_without_text_are_skipped(upstream: Upstream, wire: ChatWire) -> None:

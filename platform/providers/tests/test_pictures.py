@@ -72,7 +72,7 @@ def test_pictures_are_delivered_whatever_failed_beside_them() -> None:
 
 BUSY = UpstreamError("busy", retryable=True)
 BROKEN = UpstreamError("broken", retryable=False)
-UNAVAILABLE = ProviderUnavailable("unavailable")
+UNAVAILABLE = ProviderUnavailable("key")
 REFUSED = RequestRefused("refused")
 BLOCKED = RequestRefused("blocked", blocked=True)
 

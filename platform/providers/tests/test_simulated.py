@@ -128,12 +128,10 @@ async def test_a_model_that_declines_answers(simulated: Simulated) -> None:
         assert events[-1] == Finish("content_filter")
 
 
-async def test_moderation_answers_or_refuses_and_is_no_failure(simulated: Simulated) -> None:
-    try:
-        events = await events_of(simulated.wire, simulated.call(blocked=True))
-    except RequestRefused:
-        return
-    assert events[-1] == Finish("content_filter")
+async def test_a_prompt_that_moderation_stops_is_refused(simulated: Simulated) -> None:
+    failure = await failure_of(simulated, blocked=True)
+    assert isinstance(failure, RequestRefused)
+    assert failure.blocked
 
 
 async def test_strange_streams_are_read_as_usual(simulated: Simulated) -> None:
