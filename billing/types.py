@@ -41,11 +41,40 @@ class HoldRequest(Struct, frozen=True):
     free_window: bool = False
 
 
+# The codes that failures have.
+FAILURE_CODES = (
+    "upstream_error",
+    "provider_unavailable",
+    "content_blocked",
+    "input_too_long",
+    "invalid_body",
+    "cancelled",
+    "interrupted",
+    "service_unavailable",
+)
+
+
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """Why a call did not end well, for operators: it is kept with the charge.
+
+    `code` is what the caller was told. `provider` is who was called, so many `attempts` times;
+    where it is at fault, `status` is that of its answer and `reason` its own codes. No text of the
+    request or of the answer is in it.
+    """
+
+    code: str
+    message: str = ""
+    provider: str = ""
+    status: int | None = None
+    reason: str = ""
+    attempts: int = 0
+
+
 class Ending(Struct, frozen=True):
     """How a call ended: `settled` at what it used, `released`, or `expired` at its checkpoint.
 
     `cost` is at cost; it and the tokens, images or seconds behind it count for a settled
-    call only.
+    call only. `failure` is None for a call that ended well.
     """
 
     charge_id: UUID
@@ -58,6 +87,7 @@ class Ending(Struct, frozen=True):
     reasoning_tokens: int = 0
     images: int = 0
     seconds: int = 0
+    failure: Failure | None = None
 
 
 class Once(Struct, frozen=True):

@@ -18,6 +18,7 @@ from unfold.contrib.filters.admin import (
 
 from billing.admin.acts import RefundCharge
 from billing.models import Charge, LedgerEntry, Refund, UsageDaily
+from billing.types import FAILURE_CODES
 from common.backoffice.acts import Acting
 from common.backoffice.filters import PeriodFilter
 from common.backoffice.money import usd_column
@@ -38,17 +39,30 @@ class KindFilter(DropdownFilter):
         return queryset.filter(kind=self.value()) if self.value() else queryset
 
 
+class FailureFilter(DropdownFilter):
+    """Why calls failed: the codes that their callers got."""
+
+    title = "failure"
+    parameter_name = "failure"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(code, code) for code in FAILURE_CODES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(failure__code=self.value()) if self.value() else queryset
+
+
 @admin.register(Charge)
 class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
     """One row per call to a provider.
 
-    Request ids, kinds and the like have no index, as every call would have to pay for it: they are
+    Kinds, failures and the like have no index, as every call would have to pay for it: they are
     looked for among the newest charges.
     """
 
     newest: ClassVar[int] = 200_000
     list_before_template = "backoffice/list_note.html"
-    search_help_text = "An account's address or id, a charge's id, or a request's among the newest"
+    search_help_text = "An account's address or id, a charge's id, or a request's (x-request-id)"
     list_display = (
         "admitted_at",
         "account",
@@ -56,12 +70,14 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
         "kind",
         "source",
         "shown_status",
+        "failure_code",
         "plan_usd",
         "balance_usd",
     )
     list_filter = (
         PeriodFilter,
         ("status", ChoicesDropdownFilter),
+        FailureFilter,
         ("source", ChoicesDropdownFilter),
         ("model", RelatedDropdownFilter),
         KindFilter,
@@ -108,6 +124,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
                 )
             },
         ),
+        ("Failure", {"fields": ("failure_code", "failure_message", "provider", "attempts")}),
     )
 
     cost_usd = usd_column("cost", "at cost")
@@ -145,6 +162,25 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
     def refund(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self.act(request, object_id, RefundCharge)
 
+    @display(description="failure", empty_value="-")
+    def failure_code(self, charge: Charge) -> str | None:
+        return charge.failure and charge.failure["code"]
+
+    @display(description="message")
+    def failure_message(self, charge: Charge) -> str | None:
+        return charge.failure and charge.failure.get("message")
+
+    @display(description="provider")
+    def provider(self, charge: Charge) -> str | None:
+        """Who was called, and what its answer said: a status and its own codes."""
+        failure = charge.failure or {}
+        said = (failure.get(name) for name in ("provider", "status", "reason"))
+        return ", ".join(str(word) for word in said if word) or None
+
+    @display(description="attempts")
+    def attempts(self, charge: Charge) -> int | None:
+        return charge.failure and charge.failure.get("attempts")
+
     @property
     def note(self) -> str:
         return (
@@ -160,7 +196,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
         return super().get_search_results(request, queryset, search_term)
 
     def search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
-        return self._newest(queryset).filter(request_id=term)
+        return queryset.filter(request_id=term)
 
     def _newest(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         ids = Charge.objects.order_by("-pk").values_list("pk", flat=True)

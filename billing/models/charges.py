@@ -1,5 +1,6 @@
 """Calls, from their hold to their report, and who runs them."""
 
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Least
@@ -16,7 +17,8 @@ class Charge(models.Model):
 
     held -> settled | released | expired, resolved at most once. `worst_cost`, `cost` and
     `charge_plan` are at cost (1x); `hold_balance`, `charge_balance` and `shortfall` are what the
-    balance pays (2x of the part that the plan does not cover).
+    balance pays (2x of the part that the plan does not cover). `failure` says why a call did
+    not end well.
     """
 
     class Status(models.TextChoices):
@@ -88,9 +90,13 @@ class Charge(models.Model):
     charge_plan = models.BigIntegerField(db_default=0)
     charge_balance = models.BigIntegerField(db_default=0)
     shortfall = models.BigIntegerField(db_default=0)
+    # A billing.types.Failure; NULL while the call runs and where it ended well.
+    failure = models.JSONField(null=True)
 
     class Meta:
         indexes = [
+            # Of a hash alone: the names of requests are long, and equality is all that is asked.
+            HashIndex(fields=["request_id"], name="charge_by_request"),
             models.Index(fields=["account"], condition=Q(status="held"), name="charge_open"),
             # The ids are UUIDv7: the newest first.
             models.Index(fields=["account", "-id"], name="charge_newest_first"),

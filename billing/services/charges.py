@@ -13,6 +13,7 @@ import msgspec
 import psycopg
 
 from billing.refusals import HELD, refusal_of
+from billing.services.endings import EXPIRE, RESOLVE, ending_parameters
 from billing.services.holds import HOLD, hold_parameters
 from billing.types import Checkpoint, Ending, HoldRequest, Once, Resolution, StoredAnswer
 from catalog.selectors import aget_catalog
@@ -21,8 +22,9 @@ from common.database import Lane, Row, get_database
 from common.perloop import PerLoop
 
 _HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-_RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-_RESOLVE_ONCE = "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s)"
+_RESOLVE_ONCE = (
+    "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s::jsonb)"
+)
 
 
 async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer | None:
@@ -60,14 +62,14 @@ async def resolve(
     else:
         outcome, *values = await get_database().row(
             _RESOLVE_ONCE,
-            (ending.account_id, once.route, once.key, answer, *_parameters_of_end(ending)),
+            (ending.account_id, once.route, once.key, answer, *ending_parameters(ending)),
         )
     return Resolution(outcome == "resolved", *values)
 
 
 async def expire(charge_id: UUID) -> None:
     """End a call that nobody runs any more: bill its last checkpoint, or release it."""
-    await get_database().row(_RESOLVE, (charge_id, "expired", 0, 0, 0, 0, 0, 0, 0))
+    await get_database().row(EXPIRE, (charge_id, None))
 
 
 async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID]:
@@ -123,28 +125,13 @@ class _Batches:
         row = await self._endings.run(ending)
         if row is not None:
             return row
-        return await self._database.row(_RESOLVE, _parameters_of_end(ending))
+        return await self._database.row(RESOLVE, ending_parameters(ending))
 
     async def _hold_many(self, requests: list[HoldRequest]) -> list[Row | None]:
         return await _run_batch(self._hold_lane, "SELECT * FROM money_hold_many(%s)", requests)
 
     async def _resolve_many(self, endings: list[Ending]) -> list[Row | None]:
         return await _run_batch(self._ending_lane, "SELECT * FROM money_resolve_many(%s)", endings)
-
-
-def _parameters_of_end(ending: Ending) -> tuple[Any, ...]:
-    """Of money_resolve."""
-    return (
-        ending.charge_id,
-        ending.status,
-        ending.cost,
-        ending.tokens_in,
-        ending.tokens_out,
-        ending.cached_tokens,
-        ending.reasoning_tokens,
-        ending.images,
-        ending.seconds,
-    )
 
 
 async def _run_batch(

@@ -3,15 +3,32 @@
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from django.db import connection
 
-from billing.types import Ending, Resolution
+from billing.types import Ending, Failure, Resolution
+
+RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s::jsonb)"
+EXPIRE = "SELECT * FROM money_resolve(%s, 'expired', p_failure => %s::jsonb)"
 
 
 def resolve(ending: Ending) -> Resolution:
     """End a call as `charges.resolve` does. The first statement of the transaction: it takes the
     wallet's lock, which comes before those of all other rows."""
-    outcome, *values = _resolve(
+    outcome, *values = _row(RESOLVE, ending_parameters(ending))
+    return Resolution(outcome == "resolved", *values)
+
+
+def expire(charge_id: UUID, failure: Failure | None = None) -> Resolution | None:
+    """End a call that nobody runs any more: bill its last checkpoint, or release it. None where
+    there is no such charge. The first statement of the transaction, as above."""
+    outcome, *values = _row(EXPIRE, (charge_id, _encoded(failure)))
+    return None if outcome == "unknown" else Resolution(outcome == "resolved", *values)
+
+
+def ending_parameters(ending: Ending) -> tuple[Any, ...]:
+    """Of money_resolve."""
+    return (
         ending.charge_id,
         ending.status,
         ending.cost,
@@ -21,19 +38,16 @@ def resolve(ending: Ending) -> Resolution:
         ending.reasoning_tokens,
         ending.images,
         ending.seconds,
+        _encoded(ending.failure),
     )
-    return Resolution(outcome == "resolved", *values)
 
 
-def expire(charge_id: UUID) -> Resolution | None:
-    """End a call that nobody runs any more: bill its last checkpoint, or release it. None where
-    there is no such charge. The first statement of the transaction, as above."""
-    outcome, *values = _resolve(charge_id, "expired", 0, 0, 0, 0, 0, 0, 0)
-    return None if outcome == "unknown" else Resolution(outcome == "resolved", *values)
+def _encoded(failure: Failure | None) -> str | None:
+    return None if failure is None else msgspec.json.encode(failure).decode()
 
 
-def _resolve(*values: Any) -> tuple[Any, ...]:
+def _row(sql: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s,%s)", values)
+        cursor.execute(sql, values)
         row: tuple[Any, ...] = cursor.fetchone()
     return row

@@ -4,6 +4,9 @@
 --   expired   nobody settled it: bills the last checkpoint, or releases it if there was no output
 --   released  nothing was produced; nothing is billed
 --
+-- p_failure is a billing.types.Failure: why the call did not end well. A charge that expires is given
+-- one here.
+--
 -- The plan pays first, at cost, as far as its allowance goes now; the balance pays twice the rest.
 -- A cost above the hold takes free funds of this account only, never another hold's; what is still
 -- missing is written off as shortfall.
@@ -13,11 +16,12 @@
 --
 -- outcome: 'resolved', 'already' (moved nothing), or 'unknown'. The other values are the charge's.
 DROP FUNCTION IF EXISTS money_resolve(uuid, text, bigint, int, int, int, int, int);
+DROP FUNCTION IF EXISTS money_resolve(uuid, text, bigint, int, int, int, int, int, int);
 CREATE OR REPLACE FUNCTION money_resolve(
     p_charge uuid, p_status text, p_cost bigint DEFAULT 0,
     p_tokens_in int DEFAULT 0, p_tokens_out int DEFAULT 0,
     p_cached int DEFAULT 0, p_reasoning int DEFAULT 0, p_images int DEFAULT 0,
-    p_seconds int DEFAULT 0,
+    p_seconds int DEFAULT 0, p_failure jsonb DEFAULT NULL,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
@@ -36,6 +40,10 @@ BEGIN
     END IF;
     t := money_now();
 
+    IF p_status = 'expired' THEN
+        p_failure := coalesce(p_failure, '{"code": "interrupted",
+            "message": "Nobody ended the call: its process has died, or its time was over."}');
+    END IF;
     IF p_status = 'expired' AND c.first_output_at IS NOT NULL THEN
         p_cost := c.cost; p_tokens_in := c.tokens_in; p_tokens_out := c.tokens_out;
     ELSIF p_status <> 'settled' THEN
@@ -81,7 +89,7 @@ BEGIN
         cached_tokens = p_cached, reasoning_tokens = p_reasoning, images = p_images,
         seconds = p_seconds,
         charge_plan = money_resolve.charge_plan, charge_balance = money_resolve.charge_balance,
-        shortfall = money_resolve.shortfall, resolved_at = t,
+        shortfall = money_resolve.shortfall, failure = p_failure, resolved_at = t,
         first_output_at = CASE p_status WHEN 'released' THEN NULL
                                         ELSE coalesce(ch.first_output_at, t) END
     WHERE ch.id = p_charge;

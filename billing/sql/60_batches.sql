@@ -44,12 +44,13 @@ BEGIN
         SELECT * FROM json_to_recordset(p_items) AS i(
             account_id uuid, charge_id uuid, status text, cost bigint, tokens_in int,
             tokens_out int, cached_tokens int, reasoning_tokens int, images int,
-            seconds int)
+            seconds int, failure jsonb)
     LOOP
         IF item.account_id = ANY (locked) THEN
             RETURN QUERY SELECT * FROM money_resolve(
                 item.charge_id, item.status, item.cost, item.tokens_in, item.tokens_out,
-                item.cached_tokens, item.reasoning_tokens, item.images, coalesce(item.seconds, 0));
+                item.cached_tokens, item.reasoning_tokens, item.images, coalesce(item.seconds, 0),
+                item.failure);
         ELSE
             outcome := 'busy';
             RETURN NEXT;

@@ -49,10 +49,13 @@ END $$;
 -- Resolve the charge of such a call, and keep its answer if it is billed.
 DROP FUNCTION IF EXISTS money_resolve_once(
     uuid, text, text, bytea, uuid, text, bigint, int, int, int, int, int);
+DROP FUNCTION IF EXISTS money_resolve_once(
+    uuid, text, text, bytea, uuid, text, bigint, int, int, int, int, int, int);
 CREATE OR REPLACE FUNCTION money_resolve_once(
     p_account uuid, p_route text, p_once text, p_answer bytea,
     p_charge uuid, p_status text, p_cost bigint, p_tokens_in int, p_tokens_out int,
     p_cached int, p_reasoning int, p_images int, p_seconds int DEFAULT 0,
+    p_failure jsonb DEFAULT NULL,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
@@ -60,7 +63,7 @@ DECLARE r record;
 BEGIN
     SELECT * INTO r FROM money_resolve(
         p_charge, p_status, p_cost, p_tokens_in, p_tokens_out, p_cached, p_reasoning, p_images,
-        p_seconds);
+        p_seconds, p_failure);
     outcome := r.outcome; status := r.status; cost := r.cost;
     charge_plan := r.charge_plan; charge_balance := r.charge_balance; shortfall := r.shortfall;
     IF outcome = 'resolved' AND status = 'settled' THEN

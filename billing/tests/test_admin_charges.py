@@ -10,7 +10,7 @@ from django.test import RequestFactory
 from accounts.models import User
 from billing.admin.history import ChargeAdmin
 from billing.models import Charge
-from billing.tests.bank import hold, live_owner, new_account, release
+from billing.tests.bank import expire, hold, live_owner, new_account
 from tests.operators import Operator, new_operator
 
 
@@ -35,7 +35,7 @@ def charges(alice: User) -> list[UUID]:
     """Three of alice's, the oldest first."""
     ids = [hold(alice, 2, owner=live_owner())[1] for _ in range(3)]
     for charge in ids:
-        release(charge)
+        expire(charge)
     return ids
 
 
@@ -50,7 +50,7 @@ def listed(operator: Operator, **query: str) -> tuple[set[UUID], str]:
     return {charge.pk for charge in response.context_data["cl"].result_list}, page
 
 
-@pytest.mark.parametrize("query", [{}, {"kind": "chat"}, {"q": "req_test"}, {"days": "x"}])
+@pytest.mark.parametrize("query", [{}, {"kind": "chat"}, {"failure": "interrupted"}, {"days": "x"}])
 def test_only_the_newest_are_looked_through(
     operator: Operator, charges: list[UUID], query: dict[str, str]
 ) -> None:
@@ -59,11 +59,13 @@ def test_only_the_newest_are_looked_through(
     assert "The newest 2 charges are looked through" in page
 
 
-def test_all_are_where_an_account_a_charge_or_a_period_is_given(
+def test_all_are_where_an_account_a_charge_a_request_or_a_period_is_given(
     operator: Operator, alice: User, charges: list[UUID]
 ) -> None:
     for query in ({"q": alice.email}, {"q": str(alice.pk)}, {"days": "1"}):
         assert listed(operator, status__exact="released", **query)[0] == set(charges)
+    Charge.objects.filter(pk__in=charges).update(request_id="req_of_a_page")
+    assert listed(operator, q="req_of_a_page")[0] == set(charges)
     assert listed(operator, q=str(charges[0]))[0] == {charges[0]}
 
 
@@ -74,3 +76,23 @@ def test_the_page_says_how_many_are_looked_through(operator: Operator) -> None:
 def test_an_old_charge_is_shown(operator: Operator, charges: list[UUID]) -> None:
     request = RequestFactory().get("/")
     assert Short(Charge, admin.site).get_object(request, str(charges[0])) is not None
+
+
+def test_the_reason_of_a_failure_is_in_the_list_and_on_the_page(
+    operator: Operator, charges: list[UUID]
+) -> None:
+    failure = {
+        "code": "upstream_error",
+        "message": "The provider failed (HTTP 500).",
+        "provider": "openai",
+        "status": 500,
+        "reason": "server_error",
+        "attempts": 3,
+    }
+    Charge.objects.filter(pk=charges[2]).update(failure=failure)
+    found, page = listed(operator, failure="upstream_error")
+    assert found == {charges[2]}
+    assert "upstream_error" in page
+    shown = operator.get(f"billing/charge/{charges[2]}/change/")
+    assert "The provider failed (HTTP 500)." in shown
+    assert "openai, 500, server_error" in shown

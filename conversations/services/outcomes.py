@@ -21,7 +21,7 @@ from conversations.serializers import message_in_event
 from events.selectors import list_data
 from events.services import append
 from events.types import NewEvent
-from inference.errors import CallCancelled, CallInterrupted, error_of
+from inference.errors import CallCancelled, CallInterrupted, error_of, failure_of
 from jobs import services as jobs
 from jobs.models import Job
 from jobs.selectors import is_unwanted
@@ -89,7 +89,7 @@ def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> dict[str, 
     """End a reply that nobody can conclude, because its call was not begun or its process has
     died: at what it had said, and at what was saved of its charge. It is no failure if its user
     had stopped it. Returns what `Ended.message` is."""
-    endings.expire(reply_id)
+    endings.expire(reply_id, failure_of(failure))
     message = _lock(reply_id)
     # Holds the job: from now on nothing comes to the log, and nobody stops it.
     is_ours = jobs.is_running(job_id=reply_id, attempt=attempt)

@@ -213,8 +213,8 @@ FAILURES = [
     ({"error_in_200": True}, 502, "upstream_error"),
     ({"truncate": True}, 502, "upstream_error"),
     ({"drop": True}, 502, "upstream_error"),
-    ({"status": 401}, 503, "provider_unavailable"),
-    ({"status": 402}, 503, "provider_unavailable"),
+    ({"status": 401}, 502, "upstream_error"),
+    ({"status": 402}, 502, "upstream_error"),
     ({"status": 400}, 400, "invalid_body"),
 ]
 

@@ -24,7 +24,14 @@ from council.services.locks import lock_generation
 from events.selectors import get_last_seq
 from events.services import append
 from events.types import SYSTEM, NewEvent
-from inference.errors import CallCancelled, CallInterrupted, NoText, ProviderNotAvailable, error_of
+from inference.errors import (
+    CallCancelled,
+    CallInterrupted,
+    NoText,
+    ProviderNotAvailable,
+    error_of,
+    failure_of,
+)
 from jobs import services as jobs
 from jobs.models import Job
 from providers.types import FinishReason, Message
@@ -115,7 +122,7 @@ def conclude(*, job_id: UUID, attempt: int, ending: Ending, said: Said) -> Resol
 def give_up(*, job_id: UUID, attempt: int, failure: DomainError) -> None:
     """End a call that nobody can conclude, because it was refused or its process has died: at what
     it had said, and at what was saved of its charge if it had come to hold one."""
-    endings.expire(job_id)
+    endings.expire(job_id, failure_of(failure))
     generation = lock_generation(job_id)
     if jobs.is_running(job_id=job_id, attempt=attempt):
         text = spoken(generation, _version_of(generation))

@@ -10,4 +10,4 @@ class CommonConfig(AppConfig):
     name = "common"
 
     def ready(self) -> None:
-        configure(json=settings.LOG_JSON)
+        configure(json=settings.LOG_JSON, level=settings.LOG_LEVEL)

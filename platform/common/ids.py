@@ -1,9 +1,23 @@
-"""Identifiers: UUIDv7, sortable by time of creation (RFC 9562, section 5.7)."""
+"""Identifiers: UUIDv7, sortable by time of creation (RFC 9562, section 5.7); names of requests."""
 
 import os
+import re
 import time
 import uuid
 from datetime import datetime
+
+from common.redaction import redact
+
+# What a caller's own `x-request-id` may be: harmless in logs and headers.
+REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def request_id(sent: str | None) -> str:
+    """The id that the caller sent where it is well formed and does not look like a credential,
+    otherwise a new one."""
+    if sent and REQUEST_ID.fullmatch(sent) and redact(sent) == sent:
+        return sent
+    return f"req_{uuid.uuid4().hex}"
 
 
 def uuid7(at: datetime | None = None) -> uuid.UUID:

@@ -3,11 +3,17 @@
 import logging
 import logging.config
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
 
+import msgspec
 import structlog
 from structlog.typing import Processor
 
 from common.redaction import redact
+
+# What LOG_LEVEL may be.
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 class _OneLineForSuspicions(logging.Filter):
@@ -27,8 +33,43 @@ class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
         return redact(super().format(record))
 
 
-def configure(*, json: bool) -> None:
-    """Send structlog and stdlib logging through one formatter to stderr."""
+class CallLine(msgspec.Struct, kw_only=True, frozen=True):
+    """A line of the level info that is written for every call, and so has to cost next to nothing:
+    it does without records and processors, and is not redacted. Its fields are ids, names and
+    numbers of ours.
+
+    A subclass has a tag, the name of the event, in the field `event`.
+    """
+
+    def write(self) -> None:
+        if _render is not None:
+            sys.stderr.write(f"{_render(self)}\n")
+
+
+def _as_json(line: CallLine) -> str:
+    return f'{{"timestamp":"{_now()}","level":"info",{msgspec.json.encode(line).decode()[1:]}'
+
+
+def _as_text(line: CallLine) -> str:
+    event, *fields = msgspec.to_builtins(line).items()
+    shown = " ".join(f"{name}={value}" for name, value in fields)
+    return f"{_now()} [info     ] {event[1]:<30} {shown}"
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+# How lines of calls are written; None where those of the level info are not wanted.
+_render: Callable[[CallLine], str] | None = None
+
+
+def configure(*, json: bool, level: str = "INFO") -> None:
+    """Send the lines of structlog and stdlib logging of `level` and above through one formatter to
+    stderr."""
+    global _render  # noqa: PLW0603 - set once, when the process starts
+    wants_info = logging.getLevelNamesMapping()[level] <= logging.INFO
+    _render = (_as_json if json else _as_text) if wants_info else None
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -69,7 +110,7 @@ def configure(*, json: bool) -> None:
                     "filters": ["suspicions"],
                 }
             },
-            "root": {"handlers": ["stderr"], "level": "INFO"},
+            "root": {"handlers": ["stderr"], "level": level},
             "loggers": {
                 # The servers bring handlers of their own, which would not redact.
                 "uvicorn": own_handlers,
@@ -79,6 +120,9 @@ def configure(*, json: bool) -> None:
                 "uvicorn.websocket": {"level": "WARNING"},
                 # Every 4xx is a warning to Django; to us it is an ordinary answer.
                 "django.request": {"level": "ERROR"},
+                # Every statement and every step of the loop: not even where all else is wanted.
+                "django.db.backends": {"level": "INFO"},
+                "asyncio": {"level": "INFO"},
             },
         }
     )

@@ -1,7 +1,5 @@
 """Django middleware. What also serves refusals in front of Django is sync and async alike."""
 
-import re
-import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
@@ -15,16 +13,10 @@ from structlog.contextvars import bound_contextvars
 
 from common import envelope
 from common.errors import DomainError, LengthRequired, MalformedRequest, UnknownHost
+from common.ids import request_id
 
 SyncHandler = Callable[[HttpRequest], HttpResponseBase]
 AsyncHandler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
-
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-def request_id(sent: str | None) -> str:
-    """The id the caller sent where it is harmless in logs and headers, otherwise a new one."""
-    return sent if sent and _REQUEST_ID.fullmatch(sent) else f"req_{uuid.uuid4().hex}"
 
 
 @sync_and_async_middleware

@@ -192,6 +192,8 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
     def _take(self, batch: list[ChatEvent]) -> None:
         """Raises CallCancelled once a call that nobody wants can be billed."""
         fresh = self._meter.take(batch)
+        if fresh and self._first_output_at is None:
+            self._first_output_at = time.monotonic()
         if self._meter.deltas - self._saved_deltas >= CHECKPOINT_TOKENS:
             self._on_progress()
         if self._is_cancelled:

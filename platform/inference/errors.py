@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from billing.types import Failure
 from common.errors import DomainError
 
 
@@ -14,9 +15,25 @@ def error_of(failure: DomainError) -> dict[str, Any]:
     return error
 
 
+def failure_of(error: DomainError) -> Failure:
+    """The same for operators, without the provider's words: they may quote what was asked."""
+    is_quoted = isinstance(error, RefusedByProvider)
+    return Failure(code=error.code, message=error.message if is_quoted else error.text)
+
+
 class UpstreamFailed(DomainError):
     code, status = "upstream_error", 502
     message = "The model's provider failed before it answered. Nothing was billed; try again."
+
+
+class ProviderRefusesUs(UpstreamFailed):
+    """Our key, quota or model at the provider: to try again does not help before an operator has
+    looked after it."""
+
+    message = (
+        "The model's provider does not serve it at the moment. Nothing was billed; choose "
+        "another model."
+    )
 
 
 class AnswerInterrupted(DomainError):

@@ -5,14 +5,13 @@ reader stops; the pump reads the provider to the end and settles, because what i
 """
 
 import asyncio
-import itertools
 import time
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, TypeVar, cast
 from uuid import UUID
 
 import msgspec
-import structlog
+from msgspec.structs import replace
 
 from billing.errors import ChargeResolved
 from billing.services import charges
@@ -20,19 +19,17 @@ from billing.types import Checkpoint, Ending, Resolution, StoredAnswer
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
-from inference import holds, retries, settlement
+from inference import holds, reports, retries, settlement
 from inference.errors import (
     AnswerInterrupted,
     ContentBlocked,
     InputTooLong,
-    ProviderNotAvailable,
+    ProviderRefusesUs,
     RequestRefusedByProvider,
     UpstreamFailed,
 )
 from inference.types import Call
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused
-
-log = structlog.get_logger(__name__)
 
 # The answer waits this long for the settlement; then it goes out, and settling goes on.
 SETTLE_PATIENCE = 2.0
@@ -65,6 +62,10 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         self._changed = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
         self._stopped_by: DomainError | None = None
+        self._attempts = 0
+        self._cause: ProviderError | None = None  # of the failure that ended the call
+        self._started_at = time.monotonic()
+        self._first_output_at: float | None = None
 
     # --- What each kind of call brings ------------------------------------------------------------
 
@@ -125,6 +126,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
     def crash(self) -> None:
         """Tell the reader that the call ended by a fault of ours."""
         self._end(ServiceUnavailable())
+        self._report("open")
 
     async def run(self) -> None:
         """Hold, unless that was done, call, meter, settle. Never raises; how it went is in `answer`
@@ -133,6 +135,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             stored = await self._hold()
         except DomainError as refusal:
             self._end(refusal)
+            self._report("refused")
             # A hold that came to be although nobody heard of it is found by the next heartbeats,
             # because no pump knows it any more. One that has a name keeps it until then: that may
             # be longer than its client tries again.
@@ -141,6 +144,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             return
         if stored is not None:
             self._replay(stored)
+            self._report("replayed")
             return
         failure: DomainError | None = None
         try:
@@ -176,49 +180,36 @@ class Pump(ABC, Generic[AnyCall, Answer]):
     async def _attempt(self) -> None:
         """Call the provider; again where it failed in passing and nothing has come of it."""
         ends_at = time.monotonic() + self.call.total_seconds
-        for attempt in itertools.count():
-            pause = await self._try(attempt, ends_at)
-            if pause is None:
-                return
+        while (pause := await self._try(ends_at)) is not None:
             await asyncio.sleep(pause)
             if self._stopped_by is not None:
                 return
 
-    async def _try(self, attempt: int, ends_at: float) -> float | None:
+    async def _try(self, ends_at: float) -> float | None:
         """Call the provider. None where that went well, or the seconds until the next attempt."""
+        self._attempts += 1
         try:
             await self._call_provider(ends_at - time.monotonic())
         except ProviderError as error:
             is_over = self.has_output or self._stopped_by is not None
-            pause = None if is_over else retries.pause_after(error, attempt)
+            pause = None if is_over else retries.pause_after(error, self._attempts)
             if pause is None or time.monotonic() + pause > ends_at:
                 raise
-            self._log_failure("provider.retried", error)
+            reports.report_failure(self.call, error, after_output=False, again=True)
             return pause
         return None
 
     def _explain(self, error: ProviderError) -> DomainError:
         """What a provider's failure means to the caller."""
-        self._log_failure("provider.failed", error)
+        self._cause = error
+        reports.report_failure(self.call, error, after_output=self.has_output, again=False)
         if self.has_output:
             return AnswerInterrupted()
         if isinstance(error, RequestRefused):
             if error.blocked:
                 return ContentBlocked(str(error))
             return InputTooLong() if error.too_long else RequestRefusedByProvider(str(error))
-        return (
-            ProviderNotAvailable() if isinstance(error, ProviderUnavailable) else UpstreamFailed()
-        )
-
-    def _log_failure(self, event: str, error: ProviderError) -> None:
-        log.warning(
-            event,
-            provider=self.call.model.provider,
-            model=self.call.model.id,
-            request_id=self.call.request_id,
-            error=str(error),
-            after_output=self.has_output,
-        )
+        return ProviderRefusesUs() if isinstance(error, ProviderUnavailable) else UpstreamFailed()
 
     async def _resolve(self, failure: DomainError | None) -> None:
         """Settle what came out, or release the hold; then tell the reader how it went.
@@ -232,6 +223,10 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             ending = self._release()
         else:
             answer, ending = outcome
+        if failure is not None:
+            cause = None if failure is self._stopped_by else self._cause
+            explained = reports.explain(self.call, failure, cause, self._attempts)
+            ending = replace(ending, failure=explained)
         record = self._record(answer, failure) if answer and self.call.once else None
         patience = asyncio.get_running_loop().call_later(
             SETTLE_PATIENCE, self._end, failure, answer
@@ -245,6 +240,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         finally:
             patience.cancel()
             self._end(failure, answer)
+        self._report(resolution.status if resolution else "open", ending, resolution)
 
     async def _carry_out(
         self, ending: Ending, failure: DomainError | None = None, record: bytes | None = None
@@ -262,6 +258,31 @@ class Pump(ABC, Generic[AnyCall, Answer]):
     def _replay(self, stored: StoredAnswer) -> None:
         self.charge_id, self.billed, self.replayed = stored.charge_id, stored.billed, True
         self._end(*self._restore(stored.answer))
+
+    def _report(
+        self, status: str, ending: Ending | None = None, resolution: Resolution | None = None
+    ) -> None:
+        """Log the end of the call. Its reader has been told before."""
+        call, first = self.call, self._first_output_at
+        reports.CallEnded(
+            request_id=call.request_id,
+            charge_id=self.charge_id,
+            account_id=call.account_id,
+            api_key_id=call.api_key_id,
+            source=call.source,
+            kind=self.kind,
+            provider=call.model.provider,
+            model=call.model.id,
+            status=status,
+            code=self.error.code if self.error else None,
+            attempts=self._attempts,
+            tokens_in=ending.tokens_in if ending else 0,
+            tokens_out=ending.tokens_out if ending else 0,
+            cost_nusd=resolution.cost if resolution else 0,
+            billed_nusd=resolution.billed if resolution else 0,
+            first_output_seconds=round(first - self._started_at, 4) if first else None,
+            total_seconds=round(time.monotonic() - self._started_at, 4),
+        ).write()
 
     # --- Telling the reader -----------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ _FIRST_BOUND = 0.5  # seconds
 _LONGEST_PAUSE = 8.0  # seconds that a caller may be kept waiting for
 
 
-def pause_after(error: ProviderError, attempt: int) -> float | None:
-    """Seconds to wait after attempt `attempt`, from zero, failed so; None after the last."""
-    if attempt + 1 == _ATTEMPTS or not isinstance(error, UpstreamError) or not error.retryable:
+def pause_after(error: ProviderError, attempts: int) -> float | None:
+    """Seconds to wait after the last of so many attempts failed so; None where there is no more."""
+    if attempts >= _ATTEMPTS or not isinstance(error, UpstreamError) or not error.retryable:
         return None
     if error.retry_after is None:
-        return random.uniform(0, _FIRST_BOUND * 2**attempt)  # noqa: S311 - spreads load, no secret
+        return random.uniform(0, _FIRST_BOUND * 2 ** (attempts - 1))  # noqa: S311 - spreads load, no secret
     return error.retry_after if error.retry_after <= _LONGEST_PAUSE else None

@@ -42,6 +42,7 @@ class SpeechPump(Pump[SpeechCall, SpeechAnswer]):
                 share.take(_COPIES * len(self.call.audio))
             except ServiceUnavailable as refusal:
                 self._end(refusal)
+                self._report("refused")
                 return
             await super().run()
 

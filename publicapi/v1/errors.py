@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from common.errors import DomainError
+from inference.errors import ProviderNotAvailable, ProviderRefusesUs
 
 ErrorType = Literal[
     "invalid_request_error",
@@ -119,7 +120,7 @@ _TYPES: dict[int, ErrorType] = {
 }
 # The SDKs retry 409, 429 and 5xx by themselves; for these a retry cannot help.
 _LASTING_STATUSES = frozenset({402, 403, 404})
-_LASTING_CODES = frozenset({"provider_unavailable"})
+_LASTING = (ProviderNotAvailable, ProviderRefusesUs)
 
 
 def body(error: DomainError) -> bytes:
@@ -148,6 +149,6 @@ def headers(error: DomainError) -> list[tuple[bytes, bytes]]:
     """`Retry-After` where waiting helps, `x-should-retry: false` where nothing does."""
     if error.retry_after is not None:
         return [(b"retry-after", str(error.retry_after).encode())]
-    if error.status in _LASTING_STATUSES or error.code in _LASTING_CODES:
+    if error.status in _LASTING_STATUSES or isinstance(error, _LASTING):
         return [(b"x-should-retry", b"false")]
     return []

@@ -9,12 +9,12 @@ import pytest
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
 
 
-def log(statements: str, *, as_json: bool) -> str:
+def log(statements: str, *, as_json: bool, level: str = "INFO") -> str:
     """What the statements write to stderr in a process with our logging."""
     script = (
         "import logging, structlog\n"
-        "from common.logging import configure\n"
-        f"configure(json={as_json})\n"
+        "from common.logging import CallLine, configure\n"
+        f"configure(json={as_json}, level={level!r})\n"
         f"{statements}\n"
     )
     return subprocess.run(  # noqa: S603 - this interpreter, our own statements
@@ -75,3 +75,24 @@ def test_what_django_calls_suspicious_is_a_line_without_a_traceback(as_json: boo
     assert written.count("\n") == 1
     assert "too many fields" in written
     assert "warning" in written
+
+
+A_CALL = (
+    "class Ended(CallLine, tag_field='event', tag='call.ended'): tokens: int; code: str | None\n"
+    "Ended(tokens=5, code=None).write()\n"
+)
+
+
+def test_the_line_of_a_call_looks_like_any_other() -> None:
+    line = json.loads(log(A_CALL, as_json=True))
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {"level": "info", "event": "call.ended", "tokens": 5, "code": None}
+    readable = log(A_CALL, as_json=False)
+    assert "[info     ] call.ended" in readable
+    assert "tokens=5 code=None" in readable
+
+
+@pytest.mark.parametrize(("level", "count"), [("DEBUG", 3), ("INFO", 3), ("ERROR", 1)])
+def test_lines_below_the_level_are_not_written(level: str, count: int) -> None:
+    statements = "structlog.get_logger().info('a')\n" + A_CALL + "structlog.get_logger().error('b')"
+    assert len(log(statements, as_json=True, level=level).splitlines()) == count

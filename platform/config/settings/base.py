@@ -5,7 +5,9 @@ from typing import Any
 
 import django_stubs_ext
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
+from common.logging import LEVELS
 from common.shutdown import drain_seconds
 from common.times import ISO_UTC
 from config.settings.admin import *
@@ -374,6 +376,10 @@ CELERY_BEAT_SCHEDULE = {
 # `common.logging.configure` does all of it, once the apps are loaded.
 LOGGING_CONFIG = None
 LOG_JSON: bool = env.bool("LOG_JSON", False)
+# Lines below it are not written: DEBUG, INFO, WARNING, ERROR or CRITICAL.
+LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO").upper()
+if LOG_LEVEL not in LEVELS:
+    raise ImproperlyConfigured(f"LOG_LEVEL is one of {', '.join(LEVELS)}, not {LOG_LEVEL!r}.")
 
 # --- The rest -----------------------------------------------------------------------------------
 

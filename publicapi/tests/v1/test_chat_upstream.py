@@ -197,7 +197,7 @@ def test_our_key_is_never_told(alice: Customer, upstream: Upstream) -> None:
     error = {"error": {"message": "Incorrect API key: sk-the-platforms-own", "code": "x"}}
     upstream.answer = Answer([json.dumps(error).encode()], status=400, content_type=JSON)
     response = alice.chat(stream=True)
-    refusal(response, 503, "provider_unavailable")
+    refusal(response, 502, "upstream_error")
     assert "sk-the" not in response.text
 
 

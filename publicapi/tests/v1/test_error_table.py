@@ -271,16 +271,17 @@ def test_502_upstream_error(alice: Customer, ask: Ask) -> None:
     alice.assert_nothing_billed()
 
 
+@each_call
+def test_502_upstream_error_where_the_provider_does_not_serve_us(alice: Customer, ask: Ask) -> None:
+    """502 | upstream_error | provider failed before producing output, whatever the condition: its
+    refusal of our key, too, is a failure of a call that was held for"""
+    response = ask(alice, steer={"fail": "before", "status": 401})
+    refusal(response, 502, "upstream_error")
+    assert response.headers["x-should-retry"] == "false"
+    alice.assert_nothing_billed()
+
+
 def test_503_provider_unavailable_without_its_key(alice: Customer) -> None:
     """503 | provider_unavailable | the model's provider is not configured; nothing billed"""
     refusal(alice.chat(model=NOT_CONFIGURED), 503, "provider_unavailable")
     assert_free_of_charge(alice)
-
-
-@each_call
-def test_503_provider_unavailable_where_it_does_not_serve_us(alice: Customer, ask: Ask) -> None:
-    """503 | provider_unavailable | the model's provider is not available; nothing billed"""
-    response = ask(alice, steer={"fail": "before", "status": 401})
-    refusal(response, 503, "provider_unavailable")
-    assert response.headers["x-should-retry"] == "false"
-    alice.assert_nothing_billed()

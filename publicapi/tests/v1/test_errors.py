@@ -294,11 +294,12 @@ def test_a_provider_that_fails_before_output_costs_nothing(
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("status", [401, 402, 403, 404])
-def test_a_provider_that_does_not_serve_us_is_unavailable(
+def test_a_provider_that_does_not_serve_us_has_failed_and_is_not_asked_again(
     alice: Customer, status: int, stream: bool
 ) -> None:
     response = alice.chat(stream=stream, steer={"fail": "before", "status": status})
-    refusal(response, 503, "provider_unavailable")
+    refusal(response, 502, "upstream_error")
+    assert len(alice.provider_calls()) == 1
     assert will_not_help(response)
     alice.assert_nothing_billed()
 

@@ -1,0 +1,100 @@
+"""What operators hear of a call: why it failed, and a line in the log when it has ended.
+
+Neither has a key, a prompt or an answer in it.
+"""
+
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from billing.types import Failure
+from common.errors import DomainError
+from common.logging import CallLine
+from inference.errors import failure_of
+from inference.types import Call
+from providers.errors import AccountFault, ProviderError, ProviderUnavailable, RequestRefused
+
+log = structlog.get_logger(__name__)
+
+MAX_TEXT = 200  # characters
+
+# An operator has to act: no call goes well with that key, quota or model before.
+_ACCOUNT_EVENTS: dict[AccountFault, str] = {
+    "key": "provider.key_refused",
+    "quota": "provider.quota_exhausted",
+    "model": "provider.model_gone",
+}
+
+
+class CallEnded(CallLine, tag_field="event", tag="call.ended"):
+    """The line of a call that has ended.
+
+    `status` is what became of its charge, or `refused` where nothing was held, `replayed` where an
+    earlier call had been paid, `open` where the charge is left to others. `code` is the error that
+    the caller got. Money is nano-USD: `cost` at cost, `billed` what the customer paid. The seconds
+    are those from the start of the call to its first output and to its end.
+    """
+
+    request_id: str
+    charge_id: UUID
+    account_id: UUID
+    api_key_id: UUID | None
+    source: str
+    kind: str
+    provider: str
+    model: str
+    status: str
+    code: str | None
+    attempts: int
+    tokens_in: int
+    tokens_out: int
+    cost_nusd: int
+    billed_nusd: int
+    first_output_seconds: float | None
+    total_seconds: float
+
+
+def explain(call: Call, error: DomainError, cause: ProviderError | None, attempts: int) -> Failure:
+    """Why a call failed, as it is kept with its charge. `cause` is the provider's failure that the
+    error stands for, if it stands for one."""
+    told = failure_of(error)
+    return Failure(
+        code=told.code,
+        message=_message(cause) if cause else told.message[:MAX_TEXT],
+        provider=call.model.provider if attempts else "",
+        status=cause.status if cause else None,
+        reason=_reason(cause) if cause else "",
+        attempts=attempts,
+    )
+
+
+def report_failure(call: Call, error: ProviderError, *, after_output: bool, again: bool) -> None:
+    """Log that a provider failed; `again`: it is asked once more. It is an error where an operator
+    has to act, and a warning where it passes."""
+    facts: dict[str, Any] = {
+        "provider": call.model.provider,
+        "model": call.model.id,
+        "status": error.status,
+        "code": _reason(error),
+        "request_id": call.request_id,
+        "error": _message(error),
+        "after_output": after_output,
+    }
+    if isinstance(error, ProviderUnavailable):
+        log.error(_ACCOUNT_EVENTS[error.fault], **facts)
+    elif isinstance(error, RequestRefused):
+        log.info("provider.request_refused", **facts)
+    else:
+        log.warning("provider.retried" if again else "provider.failed", **facts)
+
+
+def _reason(error: ProviderError) -> str:
+    return " ".join(error.codes)[:MAX_TEXT]
+
+
+def _message(error: ProviderError) -> str:
+    """Of a refusal the provider's words are left out: they may quote what was asked."""
+    if isinstance(error, RequestRefused):
+        return "The provider refused the request."
+    return str(error)[:MAX_TEXT]
