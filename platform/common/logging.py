@@ -33,7 +33,7 @@ class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
         return redact(super().format(record))
 
 
-class CallLine(msgspec.Struct, kw_only=True, frozen=True):
+class CallLine(msgspec.Struct, kw_only=True):
     """A line of the level info that is written for every call, and so has to cost next to nothing:
     it does without records and processors, and is not redacted. Its fields are ids, names and
     numbers of ours.

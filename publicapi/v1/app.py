@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.http.request import validate_host
 
 from common.asgi import Headers, Receive, Scope, Send, domain_of
 from common.errors import DomainError, UnknownHost
+from common.logging import CallLine
 from publicapi.v1 import errors
 from publicapi.v1.chat import create_completion
 from publicapi.v1.embeddings import create_embeddings
@@ -30,6 +32,7 @@ ROUTES: dict[str, Methods] = {
     "/v1/images/generations": {"POST": create_images},
     "/v1/usage": {"GET": report_usage, "HEAD": report_usage},
 }
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 
 # Where clients of other interfaces land, and where they should go.
@@ -55,16 +58,46 @@ def is_public(path: str) -> bool:
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one HTTP request under `/v1`. Nothing raised in a handler gets past this function."""
     exchange = Exchange(scope, receive, send)
+    code = None
     try:
         _check_host(scope)
         await _handle(exchange)
     except DomainError as error:
+        code = error.code
         await exchange.refuse(error)
     except Exception:
+        code = errors.InternalError.code
         log.exception("v1.failed", request_id=exchange.request_id, path=exchange.path)
         if exchange.started:
             raise  # the server cuts the connection: the client must not take this for an end
         await exchange.refuse(errors.InternalError())
+    finally:
+        if not exchange.is_called:
+            _report(exchange, code)
+
+
+class Answered(CallLine, tag_field="event", tag="v1.answered"):
+    """The line of a request that came to no call: what was read, or why it was refused."""
+
+    request_id: str
+    api_key_id: UUID | None
+    method: str
+    path: str
+    status: int | None
+    code: str | None
+
+
+def _report(exchange: Exchange, code: str | None) -> None:
+    """What a client makes up is not logged."""
+    is_known = exchange.path in ROUTES or exchange.path in HINTS
+    Answered(
+        request_id=exchange.request_id,
+        api_key_id=exchange.api_key_id,
+        method=exchange.method if exchange.method in METHODS else "other",
+        path=exchange.path if is_known else "other",
+        status=exchange.status,
+        code=code,
+    ).write()
 
 
 async def _handle(exchange: Exchange) -> None:

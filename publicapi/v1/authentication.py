@@ -25,6 +25,7 @@ class KeyAuthentication:
         holder = await find_key_holder(keys.digest(key)) if keys.well_formed(key) else None
         if holder is None:
             raise InvalidApiKey
+        exchange.api_key_id = holder.key_id
         await self._limit(exchange, holder)
         if not holder.active:
             raise AccountDisabled

@@ -52,6 +52,7 @@ async def create_completion(exchange: Exchange) -> None:
             once=idempotency.once(exchange, body),
         )
     )
+    exchange.is_called = True
     if request.stream:
         await _stream(exchange, pump, request.usage_on_every_chunk)
     else:

@@ -37,6 +37,7 @@ async def create_embeddings(exchange: Exchange) -> None:
             once=idempotency.once(exchange, body),
         )
     )
+    exchange.is_called = True
     answer = await pump.ended()
     idempotency.mark_replay(exchange, pump)
     await exchange.respond(200, await _encoded(pump, answer, base64=request.base64))

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
-from uuid import uuid4
+from uuid import UUID
 
 from common.asgi import Headers, Receive, Scope, Send, discard_body
 from common.errors import DomainError
+from common.ids import request_id
 from common.memorybudget import MemoryBudget
 from publicapi.v1 import errors
 
@@ -37,15 +38,24 @@ class Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
-        self.request_id = f"req_{uuid4().hex}"
-        self.started = False
-        self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]
         self._request_headers: Headers = scope["headers"]
+        self.request_id = request_id(self.header(b"x-request-id"))
+        # Of the answer, once it has begun.
+        self.status: int | None = None
+        # Has a call to a model been made of it, which logs its own end?
+        self.is_called = False
+        self.api_key_id: UUID | None = None
+        self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]
         self._query: bytes = scope["query_string"]
         self._receive = receive
         self._send = send
         self._stall = asyncio.timeout(None)
         self._written_at = 0.0
+
+    @property
+    def started(self) -> bool:
+        """Has the answer begun?"""
+        return self.status is not None
 
     def header(self, name: bytes) -> str | None:
         """A request header; None where it is absent. `name` is in lower case."""
@@ -120,7 +130,7 @@ class Exchange:
             self._stall.reschedule(now + STALL_SECONDS)
 
     async def _start(self, status: int, headers: Headers) -> None:
-        self.started = True
+        self.status = status
         await self._send(
             {
                 "type": "http.response.start",

@@ -37,6 +37,7 @@ async def create_images(exchange: Exchange) -> None:
             once=idempotency.once(exchange, body),
         )
     )
+    exchange.is_called = True
     answer = await pump.ended()
     idempotency.mark_replay(exchange, pump)
     await exchange.respond(200, json.encode(_images(pump, answer)))

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import json
 
 from common.errors import DomainError
+from common.ids import REQUEST_ID
 from publicapi.v1.authentication import KEY_LIMIT
 from publicapi.v1.errors import ErrorAnswer, RateLimitExceeded, error_type
 from publicapi.v1.operations import BEFORE_THE_KEY, OPERATIONS, Operation, Parameter
@@ -115,9 +116,10 @@ def _headers(*, keyed: bool) -> dict[str, Any]:
     """What every answer carries; the rate headers for sure where `keyed`."""
     headers: dict[str, Any] = {
         "x-request-id": {
-            "description": "Names the request to support.",
+            "description": "Names the request to support: the one that was sent, if it was well "
+            "formed.",
             "required": True,
-            "schema": {"type": "string", "pattern": "^req_[0-9a-f]{32}$"},
+            "schema": {"type": "string", "pattern": f"^{REQUEST_ID.pattern}$"},
         },
         "access-control-allow-origin": {"required": True, "schema": {"const": "*"}},
     }

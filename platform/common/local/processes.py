@@ -54,7 +54,7 @@ class Process:
     ) -> None:
         self.service = service
         self._tail: deque[str] = deque(maxlen=15)
-        self._on_line = on_line
+        self.on_line = on_line
         self._popen = subprocess.Popen(  # noqa: S603 - our own command lines
             [*service.launcher, *service.command],
             stdin=subprocess.DEVNULL,
@@ -136,5 +136,5 @@ class Process:
                 log.write(line)
                 log.flush()
                 self._tail.append(line.rstrip())
-                if self._on_line:
-                    self._on_line(line.rstrip())
+                if self.on_line:
+                    self.on_line(line.rstrip())

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
+from common.ids import REQUEST_ID
 from publicapi.v1 import openapi
 from publicapi.v1.app import is_public
 
@@ -64,7 +65,7 @@ CheckBody = Callable[[bytes, bool], bytes]
 def check_head(method: str, path: str, response: httpx.Response) -> CheckBody:
     """Check status and headers; returns what checks the body. Raises AssertionError."""
     request_id = response.headers["x-request-id"]
-    assert re.fullmatch(r"req_[0-9a-f]{32}", request_id)
+    assert REQUEST_ID.fullmatch(request_id)
     if method == "OPTIONS" and response.status_code == 204:
         return _no_body
     operation = _operation("GET" if method == "HEAD" else method, path)
