@@ -26,6 +26,13 @@ class InvalidIdToken(InvalidToken):
     message = "The ID token is invalid or expired. Sign in with Google again."
 
 
+class IdTokenUsed(Unauthenticated):
+    """Of a genuine token, so that a client knows that another one will do."""
+
+    code = "id_token_used"
+    message = "This ID token has signed in already. Sign in with Google again."
+
+
 class InvalidCredentials(Unauthenticated):
     """Wrong password and unknown address alike."""
 

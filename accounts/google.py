@@ -2,7 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 import jwt
@@ -18,7 +19,7 @@ from accounts.jwks import ALGORITHM, signing_keys
 # Google's have some 1,200 characters.
 MAX_LENGTH = 8192
 # A token is used at once; an older one has been lying around.
-MAX_AGE = timedelta(hours=1)
+MAX_AGE = timedelta(minutes=10)
 _LEEWAY = timedelta(seconds=30)
 # Google writes its own name in two ways.
 _SAME_ISSUER = {"accounts.google.com": "https://accounts.google.com"}
@@ -31,7 +32,8 @@ _is_https_url = URLValidator(schemes=["https"])
 @dataclass(frozen=True, slots=True)
 class IdentityClaims:
     """Who signed in: `subject` names them at the `issuer`, for good. `email`, in lower case, `name`
-    and `picture` (https) are "" where Google tells none that we can keep."""
+    and `picture` (https) are "" where Google tells none that we can keep. `token_digest` is of the
+    token, which is refused after `token_expires_at` for its age alone."""
 
     issuer: str
     subject: str
@@ -39,10 +41,13 @@ class IdentityClaims:
     email_verified: bool
     name: str
     picture: str
+    token_digest: bytes
+    token_expires_at: datetime
 
 
-def read_id_token(text: str) -> IdentityClaims:
-    """The claims of a genuine token that was issued for one of our apps just now.
+def read_id_token(text: str, nonce: str | None = None) -> IdentityClaims:
+    """The claims of a genuine token that was issued for one of our apps just now, and for a sign-in
+    with this `nonce`, where there is one. That it was not used before is not checked here.
 
     Raises InvalidIdToken, IdentityProviderOff or IdentityProviderUnavailable.
     """
@@ -54,7 +59,9 @@ def read_id_token(text: str) -> IdentityClaims:
         claims = _decode(text)
         _check_age(claims)
         _check_party(claims)
-        return _identity(claims)
+        if nonce is not None and claims.get("nonce") != nonce:
+            raise InvalidIdToken
+        return _identity(claims, text)
     except jwt.PyJWTError:
         raise InvalidIdToken from None
 
@@ -94,7 +101,7 @@ def _check_party(claims: dict[str, Any]) -> None:
         raise InvalidIdToken
 
 
-def _identity(claims: dict[str, Any]) -> IdentityClaims:
+def _identity(claims: dict[str, Any], text: str) -> IdentityClaims:
     subject: str = claims["sub"]
     if not 0 < len(subject) <= 255 or not subject.isascii() or not subject.isprintable():
         raise InvalidIdToken
@@ -105,7 +112,15 @@ def _identity(claims: dict[str, Any]) -> IdentityClaims:
         email_verified=claims.get("email_verified") is True,
         name=_name(claims.get("name")),
         picture=_picture(claims.get("picture")),
+        token_digest=_digest(claims, text),
+        token_expires_at=datetime.fromtimestamp(int(claims["iat"]), UTC) + MAX_AGE + _LEEWAY,
     )
+
+
+def _digest(claims: dict[str, Any], text: str) -> bytes:
+    """Of the token's id at its issuer; where it has none, of all that is signed."""
+    signed = f"{claims['iss']} {claims['jti']}" if claims.get("jti") else text.rpartition(".")[0]
+    return sha256(signed.encode(errors="surrogatepass")).digest()
 
 
 def _email(value: object) -> str:

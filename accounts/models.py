@@ -144,6 +144,14 @@ class LinkedIdentity(models.Model):
         return f"{self.subject} at {self.issuer}"
 
 
+class UsedIdToken(models.Model):
+    """An ID token of an identity provider that has signed in, kept until it expires. Only a digest
+    of it is stored."""
+
+    digest = models.BinaryField(primary_key=True, max_length=32)
+    expires_at = models.DateTimeField(db_index=True)
+
+
 class EmailedTokenQuerySet(models.QuerySet["EmailedToken"]):
     def usable(self) -> "EmailedTokenQuerySet":
         """Neither used nor expired, of an account that is active and still has the address."""

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from accounts.services import emails, lockout, sessions
+from accounts.services import emails, identities, lockout, sessions
 from common.locks import alone
 
 
@@ -21,4 +21,5 @@ def purge_expired() -> None:
         if is_alone:
             emails.purge_emails()
             sessions.purge_sessions()
+            identities.purge_used_id_tokens()
             lockout.purge_failures()

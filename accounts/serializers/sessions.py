@@ -24,6 +24,12 @@ class SignInSerializer(serializers.Serializer[Any]):
 
 class IdTokenSerializer(serializers.Serializer[Any]):
     id_token = TextField()
+    nonce = TextField(
+        required=False,
+        max_length=255,
+        trim_whitespace=False,
+        help_text="What the page gave to Google's button; then the token has to carry it.",
+    )
 
 
 class RefreshSerializer(serializers.Serializer[Any]):

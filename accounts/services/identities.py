@@ -3,28 +3,33 @@
 import contextlib
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from accounts.errors import (
     AccountSuspended,
     IdentityTaken,
     IdentityUnverified,
+    IdTokenUsed,
     InvalidCredentials,
 )
 from accounts.google import IdentityClaims, read_id_token
-from accounts.models import LinkedIdentity, User
+from accounts.models import LinkedIdentity, UsedIdToken, User
 from accounts.services.sessions import open_session
 from accounts.services.users import take_over
 from accounts.types import SignedIn
 
 
-def sign_in_with_google(*, id_token: str, client_ip: str = "", user_agent: str = "") -> SignedIn:
-    """Sign in as whom Google says; the first time this makes an account, or links the one of the
-    same address.
+def sign_in_with_google(
+    *, id_token: str, nonce: str | None = None, client_ip: str = "", user_agent: str = ""
+) -> SignedIn:
+    """Sign in as whom Google says, once with a token; the first time this makes an account, or
+    links the one of the same address. A `nonce` has to be that of the token.
 
-    Raises InvalidIdToken, IdentityProviderOff, IdentityProviderUnavailable, IdentityUnverified,
-    IdentityTaken, AccountSuspended, or InvalidCredentials for a deactivated account.
+    Raises InvalidIdToken, IdTokenUsed, IdentityProviderOff, IdentityProviderUnavailable,
+    IdentityUnverified, IdentityTaken, AccountSuspended, or InvalidCredentials for a deactivated
+    account.
     """
-    claims = read_id_token(id_token)
+    claims = read_id_token(id_token, nonce)
     # Somebody else may take the address or the identity meanwhile: the second time it is found.
     with contextlib.suppress(IntegrityError):
         return _sign_in(claims, client_ip, user_agent)
@@ -33,11 +38,27 @@ def sign_in_with_google(*, id_token: str, client_ip: str = "", user_agent: str =
 
 @transaction.atomic
 def _sign_in(claims: IdentityClaims, client_ip: str, user_agent: str) -> SignedIn:
+    _use_up(claims)
     user = _known_user(claims)
     if user is None:
         user = _new_user(claims)
     _require_open(user)  # if it is not, nothing was linked: the transaction ends here
     return open_session(user, client_ip=client_ip, user_agent=user_agent)
+
+
+def purge_used_id_tokens() -> None:
+    """Delete those that are refused for their age by now."""
+    UsedIdToken.objects.filter(expires_at__lt=timezone.now()).delete()
+
+
+def _use_up(claims: IdentityClaims) -> None:
+    """Raises IdTokenUsed. One that is refused for another reason is not used up: the caller's
+    transaction ends then."""
+    _, is_new = UsedIdToken.objects.get_or_create(
+        digest=claims.token_digest, defaults={"expires_at": claims.token_expires_at}
+    )
+    if not is_new:
+        raise IdTokenUsed
 
 
 def _known_user(claims: IdentityClaims) -> User | None:

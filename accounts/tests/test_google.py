@@ -2,15 +2,25 @@
 
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
+from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.models import ApiKey, EmailedToken, LinkedIdentity, OutgoingEmail, User
+from accounts import tasks
+from accounts.models import (
+    ApiKey,
+    EmailedToken,
+    LinkedIdentity,
+    OutgoingEmail,
+    UsedIdToken,
+    User,
+)
 from accounts.services import api_keys, passwords, sessions, verification
 from accounts.tests.mailbox import mailed_token
 from common.local.ports import free_port
@@ -325,3 +335,66 @@ def test_the_service_signs_in_with_google(
     assert answer.json()["user"]["email"] == email
     token = simulator.id_token(claims={"email": email, "aud": "somebody-else"})
     assert httpx.post(f"{web.url}{URL}", json={"id_token": token}).status_code == 401
+
+
+# --- With one token ------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("jti", ["1", None])
+def test_a_token_signs_in_once(google: RunningSimulator, jti: str | None) -> None:
+    token = google.id_token(claims=NEW | {"jti": jti})
+    assert send(token).status_code == 200
+    replayed = send(token)
+    assert (replayed.status_code, replayed.json()["code"]) == (401, "id_token_used")
+    assert send(google.id_token(claims=NEW | {"jti": "another"})).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_token_that_signed_nobody_in_may_be_sent_again(google: RunningSimulator) -> None:
+    sign_in(google)
+    token = google.id_token(claims=NEW)
+    User.objects.update(status=User.Status.SUSPENDED)
+    assert send(token).status_code == 403
+    User.objects.update(status=User.Status.ACTIVE)
+    assert send(token).status_code == 200
+
+
+def test_a_token_that_is_sent_five_times_at_once_signs_in_once(
+    google: RunningSimulator, committed: None
+) -> None:
+    token = google.id_token(claims=NEW | {"sub": uuid.uuid4().hex, "email": "once@example.com"})
+
+    def once(_: int) -> int:
+        try:
+            return int(send(token).status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(5) as pool:
+        assert sorted(pool.map(once, range(5))) == [200, 401, 401, 401, 401]
+
+
+@pytest.mark.django_db
+def test_a_nonce_binds_a_token_to_the_page_that_asked_for_it(google: RunningSimulator) -> None:
+    token = google.id_token(claims=NEW | {"nonce": "of this page"})
+
+    def send_with(nonce: Any) -> Any:
+        return APIClient().post(URL, {"id_token": token, "nonce": nonce}, format="json")
+
+    wrong = send_with("of another page")
+    assert (wrong.status_code, wrong.json()["code"]) == (401, "invalid_id_token")
+    assert [send_with(nonce).status_code for nonce in ("", 5, None, "n" * 256)] == [422] * 4
+    assert send_with("of this page").status_code == 200
+
+
+@pytest.mark.django_db
+def test_used_tokens_are_forgotten_when_they_are_too_old_to_be_taken(
+    google: RunningSimulator,
+) -> None:
+    sign_in(google)
+    tasks.purge_expired()
+    assert UsedIdToken.objects.count() == 1
+    UsedIdToken.objects.update(expires_at=timezone.now())
+    tasks.purge_expired()
+    assert UsedIdToken.objects.count() == 0

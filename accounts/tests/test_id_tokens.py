@@ -14,7 +14,6 @@ from providers.tests.upstream import Upstream
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 
-HOUR = 3600
 # The tests give these in seconds from now.
 TIMES = ("exp", "iat", "nbf")
 
@@ -45,6 +44,8 @@ def test_a_genuine_token_is_read(google: RunningSimulator) -> None:
         email_verified=True,
         name="Alice Example",
         picture="https://pictures.example.com/alice.png",
+        token_digest=claims.token_digest,
+        token_expires_at=claims.token_expires_at,
     )
 
 
@@ -58,7 +59,7 @@ def test_a_genuine_token_is_read(google: RunningSimulator) -> None:
         {"azp": None},
         {"exp": -10},
         {"iat": 20},
-        {"iat": -HOUR},
+        {"iat": -600},
         {"nbf": 20},
         {"nbf": None},
         {"sub": "s" * 255},
@@ -92,7 +93,7 @@ def test_it_is_taken(google: RunningSimulator, claims: dict[str, Any]) -> None:
         {"exp": "soon"},
         {"exp": [1]},
         {"iat": 60},
-        {"iat": -HOUR - 60},
+        {"iat": -660},
         {"iat": None},
         {"iat": "now"},
         {"iat": True},
@@ -260,3 +261,53 @@ def test_a_picture_that_is_not_on_the_secure_web_is_left_out(
     google: RunningSimulator, picture: object
 ) -> None:
     assert claims_of(google, picture=picture).picture == ""
+
+
+# --- That it is used once -------------------------------------------------------------------------
+
+
+def test_its_id_names_a_token_and_its_issuer_the_id(google: RunningSimulator) -> None:
+    one = claims_of(google, jti="1").token_digest
+    assert claims_of(google, jti="1", name="Other").token_digest == one
+    assert claims_of(google, jti="2").token_digest != one
+    assert claims_of(google, jti="1", iss="accounts.google.com").token_digest != one
+
+
+@pytest.mark.parametrize("jti", [None, ""])
+def test_a_token_without_an_id_is_named_by_what_is_signed(
+    google: RunningSimulator, jti: str | None
+) -> None:
+    token = google.id_token(claims={"jti": jti})
+    assert read_id_token(token).token_digest == read_id_token(token).token_digest
+    other = google.id_token(claims={"jti": jti, "name": "Other"})
+    assert read_id_token(token).token_digest != read_id_token(other).token_digest
+
+
+def test_it_is_remembered_for_as_long_as_it_would_be_taken(google: RunningSimulator) -> None:
+    issued_at = int(time.time()) - 60
+    claims = read_id_token(google.id_token(claims={"iat": issued_at}))
+    assert claims.token_expires_at.timestamp() == issued_at + 630
+
+
+@pytest.mark.parametrize(
+    ("sent", "claimed", "is_taken"),
+    [
+        (None, None, True),
+        (None, "n", True),
+        ("n", "n", True),
+        ("n", None, False),
+        ("n", "N", False),
+        ("", "n", False),
+        ("n", 5, False),
+        ("n", ["n"], False),
+    ],
+)
+def test_a_nonce_that_is_sent_has_to_be_the_one_of_the_token(
+    google: RunningSimulator, sent: str | None, claimed: object, is_taken: bool
+) -> None:
+    token = google.id_token(claims={"nonce": claimed})
+    if is_taken:
+        assert read_id_token(token, sent).email == "alice@example.com"
+    else:
+        with pytest.raises(InvalidIdToken):
+            read_id_token(token, sent)

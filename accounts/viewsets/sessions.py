@@ -15,6 +15,7 @@ from accounts.errors import (
     IdentityProviderUnavailable,
     IdentityTaken,
     IdentityUnverified,
+    IdTokenUsed,
     InvalidCredentials,
     InvalidIdToken,
     InvalidToken,
@@ -72,6 +73,7 @@ class SignInViewSet(ViewSet):
             200: TokenPairSerializer,
             **refusals(
                 InvalidIdToken,
+                IdTokenUsed,
                 InvalidCredentials,
                 AccountSuspended,
                 IdentityTaken,
@@ -82,7 +84,10 @@ class SignInViewSet(ViewSet):
         },
     )
     def sign_in_with_google(self, request: Request) -> Response:
-        """Sign in by an ID token of Google; the first time an account is made or linked."""
+        """Sign in by an ID token of Google; the first time an account is made or linked.
+
+        A token signs in once, within ten minutes of when it was issued.
+        """
         body = IdTokenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         signed_in = identities.sign_in_with_google(**body.validated_data, **client_of(request))
