@@ -16,6 +16,16 @@ class MessageNotFound(NotFound):
     message = "This conversation has no message of that `parent_id`."
 
 
+class MessageExists(Conflict):
+    """A message of an id that another one has."""
+
+    code = "message_exists"
+    message = (
+        "This conversation has another message of that `id`. Each has an id of its own, one that "
+        "takes the place of another too."
+    )
+
+
 class SpaceNotFound(NotFound):
     """A space that the body or the query names."""
 

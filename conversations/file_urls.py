@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from conversations import converters  # noqa: F401 - registers <message:...>
 from conversations.viewsets.files import FileViewSet
 
-urlpatterns = [path("/<uuid:message_id>", FileViewSet.as_view({"get": "list"}))]
+urlpatterns = [path("/<message:message_id>", FileViewSet.as_view({"get": "list"}))]

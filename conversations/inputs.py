@@ -8,7 +8,15 @@ from rest_framework import serializers
 from catalog.fields import ChatModelField
 from common.fields import IdField, TextField, TitleField
 from conversations.exports import FileFormat
-from conversations.types import MAX_INSTRUCTIONS, MAX_NAME, MAX_QUERY, MAX_SYSTEM, MAX_TITLE
+from conversations.fields import MessageIdField
+from conversations.types import (
+    MAX_INSTRUCTIONS,
+    MAX_NAME,
+    MAX_QUERY,
+    MAX_SYSTEM,
+    MAX_TITLE,
+    MESSAGE_ID_SCHEMA,
+)
 
 ACTIVE = "active"
 
@@ -47,7 +55,7 @@ class ConversationChangesInputSerializer(ConversationInputSerializer):
     `space_id` of null takes the conversation out of its space, and an empty `title` calls it after
     its first message again."""
 
-    active_leaf_id = IdField(required=False)
+    active_leaf_id = MessageIdField(required=False)
 
 
 class ConversationsQuerySerializer(serializers.Serializer[Any]):
@@ -62,9 +70,9 @@ class ConversationsQuerySerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_field(
-    {"type": "string", "anyOf": [{"format": "uuid"}, {"const": ACTIVE}]},
+    {"type": "string", "anyOf": [MESSAGE_ID_SCHEMA, {"const": ACTIVE}]},
 )
-class BranchField(IdField):
+class BranchField(MessageIdField):
     """The last message of a branch; null for `active`, the branch that is shown."""
 
     def to_internal_value(self, data: Any) -> Any:

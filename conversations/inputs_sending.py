@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from catalog.fields import ChatModelField
 from common.errors import ValidationFailed
 from common.fields import BoundedListField, FlagField, IdField, PromptField
+from conversations.fields import MessageIdField
 from conversations.types import MAX_ATTACHMENTS, MAX_CONTENT
 from providers.types import ReasoningEffort
 
@@ -49,6 +50,13 @@ class SendInputSerializer(ReplyInputSerializer):
     """A message, which has words or files. `parent_id` is the message that it follows, null for a
     new beginning; without it, the message goes to the end of the branch that is shown."""
 
+    id = MessageIdField(
+        required=False,
+        allow_null=True,
+        source="client_id",
+        help_text="What the client calls the message: a UUID, or an id as the AI SDK makes it. No "
+        "other message of the conversation may have it.",
+    )
     content = PromptField(max_length=MAX_CONTENT, trim_whitespace=False, allow_blank=True)
     upload_ids = BoundedListField(
         child=IdField(),
@@ -56,7 +64,7 @@ class SendInputSerializer(ReplyInputSerializer):
         required=False,
         allow_null=True,
     )
-    parent_id = IdField(required=False, allow_null=True)
+    parent_id = MessageIdField(required=False, allow_null=True)
 
     def validate_upload_ids(self, upload_ids: list[Any] | None) -> list[Any] | None:
         return upload_ids and list(dict.fromkeys(upload_ids))

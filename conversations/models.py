@@ -7,8 +7,11 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from common.ids import uuid7
+from conversations.types import MAX_CLIENT_ID
 from conversations.words import Words
 from files.models import Upload
+
+ONE_MESSAGE_OF_AN_ID = "one_message_of_an_id"
 
 
 class Space(models.Model):
@@ -81,7 +84,8 @@ class Conversation(models.Model):
 class Message(models.Model):
     """What the user says, or the reply of a model.
 
-    `parent` is what it follows: messages with the same parent are branches. A reply's id is also
+    `parent` is what it follows: messages with the same parent are branches. `client_id` is the id
+    that the client of a user has brought for it, unique in its conversation. A reply's id is also
     that of its job, its charge and its event stream, so what it used and cost is read from the
     charge and stands nowhere else. While it is `running` its text is in its stream; `content` and
     `reasoning` are written when it has ended. `error` is `{code, message, ...}` of one that failed.
@@ -113,6 +117,7 @@ class Message(models.Model):
     finish_reason = models.CharField(max_length=16, blank=True)
     error = models.JSONField(null=True)
     context = models.JSONField(default=dict)
+    client_id = models.CharField(max_length=MAX_CLIENT_ID, null=True)  # noqa: DJ001 - none is ""
     created_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True)
 
@@ -124,6 +129,12 @@ class Message(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["conversation"], condition=Q(status="running"), name="one_reply_at_a_time"
+            ),
+            # With the account first, so that a message is found by it without its conversation.
+            models.UniqueConstraint(
+                fields=["account_id", "client_id", "conversation"],
+                condition=Q(client_id__isnull=False),
+                name=ONE_MESSAGE_OF_AN_ID,
             ),
         ]
 

@@ -82,6 +82,11 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
     reasoning_effort = WordsField(help_text="How hard the model was asked to think.")
     status = serializers.ChoiceField(Message.Status.choices, read_only=True)
     parent_id = serializers.UUIDField(read_only=True, allow_null=True)
+    client_id = serializers.CharField(
+        read_only=True,
+        allow_null=True,
+        help_text="The `id` that the message was sent with, by which it is found as well.",
+    )
     finish_reason = FinishReasonField()
     usage = UsageSerializer(read_only=True, allow_null=True)
     error = ErrorField(read_only=True)

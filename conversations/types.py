@@ -4,6 +4,17 @@
 STREAM = "reply"
 JOB = "conversations.reply"
 
+# What a client may call its message: a UUID, or what the AI SDK makes.
+MIN_CLIENT_ID = 16
+MAX_CLIENT_ID = 64
+MESSAGE_ID = f"[A-Za-z0-9_-]{{{MIN_CLIENT_ID},{MAX_CLIENT_ID}}}"
+MESSAGE_ID_SCHEMA = {
+    "type": "string",
+    "minLength": MIN_CLIENT_ID,
+    "maxLength": MAX_CLIENT_ID,
+    "pattern": f"^{MESSAGE_ID}$",
+}
+
 MAX_CONTENT = 100_000  # characters of a message
 MAX_SYSTEM = 20_000
 MAX_INSTRUCTIONS = 20_000  # of a space

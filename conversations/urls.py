@@ -3,6 +3,7 @@
 from django.urls import path
 
 from common.api import AnyAccepted
+from conversations import converters  # noqa: F401 - registers <message:...>
 from conversations.viewsets.conversations import ConversationViewSet
 from conversations.viewsets.messages import MessageViewSet
 from conversations.viewsets.sharing import SharedConversationViewSet, ShareViewSet
@@ -29,19 +30,19 @@ urlpatterns = [
         MessageViewSet.as_view({"get": "list", "post": "create"}),
     ),
     path(
-        "/<uuid:conversation_id>/messages/<uuid:message_id>",
+        "/<uuid:conversation_id>/messages/<message:message_id>",
         MessageViewSet.as_view({"get": "retrieve"}),
     ),
     path(
-        "/<uuid:conversation_id>/messages/<uuid:message_id>/regenerate",
+        "/<uuid:conversation_id>/messages/<message:message_id>/regenerate",
         MessageViewSet.as_view({"post": "regenerate"}),
     ),
     path(
-        "/<uuid:conversation_id>/messages/<uuid:message_id>/stop",
+        "/<uuid:conversation_id>/messages/<message:message_id>/stop",
         MessageViewSet.as_view({"post": "stop"}),
     ),
     path(
-        "/<uuid:conversation_id>/messages/<uuid:message_id>/stream",
+        "/<uuid:conversation_id>/messages/<message:message_id>/stream",
         StreamViewSet.as_view({"get": "of_message"}),
     ),
     path("/<uuid:conversation_id>/stream", StreamViewSet.as_view({"get": "of_conversation"})),

@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from accounts.models import User
 from billing.selectors.charges import get_usage
 from common.times import ISO_UTC_SQL
-from conversations.errors import MessageNotFound
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.branches import branch_ids
-from conversations.selectors.messages import MessageState, by_message, spoken_so_far
+from conversations.selectors.messages import MessageState, by_message, id_of, spoken_so_far
 
 # As they are told, in the order of MessageState: thousands of moments take longer to read and to
 # write again than all else.
@@ -23,7 +22,7 @@ _MESSAGES = """
 SELECT id, role, content, nullif(reasoning, ''), nullif(model, ''), nullif(reasoning_effort, ''),
        status, parent_id, nullif(finish_reason, ''), error::text, nullif(context, '{}')::text,
        to_char(created_at AT TIME ZONE 'UTC', %(iso)s),
-       to_char(ended_at AT TIME ZONE 'UTC', %(iso)s)
+       to_char(ended_at AT TIME ZONE 'UTC', %(iso)s), client_id
   FROM conversations_message
  WHERE conversation_id = %(conversation)s AND account_id = %(account)s
 """
@@ -33,18 +32,17 @@ _OLDEST_FIRST = " ORDER BY id"
 _ERROR, _BEGAN = 9, 11
 
 
-def messages_of(user: User, conversation: Conversation, **place: UUID | None) -> QuerySet[Message]:
+def messages_of(user: User, conversation: Conversation, **place: str | None) -> QuerySet[Message]:
     """The messages of the user's conversation, without their texts; of one branch alone, where
     `branch` is the message that it ends with, or None for the branch that is shown. Raises
     MessageNotFound."""
     own = Message.objects.filter(account_id=user.pk, conversation=conversation).only("pk")
     if "branch" not in place:
         return own
-    leaf_id = place["branch"] or conversation.leaf_id
+    branch = place["branch"]
+    leaf_id = conversation.leaf_id if branch is None else id_of(conversation, "branch", branch)
     if leaf_id is None:
         return own.none()
-    if leaf_id != conversation.leaf_id and not own.filter(pk=leaf_id).exists():
-        raise MessageNotFound("This conversation has no message of that `branch`.")
     return own.filter(pk__in=branch_ids(conversation, leaf_id))
 
 

@@ -1,12 +1,12 @@
 """Messages as their owner sees them."""
 
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple, cast
 from uuid import UUID
 
 import msgspec
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,8 +16,10 @@ from billing.selectors.charges import ChargeUsage, get_usage
 from billing.selectors.named import find_made
 from billing.types import Once
 from common.errors import NotFound
+from common.ids import as_uuid
 from common.times import iso_utc
-from conversations.models import Attachment, Message
+from conversations.errors import MessageExists, MessageNotFound
+from conversations.models import Attachment, Conversation, Message
 from events.selectors import list_data
 from files.models import Upload
 
@@ -60,17 +62,50 @@ class MessageState(Struct, frozen=True):
     context: dict[str, Any] | None
     created_at: str
     ended_at: str | None
+    client_id: str | None
     usage: ChargeUsage | None = None
     attachments: list[Upload] = []
 
 
-def get_message(user: User, conversation_id: UUID, message_id: UUID) -> Message:
+def called(message_id: UUID | str) -> Q:
+    """The message of that id within a conversation, be the id ours or its client's."""
+    own = as_uuid(message_id)
+    by_client = Q(client_id=str(message_id))
+    return by_client if own is None else Q(pk=own) | by_client
+
+
+def get_message(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
     """A message of the user's conversation. Raises NotFound."""
     own = Message.objects.filter(account_id=user.pk, conversation=conversation_id)
-    message = own.filter(pk=message_id).first()
+    message = own.filter(called(message_id)).first()
     if message is None:
         raise NotFound
     return message
+
+
+def id_of(conversation: Conversation, field: str, message_id: UUID | str) -> UUID:
+    """Our id of the message that a request names in that field. Raises MessageNotFound."""
+    if str(message_id) == str(conversation.leaf_id):
+        return cast(UUID, conversation.leaf_id)
+    found = conversation.messages.filter(called(message_id)).values_list("pk", flat=True).first()
+    if found is None:
+        raise MessageNotFound(f"This conversation has no message of that `{field}`.")
+    return found
+
+
+def get_reply(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
+    """A reply, or the newest reply to a message of the user's: whoever has sent that need not know
+    yet what its reply is called. Raises NotFound."""
+    message = get_message(user, conversation_id, message_id)
+    reply = message if message.role == Message.Role.ASSISTANT else newest_reply(message)
+    if reply is None:
+        raise NotFound
+    return reply
+
+
+def newest_reply(question: Message) -> Message | None:
+    """The reply to a message that was begun last."""
+    return question.children.filter(role=Message.Role.ASSISTANT).order_by("-id").first()
 
 
 def find_earlier(user: User, once: Once | None) -> Message | None:
@@ -80,10 +115,43 @@ def find_earlier(user: User, once: Once | None) -> Message | None:
     return Message.objects.filter(pk=made, account_id=user.pk).first()
 
 
+def find_sent(user: User, conversation: Conversation, said: Mapping[str, Any]) -> Message | None:
+    """The newest reply to the message that was sent before with the `client_id` of this one, or
+    that message itself where it has no reply; None where no message has that id. Raises
+    MessageExists where the message of that id is another one."""
+    client_id = said.get("client_id")
+    if client_id is None:
+        return None
+    own = Message.objects.filter(account_id=user.pk, conversation=conversation)
+    message = own.filter(called(client_id)).first()
+    if message is None:
+        return None
+    if not _says(message, said):
+        raise MessageExists
+    return newest_reply(message) or message
+
+
+def _says(message: Message, said: Mapping[str, Any]) -> bool:
+    """Has the message these words and files, and does it stand at the place that is named?"""
+    if (message.role, message.content) != (Message.Role.USER, said["content"]):
+        return False
+    files = message.attachments.order_by("id").values_list("upload_id", flat=True)
+    if list(files) != list(said.get("upload_ids") or ()):
+        return False
+    if "parent_id" not in said:
+        return True
+    parent_id = said["parent_id"]
+    if parent_id is None or message.parent_id is None:
+        return message.parent_id is parent_id
+    return Message.objects.filter(called(parent_id), pk=message.parent_id).exists()
+
+
 def is_answer(user: User, reply: Message) -> bool:
     """Is it what its request is answered with when that is sent again? If it has failed, and
-    nothing of it was billed, the request is to be carried out anew. Raises IdempotencyInProgress
-    while it is written."""
+    nothing of it was billed, the request is to be carried out anew; so it is where `reply` is the
+    message itself, which has no reply. Raises IdempotencyInProgress while it is written."""
+    if reply.role == Message.Role.USER:
+        return False
     if reply.status == Message.Status.RUNNING:
         raise IdempotencyInProgress(retry_after=1)
     return reply.status != Message.Status.FAILED or bool(get_usage(user, [reply.pk]))
@@ -117,6 +185,7 @@ def row_of(message: Message) -> MessageState:
         context=message.context or None,
         created_at=iso_utc(message.created_at),
         ended_at=None if message.ended_at is None else iso_utc(message.ended_at),
+        client_id=message.client_id,
     )
 
 

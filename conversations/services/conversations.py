@@ -14,13 +14,13 @@ from accounts.services.users import lock_user
 from common.errors import NotFound
 from common.ids import uuid7
 from conversations.errors import (
-    MessageNotFound,
     SpaceNotFound,
     TooManyConversations,
     TooManyNewConversations,
 )
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.beginnings import beginning_of
+from conversations.selectors.messages import id_of
 from conversations.services.locks import lock_conversation, lock_space
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
 from files.services.uploads import release
@@ -39,7 +39,7 @@ class ConversationChanges(TypedDict, total=False):
     model: str | None
     space_id: UUID | None
     system: str
-    active_leaf_id: UUID
+    active_leaf_id: UUID | str
 
 
 @transaction.atomic
@@ -82,7 +82,7 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
     if "system" in changes:
         conversation.system = changes["system"]
     if "active_leaf_id" in changes:
-        conversation.leaf = _message(conversation, changes["active_leaf_id"])
+        conversation.leaf_id = id_of(conversation, "active_leaf_id", changes["active_leaf_id"])
     if changes:
         conversation.save()
 
@@ -131,10 +131,3 @@ def _entitle(conversation: Conversation, title: str) -> None:
     """Without a title, it is called after its first message, as when it began."""
     conversation.title = title or beginning_of(conversation)
     conversation.title_source = _USERS if title else _FIRST_MESSAGES
-
-
-def _message(conversation: Conversation, message_id: UUID) -> Message:
-    message = conversation.messages.filter(pk=message_id).first()
-    if message is None:
-        raise MessageNotFound("This conversation has no message of that `active_leaf_id`.")
-    return message

@@ -17,10 +17,9 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import ValidationFailed
 from conversations.context import Context
-from conversations.errors import MessageNotFound
 from conversations.models import Conversation, Message
 from conversations.selectors.context import attached_to, context_for
-from conversations.selectors.messages import get_message
+from conversations.selectors.messages import get_message, id_of, newest_reply
 from files.models import Upload
 from files.selectors.uploads import get_uploads
 from inference.bounds import DEFAULT_OUTPUT_TOKENS, output_bound
@@ -30,10 +29,10 @@ from providers.types import ReasoningEffort
 class Draft(Struct, frozen=True, kw_only=True):
     """A reply that is to be begun.
 
-    `question` is the message that it answers; None where that is yet to be written, of `content`
-    and `uploads`, after `parent_id`. `follows_leaf`: only while `parent_id` is the end of the
-    branch that is shown; of a repeat it is the reply that failed. `max_output_tokens` is how long
-    the reply may be, if that can be paid.
+    `question` is the message that it answers; None where that is yet to be written, of `content`,
+    `uploads` and `client_id`, after `parent_id`. `follows_leaf`: only while `parent_id` is the end
+    of the branch that is shown; of a repeat it is the reply that failed. `max_output_tokens` is how
+    long the reply may be, if that can be paid.
     """
 
     user: User
@@ -42,6 +41,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     parent_id: UUID | None
     follows_leaf: bool
     content: str
+    client_id: str | None
     uploads: Sequence[Upload]
     model: Model
     effort: ReasoningEffort | None
@@ -57,6 +57,7 @@ class _Question(Struct, frozen=True, kw_only=True):
     parent_id: UUID | None
     follows_leaf: bool = False
     content: str
+    client_id: str | None = None
     uploads: Sequence[Upload]
 
 
@@ -65,23 +66,27 @@ def draft_message(
     conversation: Conversation,
     *,
     content: str,
+    client_id: str | None = None,
     model: str = "",
     upload_ids: Sequence[UUID] = (),
     reasoning_effort: ReasoningEffort | None = None,
-    **place: UUID | None,
+    **place: UUID | str | None,
 ) -> Draft:
     """The reply to something new that the user says, after the message `parent_id`: None begins
-    at the root, and without it the message goes to the end of the branch that is shown.
+    at the root, and without it the message goes to the end of the branch that is shown. `client_id`
+    is what the client calls the new message.
 
     Raises MessageNotFound, ValidationFailed, UploadNotFound, MessageTooLong, ReplyRunning.
     """
-    parent_id = place.get("parent_id", conversation.leaf_id)
-    if parent_id is not None and parent_id != conversation.leaf_id:
-        _check_parent(conversation, parent_id)
+    parent_id = conversation.leaf_id
+    if "parent_id" in place:
+        parent = place["parent_id"]
+        parent_id = None if parent is None else id_of(conversation, "parent_id", parent)
     question = _Question(
         parent_id=parent_id,
         follows_leaf="parent_id" not in place,
         content=content,
+        client_id=client_id,
         uploads=get_uploads(user, upload_ids),
     )
     return _draft(user, conversation, question, model or conversation.model, reasoning_effort)
@@ -95,9 +100,11 @@ def draft_regeneration(
     model: str = "",
     reasoning_effort: ReasoningEffort | None = None,
 ) -> Draft:
-    """Another reply beside one that there is, by the same model if none is named; or a reply to
-    one of the user's messages. Raises ValidationFailed, MessageTooLong."""
-    model = model or message.model or conversation.model
+    """Another reply beside one that there is, or a reply to one of the user's messages. If no model
+    is named, the one answers that has written that reply, or the newest reply to that message.
+    Raises ValidationFailed, MessageTooLong."""
+    earlier = message if message.role == Message.Role.ASSISTANT else newest_reply(message)
+    model = model or (earlier.model if earlier else conversation.model)
     if message.role == Message.Role.ASSISTANT:
         message = get_message(user, conversation.pk, cast(UUID, message.parent_id))
     question = _Question(
@@ -144,6 +151,7 @@ def _draft(
         parent_id=question.parent_id,
         follows_leaf=question.follows_leaf,
         content=question.content,
+        client_id=question.client_id,
         uploads=question.uploads,
         model=model,
         effort=_effort(model, effort or preference.reasoning_effort),
@@ -160,11 +168,6 @@ def _draft(
             is_free=is_free,
         ),
     )
-
-
-def _check_parent(conversation: Conversation, parent_id: UUID) -> None:
-    if not conversation.messages.filter(pk=parent_id).exists():
-        raise MessageNotFound
 
 
 def _model(user: User, name: str) -> Model:

@@ -4,7 +4,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from msgspec import Struct
@@ -17,7 +17,7 @@ from billing.services.holds import hold
 from billing.types import Once
 from common.ids import uuid7
 from conversations.errors import ConversationFull, ReplyRunning
-from conversations.models import Attachment, Conversation, Message
+from conversations.models import ONE_MESSAGE_OF_AN_ID, Attachment, Conversation, Message
 from conversations.selectors.beginnings import beginning
 from conversations.selectors.messages import is_answer
 from conversations.services.drafts import Draft
@@ -54,13 +54,19 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
     """Begin a reply, all of it or nothing, in the process of that `owner_id`. Returns the reply
     itself where the request was sent before and its reply has been billed, or stopped.
 
-    Raises IdempotencyMismatch, IdempotencyInProgress, NotFound, ReplyRunning, ConversationFull,
+    Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` has come with
+    another request at the same moment), NotFound, ReplyRunning, ConversationFull,
     TooManyRuns, ProviderNotAvailable, FreeBudgetSpent and PaymentRequired.
     """
     # Asked before the wallet is taken, because it may take a while, and told when its turn comes.
     spent = free_budget.find_refusal() if draft.is_free else None
-    with transaction.atomic():
-        return _begin(draft, once, owner_id, request_id, spent)
+    try:
+        with transaction.atomic():
+            return _begin(draft, once, owner_id, request_id, spent)
+    except IntegrityError as error:
+        if ONE_MESSAGE_OF_AN_ID not in str(error):
+            raise
+        raise IdempotencyInProgress(retry_after=1) from error
 
 
 def _begin(
@@ -173,6 +179,7 @@ def _say(conversation: Conversation, draft: Draft) -> Message:
         parent_id=draft.parent_id,
         role=Message.Role.USER,
         content=draft.content,
+        client_id=draft.client_id,
     )
     attach(uploads=draft.uploads)
     Attachment.objects.bulk_create(

@@ -5,19 +5,16 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from common.errors import NotFound
 from conversations.models import Message
-from conversations.selectors.messages import get_message
+from conversations.selectors.messages import get_reply
 from jobs import services as jobs
 
 
 @transaction.atomic
-def stop(*, user: User, conversation_id: UUID, message_id: UUID) -> Message:
-    """Ask a reply to stop, which ends by itself soon after; one that has ended stays as it is.
-    Raises NotFound."""
-    reply = get_message(user, conversation_id, message_id)
-    if reply.role != Message.Role.ASSISTANT:
-        raise NotFound
+def stop(*, user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
+    """Ask a reply to stop, or the newest reply to a message of the user's. It ends by itself soon
+    after; one that has ended stays as it is. Raises NotFound."""
+    reply = get_reply(user, conversation_id, message_id)
     if reply.status == Message.Status.RUNNING:
         jobs.cancel(job_ids=[reply.pk])
     return reply

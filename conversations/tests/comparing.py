@@ -47,6 +47,7 @@ def compare_message(world: World, message: Said, shown: Shape) -> None:
     if writing and message.status == RUNNING:
         content, reasoning = writing.text(), writing.text("reasoning")
     assert (shown["role"], shown["parent_id"]) == (message.role, message.parent)
+    assert shown["client_id"] == message.client_id
     assert (shown["content"], shown["reasoning"]) == (content, reasoning or None)
     error = shown["error"] and shown["error"]["code"]
     assert (shown["status"], error) == (message.status, message.error)

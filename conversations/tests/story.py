@@ -16,7 +16,8 @@ HELD, SETTLED, EXPIRED, RELEASED = "held", "settled", "expired", "released"
 
 @dataclass
 class Said:
-    """A message. `files` are the names of what goes with it; `error` is why a reply failed."""
+    """A message. `files` are the names of what goes with it; `error` is why a reply failed;
+    `client_id` is what its client calls it."""
 
     id: UUID
     role: str
@@ -26,6 +27,12 @@ class Said:
     status: str = COMPLETED
     error: str | None = None
     files: tuple[str, ...] = ()
+    client_id: str | None = None
+
+    @property
+    def name(self) -> UUID | str:
+        """What its client names it by."""
+        return self.client_id or self.id
 
     @property
     def beginning(self) -> str:
@@ -57,6 +64,14 @@ class Talk:
     def characters(self) -> int:
         ended = [each for each in self.said.values() if each.status != RUNNING]
         return sum(len(each.content) + len(each.reasoning) for each in ended)
+
+    def called(self, client_id: str | None) -> Said | None:
+        named = (each for each in self.said.values() if client_id and each.client_id == client_id)
+        return next(named, None)
+
+    def replies(self, question: Said) -> list[Said]:
+        """The oldest first."""
+        return [each for each in self.said.values() if each.parent == question.id]
 
     def branch(self, leaf: UUID | None) -> list[Said]:
         """From its root to that message."""

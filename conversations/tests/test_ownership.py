@@ -47,7 +47,7 @@ def test_every_route_is_here() -> None:
     patterns = {"/api/conversations": urls.urlpatterns, "/api/spaces": space_urls.urlpatterns}
 
     assert named == {
-        (method.upper(), prefix + re.sub(r"<uuid:(\w+)>", r"{\1}", str(route.pattern)))
+        (method.upper(), prefix + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)))
         for prefix, routes in patterns.items()
         for route in routes
         if "<uuid:" in str(route.pattern)

@@ -5,7 +5,7 @@ one may begin long after it was drafted, as where two meet.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -19,10 +19,10 @@ from billing.tests import bank
 from billing.tests.web_app import client_of
 from billing.types import Ending, Once
 from common.errors import DomainError, NotFound
-from conversations.errors import ReplyRunning
+from conversations.errors import MessageExists, ReplyRunning
 from conversations.models import Conversation, Message
 from conversations.selectors.conversations import get_conversation
-from conversations.selectors.messages import find_earlier, get_message, is_answer
+from conversations.selectors.messages import find_earlier, find_sent, get_message, is_answer
 from conversations.services import sending, titles
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.tests.hand import COST, Call
@@ -48,9 +48,9 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Request:
-    """A request for a reply: to the `question`, or to something new after `parent` with these
-    `files`. `follows`: only while `parent` is the end of the branch that is shown. `refusal`: what
-    its draft is answered with."""
+    """A request for a reply: to the `question`, or to something new after `parent`, that is `said`
+    with these `files`. `follows`: only while `parent` is the end of the branch that is shown.
+    `refusal`: what its draft is answered with."""
 
     talk: Talk
     once: Once | None
@@ -58,6 +58,7 @@ class Request:
     question: UUID | None = None
     parent: UUID | None = None
     follows: bool = False
+    said: Shape = field(default_factory=dict)
     files: tuple[str, ...] = ()
     refusal: type[DomainError] | None = None
     draft: Draft | None = None
@@ -104,7 +105,7 @@ class World(Writers):
         """To another branch."""
         if said := self.said:
             talk, message = one(said, pick)
-            self.ask("PATCH", f"/{talk.id}", {"active_leaf_id": text(message.id)})
+            self.ask("PATCH", f"/{talk.id}", {"active_leaf_id": text(message.name)})
             talk.leaf = message.id
 
     def move(self, talk: Talk, pick: int) -> None:
@@ -167,12 +168,14 @@ class World(Writers):
         self, talk: Talk, where: int, words: str, file: int, name: str | None, *, waits: bool
     ) -> None:
         """At the end of the branch that is shown, at the root, or after some message. A file goes
-        with every fourth message, and with one without words."""
+        with every fourth message, and with one without words; every other one has an id of its
+        client's, of which there are few."""
         files = () if words and file % 4 else (one([*self.uploads], file),)
         places: list[Shape] = [{}, {}, {"parent_id": None}]
-        places += [{"parent_id": message_id} for message_id in talk.said]
+        places += [{"parent_id": each.name} for each in talk.said.values()]
         place = one(places, where)
-        send = partial(self.send, talk, words, files, place, name)
+        client_id = one([None, "the-id-of-client-A", None, "the-id-of-client-B"], file)
+        send = partial(self.send, talk, words, files, place, name, client_id)
         self.sent.append(send)
         send(waits=waits)
 
@@ -194,23 +197,26 @@ class World(Writers):
         files: tuple[str, ...],
         place: Shape,
         name: str | None,
+        client_id: str | None,
         *,
         waits: bool,
     ) -> None:
         upload_ids = [self.uploads[each] for each in files]
         parent = place.get("parent_id", talk.leaf)
+        parent = next((each.id for each in talk.said.values() if each.name == parent), parent)
         refusal: type[DomainError] | None = None
         if any(map(is_gone, upload_ids)):
             refusal = UploadNotFound
         elif any(each.status == RUNNING for each in talk.branch(parent)):
             refusal = ReplyRunning
-        body: Shape = {"content": words, "upload_ids": upload_ids, **place}
+        body: Shape = {"content": words, "upload_ids": upload_ids, "client_id": client_id, **place}
         request = Request(
             talk,
             once_of(f"/{talk.id}", name, str(body)),
-            partial(draft_message, self.alice, content=words, upload_ids=upload_ids, **place),
+            partial(draft_message, self.alice, **body),
             parent=parent,
             follows=not place,
+            said=body,
             files=files,
             refusal=refusal,
         )
@@ -218,7 +224,7 @@ class World(Writers):
 
     def send_anew(self, talk: Talk, message: Said, name: str | None, *, waits: bool) -> None:
         def ask(conversation: Conversation) -> Draft:
-            row = get_message(self.alice, talk.id, message.id)
+            row = get_message(self.alice, talk.id, message.name)
             return draft_regeneration(self.alice, conversation, row)
 
         once = once_of(f"/{talk.id}/{message.id}", name, "")
@@ -228,11 +234,12 @@ class World(Writers):
     def stop(self, pick: int) -> None:
         if said := self.said:
             talk, message = one(said, pick)
-            runs = message.status == RUNNING
-            expected = 404 if message.role == USER else 202 if runs else 200
-            self.ask("POST", f"/{talk.id}/messages/{message.id}/stop", expected=expected)
+            reply = talk.replies(message)[-1] if message.role == USER else message
+            runs = reply.status == RUNNING
+            path = f"/{talk.id}/messages/{message.name}/stop"
+            self.ask("POST", path, expected=202 if runs else 200)
             if runs:
-                self.writings[message.id].is_unwanted = True
+                self.writings[reply.id].is_unwanted = True
 
     def request(self, request: Request, *, waits: bool) -> None:
         """What the view does, as far as the draft."""
@@ -247,6 +254,14 @@ class World(Writers):
                 find_earlier(self.alice, once)
             return
         earlier, made = find_earlier(self.alice, once), self.made(talk, once)
+        sent = talk.called(request.said.get("client_id"))
+        if made is None and sent is not None:
+            if not self.is_same(request, sent):
+                with pytest.raises(MessageExists):
+                    find_sent(self.alice, conversation, request.said)
+                return
+            earlier = find_sent(self.alice, conversation, request.said)
+            made = talk.replies(sent)[-1]
         assert (earlier and earlier.pk) == (made and made.id)
         if earlier and made:
             if made.status == RUNNING:
@@ -292,6 +307,11 @@ class World(Writers):
         else:
             self.begun(request, Call(begun, self.owner))
 
+    def is_same(self, request: Request, sent: Said) -> bool:
+        """Is it the message that was sent before with its id?"""
+        is_there = request.follows or request.parent == sent.parent
+        return is_there and (request.said["content"], request.files) == (sent.content, sent.files)
+
     def is_anothers(self, once: Once | None) -> bool:
         """Does its name stand for another request?"""
         if once is None or (named := self.named.get((once.route, once.key))) is None:
@@ -314,6 +334,8 @@ class World(Writers):
         if talk.running or (request.follows and talk.leaf != request.parent):
             return ReplyRunning
         is_new = request.question is None
+        if is_new and talk.called(request.said["client_id"]):
+            return IdempotencyInProgress
         is_lost = is_new and any(is_gone(self.uploads[each]) for each in request.files)
         return UploadNotFound if is_lost else None
 
@@ -321,7 +343,14 @@ class World(Writers):
         talk, begun = request.talk, call.begun
         if request.question is None:
             content, parent = begun.question.content, request.parent
-            question = Said(begun.question.pk, USER, parent, content, files=request.files)
+            question = Said(
+                begun.question.pk,
+                USER,
+                parent,
+                content,
+                files=request.files,
+                client_id=request.said["client_id"],
+            )
         else:
             question = talk.said[request.question]
         assert begun.question.pk == question.id

@@ -1,7 +1,5 @@
 """`/api/files/{message_id}`: the files of a message."""
 
-from uuid import UUID
-
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
@@ -15,7 +13,7 @@ class FileViewSet(ViewSet):
     """Files that go with messages."""
 
     @extend_schema(responses=AttachmentSerializer(many=True))
-    def list(self, request: AuthenticatedRequest, message_id: UUID) -> Response:
+    def list(self, request: AuthenticatedRequest, message_id: str) -> Response:
         """The files of a message of yours, with links to download them.
 
         A link stops working with the message, and while the account is closed.

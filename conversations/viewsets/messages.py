@@ -30,7 +30,13 @@ from common.live import live_response
 from common.openapi import refusals
 from common.pagination import TWO_WAY_PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
-from conversations.errors import ConversationFull, MessageNotFound, MessageTooLong, ReplyRunning
+from conversations.errors import (
+    ConversationFull,
+    MessageExists,
+    MessageNotFound,
+    MessageTooLong,
+    ReplyRunning,
+)
 from conversations.frames import HEADERS
 from conversations.inputs import MessagesQuerySerializer
 from conversations.inputs_sending import ReplyInputSerializer, SendInputSerializer
@@ -41,7 +47,13 @@ from conversations.replies.launch import launch
 from conversations.replies.running import Reply
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.history import messages_of, page_of_states
-from conversations.selectors.messages import find_earlier, get_message, is_answer, state_of
+from conversations.selectors.messages import (
+    find_earlier,
+    find_sent,
+    get_message,
+    is_answer,
+    state_of,
+)
 from conversations.serializers import MessageSerializer
 from conversations.serializers_replies import ExchangeSerializer
 from conversations.services import sending
@@ -51,23 +63,23 @@ from events.hub import get_hub
 from inference.errors import ProviderNotAvailable
 from jobs.errors import TooManyRuns
 
+_REFUSALS = (
+    InsufficientBalance,
+    InsufficientForRequest,
+    FreeLimit,
+    FreeModelLocked,
+    ReplyRunning,
+    ConversationFull,
+    IdempotencyInProgress,
+    IdempotencyMismatch,
+    MessageTooLong,
+    TooManyRuns,
+    ProviderNotAvailable,
+    FreeBudgetSpent,
+)
 _ANSWERS: dict[Any, Any] = {
     (200, "text/event-stream"): str,
     (200, "application/json"): ExchangeSerializer,
-    **refusals(
-        InsufficientBalance,
-        InsufficientForRequest,
-        FreeLimit,
-        FreeModelLocked,
-        ReplyRunning,
-        ConversationFull,
-        IdempotencyInProgress,
-        IdempotencyMismatch,
-        MessageTooLong,
-        TooManyRuns,
-        ProviderNotAvailable,
-        FreeBudgetSpent,
-    ),
 }
 _JSON = {"Content-Type": "application/json"}
 _REPLAYED = {"Idempotency-Replayed": "true"}
@@ -98,7 +110,7 @@ class MessageViewSet(ViewSet):
 
     @extend_schema(responses=MessageSerializer)
     def retrieve(
-        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
         """A message.
 
@@ -110,7 +122,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=SendInputSerializer,
-        responses=_ANSWERS | refusals(MessageNotFound),
+        responses=_ANSWERS | refusals(*_REFUSALS, MessageNotFound, MessageExists),
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponseBase:
         """Say something, and have it answered.
@@ -121,20 +133,26 @@ class MessageViewSet(ViewSet):
         to its end and billed, whether anybody reads it or not, unless it is stopped.
 
         A message with the `parent_id` of another one stands beside that, on a branch of its own.
+        One with an `id` that is sent again is answered as under an `Idempotency-Key`.
         """
         conversation = get_conversation(request.user, conversation_id)
         body = read(SendInputSerializer, request.data)
         draft = partial(draft_message, request.user, conversation)
         return _answer(request, conversation, body, draft)
 
-    @extend_schema(parameters=[IDEMPOTENCY_KEY], request=ReplyInputSerializer, responses=_ANSWERS)
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=ReplyInputSerializer,
+        responses=_ANSWERS | refusals(*_REFUSALS),
+    )
     def regenerate(
-        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> HttpResponseBase:
         """Have a message answered once more.
 
-        The new reply stands beside the old one, which stays. Of a reply, its own model writes the
-        new one, if none is named. The answer is that of a message that is sent.
+        The new reply stands beside the old one, which stays. `message_id` names the old reply, or
+        the message that it answers. The model that wrote the old one writes the new one, if none
+        is named. The answer is that of a message that is sent.
         """
         conversation = get_conversation(request.user, conversation_id)
         message = get_message(request.user, conversation_id, message_id)
@@ -144,9 +162,9 @@ class MessageViewSet(ViewSet):
 
     @extend_schema(request=None, responses={200: MessageSerializer, 202: MessageSerializer})
     def stop(
-        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
-        """Stop a reply.
+        """Stop a reply, by its id or that of the message that it answers.
 
         202: it ends in a moment, `cancelled`, with the text that has come, which is billed. Where
         there is none yet, or the model thinks unseen, its call goes on until it is known what it
@@ -169,7 +187,8 @@ def _answer(
     """Begin what the body asks for, and send what comes of it; or what came of it before."""
     named = once(request, body)
     is_streamed = body.pop("stream")
-    if (earlier := find_earlier(request.user, named)) is not None:
+    earlier = find_earlier(request.user, named) or find_sent(request.user, conversation, body)
+    if earlier is not None:
         # Before a draft is made: that may be refused by now.
         if is_answer(request.user, earlier):
             return _replay(request, earlier, is_streamed)

@@ -18,7 +18,7 @@ from conversations.inputs_sending import LAST_EVENT_ID, read_last_event_id
 from conversations.models import Message
 from conversations.replies.following import find_head, frames_from_log
 from conversations.selectors.conversations import get_conversation
-from conversations.selectors.messages import get_message
+from conversations.selectors.messages import get_reply
 from events.errors import TooManySockets
 
 _stream = extend_schema(
@@ -47,13 +47,13 @@ class StreamViewSet(ViewSet):
 
     @_stream
     def of_message(
-        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: UUID
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> HttpResponseBase:
-        """A reply that is being written.
+        """A reply that is being written, or the newest reply to a message of yours.
 
         As for the conversation. 204: it has ended.
         """
-        return _follow(request, get_message(request.user, conversation_id, message_id))
+        return _follow(request, get_reply(request.user, conversation_id, message_id))
 
 
 def _follow(request: AuthenticatedRequest, reply: Message | None) -> HttpResponseBase:

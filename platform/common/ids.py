@@ -32,6 +32,14 @@ def uuid7(at: datetime | None = None) -> uuid.UUID:
     return uuid.UUID(int=value)
 
 
+def as_uuid(value: uuid.UUID | str) -> uuid.UUID | None:
+    """The UUID that a text is, if it is one."""
+    try:
+        return uuid.UUID(str(value))
+    except ValueError:
+        return None
+
+
 def unix_seconds(value: uuid.UUID) -> int:
     """When that UUIDv7 was made."""
     return (value.int >> 80) // 1000

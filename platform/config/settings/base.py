@@ -11,6 +11,7 @@ from common.logging import LEVELS
 from common.shutdown import drain_seconds
 from common.times import ISO_UTC
 from config.settings.admin import *
+from conversations.types import MESSAGE_ID_SCHEMA
 from providers.config import from_environ
 
 django_stubs_ext.monkeypatch()
@@ -246,6 +247,7 @@ SPECTACULAR_SETTINGS = {
     "which speaks the OpenAI wire; `/api` is that of the web application.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    "PATH_CONVERTER_OVERRIDES": {"message": MESSAGE_ID_SCHEMA},
     "SCHEMA_PATH_PREFIX": "/api",
     # Choices of several fields of one name.
     "ENUM_NAME_OVERRIDES": {
