@@ -41,7 +41,7 @@ class InvalidCredentials(Unauthenticated):
 
 
 class TooManyAttempts(TooManyRequests):
-    """Of an operator's password, or one that may be."""
+    """Of a password, whether there is such an account or not."""
 
     code = "too_many_attempts"
     message = "Too many attempts failed. Try again later."

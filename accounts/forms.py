@@ -26,6 +26,7 @@ class SignInForm(AdminAuthenticationForm):
     words whether there is such an account or not."""
 
     request: HttpRequest
+    _refusal: ValidationError | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -35,17 +36,22 @@ class SignInForm(AdminAuthenticationForm):
         address = self.cleaned_data.get("username")
         if not address or not self.cleaned_data.get("password"):
             return self.cleaned_data
-        who = {"address": address, "client_ip": client_ip_of(self.request)}
+        client_ip = client_ip_of(self.request)
         try:
-            lockout.refuse_guessing(**who)
-            super().clean()
-        except ValidationError:
-            log.warning("admin.sign_in_failed", **who)
-            raise
+            lockout.verify(self._is_right, address=address, client_ip=client_ip, in_admin=True)
         except (TooManyAttempts, ServiceUnavailable) as error:
             raise ValidationError(error.text) from None
-        lockout.forget_failures(**who)
+        if self._refusal:
+            log.warning("admin.sign_in_failed", address=address, client_ip=client_ip)
+            raise self._refusal
         return self.cleaned_data
+
+    def _is_right(self) -> bool:
+        try:
+            super().clean()
+        except ValidationError as refusal:
+            self._refusal = refusal
+        return self._refusal is None
 
 
 class OwnPasswordForm(PasswordChangeForm):

@@ -18,12 +18,14 @@ SUBJECTS = {
     OutgoingEmail.Kind.VERIFY_EMAIL: "Confirm your e-mail address",
     OutgoingEmail.Kind.RESET_PASSWORD: "Choose a new password",
     OutgoingEmail.Kind.PASSWORD_CHANGED: "Your password was changed",
+    OutgoingEmail.Kind.PASSWORD_GUESSED: "Wrong passwords for your account",
 }
 # Pages of the web app.
 PATHS = {
     OutgoingEmail.Kind.VERIFY_EMAIL: "/verify-email",
     OutgoingEmail.Kind.RESET_PASSWORD: "/reset-password",
     OutgoingEmail.Kind.PASSWORD_CHANGED: "/forgot-password",
+    OutgoingEmail.Kind.PASSWORD_GUESSED: "/forgot-password",
 }
 
 

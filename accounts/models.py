@@ -199,6 +199,7 @@ class OutgoingEmail(models.Model):
         VERIFY_EMAIL = "verify_email"
         RESET_PASSWORD = "reset_password"  # noqa: S105
         PASSWORD_CHANGED = "password_changed"  # noqa: S105
+        PASSWORD_GUESSED = "password_guessed"  # noqa: S105
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=24, choices=Kind.choices)
@@ -217,15 +218,24 @@ class OutgoingEmail(models.Model):
 
 
 class SignInFailures(models.Model):
-    """Failed sign-ins since `since`. The name is an address and from where it was tried
+    """Wrong passwords, the latest at `last_at`. The name is an address and from where it was tried
     (accounts/services/lockout.py)."""
 
     name = models.CharField(primary_key=True, max_length=400)
     count = models.PositiveIntegerField(default=0)
-    since = models.DateTimeField(db_index=True)
+    last_at = models.DateTimeField(db_index=True)
 
     class Meta:
         verbose_name_plural = "sign-in failures"
+
+
+class KnownClient(models.Model):
+    """A client from which `account` was signed in to, the last time at `seen_at`: a digest of its
+    network address or of its device id (accounts/services/known_clients.py)."""
+
+    digest = models.BinaryField(primary_key=True, max_length=32)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="known_clients")
+    seen_at = models.DateTimeField(db_index=True)
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from accounts.services import emails, identities, lockout, sessions
+from accounts.services import emails, identities, known_clients, lockout, sessions
 from common.locks import alone
 
 
@@ -16,10 +16,11 @@ def send_emails() -> None:
 
 @shared_task
 def purge_expired() -> None:
-    """Every minute: delete mails, tokens, sign-ins and failures whose time is over."""
+    """Every minute: delete mails, tokens, sessions, failures and clients whose time is over."""
     with alone("purge-sign-ins-and-mails") as is_alone:
         if is_alone:
             emails.purge_emails()
             sessions.purge_sessions()
             identities.purge_used_id_tokens()
             lockout.purge_failures()
+            known_clients.purge_known_clients()

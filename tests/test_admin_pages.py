@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import SignInFailures
-from accounts.services import lockout
+from accounts.services import known_clients, lockout
 from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
 from common.backoffice.pages import MAX_COUNT, BoundedPaginator
@@ -54,7 +54,8 @@ def add_rows(count: int) -> None:
         )
         talk(user, "How deep is the sea?", "Very.")
         Job.objects.create(kind="tests", queue=Job.Queue.DEFAULT, account=user)
-        lockout.count_attempt(address=user.email, client_ip="192.0.2.1")
+        lockout.verify(lambda: False, address=user.email, client_ip="192.0.2.1")
+        known_clients.remember(user=user, client_ip="192.0.2.1", device_id=None)
 
 
 @pytest.mark.parametrize("rows", [0, 2])
@@ -117,7 +118,7 @@ def test_what_users_write_is_shown_as_text(operator: Operator) -> None:
 
 def test_a_long_list_is_counted_so_far_and_no_further(operator: Operator) -> None:
     SignInFailures.objects.bulk_create(
-        SignInFailures(name=f"{n}@example.com", since="2026-11-21T00:00:00Z")
+        SignInFailures(name=f"{n}@example.com", last_at="2026-11-21T00:00:00Z")
         for n in range(MAX_COUNT + 1)
     )
     rows = SignInFailures.objects.order_by("name")

@@ -64,9 +64,9 @@ def _concerning(wanted: UUID) -> Q:
 class SignInFailuresAdmin(Page):
     """Deleting a row lets that address try again."""
 
-    list_display = ("name", "count", "since")
+    list_display = ("name", "count", "last_at")
     search_fields = ("name",)
-    ordering = ("-since",)
+    ordering = ("-last_at",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

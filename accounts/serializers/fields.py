@@ -10,7 +10,7 @@ from django.core.validators import RegexValidator, URLValidator
 from rest_framework.serializers import EmailField, ValidationError
 
 from accounts.addresses import validate_address
-from common.fields import TextField
+from common.fields import IdField, TextField
 
 # Control characters, and the separators of lines and paragraphs: a name is one line.
 _NOT_IN_A_NAME = ("Cc", "Zl", "Zp")
@@ -38,6 +38,17 @@ class PasswordField(TextField):
 
     def __init__(self) -> None:
         super().__init__(max_length=1024, trim_whitespace=False)
+
+
+class DeviceIdField(IdField):
+    """A UUID that the client makes up once, keeps and tells nobody else."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False,
+            help_text="A random UUID that the client keeps. Wrong passwords that are tried "
+            "elsewhere do not delay a device from which the account was signed in to before.",
+        )
 
 
 class NameField(TextField):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.serializers.fields import AddressField, PasswordField
+from accounts.serializers.fields import AddressField, DeviceIdField, PasswordField
 from common.fields import TextField
 
 
@@ -17,6 +17,7 @@ class ResetPasswordSerializer(serializers.Serializer[Any]):
 
     token = TextField()
     password = PasswordField()
+    device_id = DeviceIdField()
 
 
 class ResetTokenSerializer(serializers.Serializer[Any]):
@@ -32,3 +33,4 @@ class ResetTokenStateSerializer(serializers.Serializer[Any]):
 class ChangePasswordSerializer(serializers.Serializer[Any]):
     current_password = PasswordField()
     new_password = PasswordField()
+    device_id = DeviceIdField()

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import UserSession
-from accounts.serializers.fields import AddressField, NameField, PasswordField
+from accounts.serializers.fields import AddressField, DeviceIdField, NameField, PasswordField
 from accounts.serializers.users import UserSerializer
 from accounts.types import SignedIn
 from common.fields import TextField
@@ -15,11 +15,13 @@ class SignUpSerializer(serializers.Serializer[Any]):
     email = AddressField()
     password = PasswordField()
     name = NameField(required=False)
+    device_id = DeviceIdField()
 
 
 class SignInSerializer(serializers.Serializer[Any]):
     email = TextField()
     password = PasswordField()
+    device_id = DeviceIdField()
 
 
 class IdTokenSerializer(serializers.Serializer[Any]):
@@ -30,6 +32,7 @@ class IdTokenSerializer(serializers.Serializer[Any]):
         trim_whitespace=False,
         help_text="What the page gave to Google's button; then the token has to carry it.",
     )
+    device_id = DeviceIdField()
 
 
 class RefreshSerializer(serializers.Serializer[Any]):

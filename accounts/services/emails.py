@@ -111,12 +111,14 @@ def _take_due() -> OutgoingEmail | None:
 def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
     """The message, with a token of its own if need be; None where there is nobody to send it to."""
     kind = OutgoingEmail.Kind(email.kind)
-    purpose = _PURPOSES.get(kind)
-    if purpose is None:  # it tells what happened, whatever became of the account since
+    if kind == OutgoingEmail.Kind.PASSWORD_CHANGED:  # whatever became of the account since
         return messages.without_token(kind, email.address)
     user = User.objects.filter(email=email.address).first()
     if user is None or not user.is_active:
         return None
+    purpose = _PURPOSES.get(kind)
+    if purpose is None:
+        return messages.without_token(kind, email.address)
     if kind == OutgoingEmail.Kind.VERIFY_EMAIL and user.is_of_its_address:
         return None
     token = emailed_tokens.generate()

@@ -1,93 +1,165 @@
-"""Keeping out those who guess the passwords of operators, when signing in to the admin or at
-`/api/auth/login`, and when changing a password, where they may have stolen a session.
+"""Slowing down those who guess passwords, wherever one is checked: `verify` is the only way to it.
 
-A client that fails five times is refused, and so are all clients where an address was tried fifty
-times. That many clients are cheap, and would keep its operator out, too: a client from where they
-entered the admin lately is refused for its own failures only.
+Five wrong guesses by one client, or ten by all clients that the account does not know, and further
+ones are refused for 30 seconds, then for twice as long after each, up to an hour; the owner gets a
+mail. A client from which the account was signed in to lately (known_clients.py) has a count of its
+own, so that nobody elsewhere can delay it. What is refused is not counted and costs no hash.
+
+Guesses are counted by what was typed as the address: refusals are the same whether there is such an
+account or not. Operators wait 15 minutes where others wait 30 seconds for their own guesses.
 """
 
 import math
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
 
 import structlog
-from django.db import connection
-from django.db.backends.utils import CursorWrapper
+from django.db import connection, transaction
 
-from accounts.audit import has_signed_in_from
 from accounts.errors import TooManyAttempts
-from accounts.models import SignInFailures
+from accounts.models import OutgoingEmail, SignInFailures
+from accounts.services.emails import request_email
+from accounts.services.known_clients import KNOWN_FOR, digest
 
 log = structlog.get_logger(__name__)
 
-# In a window that begins with the first failure.
-WINDOW_MINUTES = 15
-# By one client, so that nobody can lock an operator out from elsewhere ...
 FAILURES_PER_CLIENT = 5
-# ... unless they come from many clients, which is somebody who guesses.
-FAILURES_PER_ADDRESS = 50
+FAILURES_OF_STRANGERS = 10
+FIRST_WAIT = 30
+OPERATORS_FIRST_WAIT = 900
+LONGEST_WAIT = 3_600
+# Counts begin anew when nobody has guessed for so long.
+QUIET_HOURS = 24
+# Rows that are kept at all: those of the latest guesses.
+MAX_KEPT = 100_000
 # What is longer is no address of anybody.
 _MAX_ADDRESS = 254
 
-# One statement counts and reads, so that attempts at the same time cannot pass the limit together.
-_COUNT = f"""
-INSERT INTO accounts_signinfailures AS f (name, count, since) VALUES (%s, 1, now())
-ON CONFLICT (name) DO UPDATE SET
-    count = CASE WHEN f.since > now() - interval '{WINDOW_MINUTES} minutes'
-                 THEN least(f.count, %s) + 1 ELSE 1 END,
-    since = CASE WHEN f.since > now() - interval '{WINDOW_MINUTES} minutes'
-                 THEN f.since ELSE now() END
-RETURNING count, extract(epoch FROM since + interval '{WINDOW_MINUTES} minutes' - now())
+_STRANGERS = "anywhere"
+_IS_OVER = f"f.last_at <= now() - interval '{QUIET_HOURS} hours'"
+
+
+def _seconds_left(first_wait: int) -> str:
+    """SQL: the seconds until the next guess may be made, not above 0 where it may be made now."""
+    free = (
+        f"CASE WHEN f.name LIKE '%% from {_STRANGERS}' "
+        f"THEN {FAILURES_OF_STRANGERS} ELSE {FAILURES_PER_CLIENT} END"
+    )
+    # From the seventh doubling on it is the longest one.
+    wait = f"least({first_wait} * 2 ^ least(f.count - {free}, 7), {LONGEST_WAIT})"
+    left = f"{wait} - extract(epoch FROM now() - f.last_at)"
+    return f"CASE WHEN f.count < {free} OR {_IS_OVER} THEN 0 ELSE coalesce({left}, 0) END"
+
+
+_LOOK = f"""
+SELECT place.name, {_seconds_left(FIRST_WAIT)}, {_seconds_left(OPERATORS_FIRST_WAIT)},
+    EXISTS (SELECT FROM accounts_knownclient k
+            WHERE k.digest = place.digest AND k.seen_at > now() - interval '{KNOWN_FOR.days} days')
+FROM unnest(%s::text[], %s::bytea[]) WITH ORDINALITY AS place (name, digest, n)
+LEFT JOIN accounts_signinfailures f USING (name)
+ORDER BY n
 """  # noqa: S608
-_FORGET_OLD = "DELETE FROM accounts_signinfailures WHERE since < now() - interval '1 hour'"
+# One statement counts and decides, so that guesses at the same time cannot pass the limit together.
+_COUNT = f"""
+INSERT INTO accounts_signinfailures AS f (name, count, last_at)
+SELECT name, 1, now() FROM unnest(%s::text[]) AS place (name) ORDER BY name
+ON CONFLICT (name) DO UPDATE
+SET count = CASE WHEN {_IS_OVER} THEN 1 ELSE f.count + 1 END, last_at = excluded.last_at
+WHERE {_seconds_left(FIRST_WAIT)} <= 0
+RETURNING f.name, f.count
+"""  # noqa: S608
 
 
-def count_attempt(*, address: str, client_ip: str) -> int:
-    """Count an attempt to sign in as a failure until `forget_failures` says that it was none.
+def verify(
+    check: Callable[[], bool],
+    *,
+    address: str,
+    client_ip: str = "",
+    device_id: uuid.UUID | None = None,
+    is_operator: bool = False,
+    in_admin: bool = False,
+) -> bool:
+    """Is the secret right that `check` looks at? A wrong one is counted, a right one begins anew.
 
-    Returns the seconds for which it is refused: 0 where the password may be tried. The address is
-    counted whether there is such an account or not. What one client tries in vain beyond its limit
-    counts against itself only.
+    Raises TooManyAttempts, before the check or where other guesses have used up the attempts
+    meanwhile. Where an operator (`is_operator`) has to wait longer than others, the right secret
+    counts as wrong, so that nobody can tell who is one; `in_admin` everybody waits that long.
     """
-    address = _normal(address)
-    by_client, by_all = _names(address, client_ip)
+    guess = _Guess.of(address, client_ip, device_id)
+    guess.refuse(in_admin=in_admin)
+    is_right = check()
+    if is_right and is_operator and guess.operators_wait > 0:
+        log.warning("lockout.operator_refused", address=guess.address, client_ip=client_ip)
+        is_right = False
+    if is_right:
+        # Guesses that were made during the check count against this one.
+        _Guess.of(address, client_ip, device_id).refuse(in_admin=in_admin)
+        SignInFailures.objects.filter(name__in=guess.names).delete()
+    elif not guess.count():
+        _Guess.of(address, client_ip, device_id).refuse(in_admin=in_admin)
+    return is_right
+
+
+def purge_failures(*, keep: int = MAX_KEPT) -> None:
+    """Delete what has ceased to count, and the oldest rows over `keep`."""
     with connection.cursor() as cursor:
-        if seconds := _count(cursor, by_client, FAILURES_PER_CLIENT):
-            return seconds
-        seconds = _count(cursor, by_all, FAILURES_PER_ADDRESS)
-    if seconds and has_signed_in_from(address=address, client_ip=client_ip):
-        return 0
-    return seconds
+        cursor.execute(f"DELETE FROM accounts_signinfailures f WHERE {_IS_OVER}")  # noqa: S608
+    newest_first = SignInFailures.objects.order_by("-last_at")
+    for oldest_surplus in newest_first.values_list("last_at", flat=True)[keep:][:1]:
+        SignInFailures.objects.filter(last_at__lte=oldest_surplus).delete()
 
 
-def refuse_guessing(*, address: str, client_ip: str) -> None:
-    """Count an attempt. Raises TooManyAttempts, where the password may not be tried."""
-    if seconds := count_attempt(address=address, client_ip=client_ip):
-        log.warning("lockout.refused", address=address, client_ip=client_ip, seconds=seconds)
-        raise TooManyAttempts(seconds)
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """An attempt as it is counted: under `names`. `wait` and `operators_wait` are seconds."""
 
+    address: str
+    names: list[str]
+    wait: float
+    operators_wait: float
 
-def forget_failures(*, address: str, client_ip: str) -> None:
-    """The right password was given: begin anew."""
-    SignInFailures.objects.filter(name__in=_names(_normal(address), client_ip)).delete()
+    @classmethod
+    def of(cls, address: str, client_ip: str, device_id: uuid.UUID | None) -> Self:
+        """Counted for the device or the network address if it is known, else for the network
+        address and for all strangers. One query."""
+        address = address.strip().lower()[:_MAX_ADDRESS]
+        places = [(client_ip, digest(address, client_ip)), (_STRANGERS, b"")]
+        if device_id:
+            device = digest(address, str(device_id))
+            places.insert(0, (f"device {device.hex()[:16]}", device))
+        # What follows the last "from" was not typed, so nobody fails under somebody else's name.
+        names = [f"{address} from {place}" for place, _ in places]
+        with connection.cursor() as cursor:
+            cursor.execute(_LOOK, (names, [known_by for _, known_by in places]))
+            rows = cursor.fetchall()
+        counted = next(([row] for row in rows if row[-1]), rows[-2:])
+        waits = [float(wait) for _, wait, _, _ in counted]
+        return cls(
+            address=address,
+            names=[name for name, _, _, _ in counted],
+            wait=max(waits),
+            # For what all strangers have guessed operators wait no longer than others.
+            operators_wait=max(float(counted[0][2]), *waits),
+        )
 
+    def refuse(self, *, in_admin: bool) -> None:
+        """Raises TooManyAttempts where the guess must not be made yet."""
+        wait = self.operators_wait if in_admin else self.wait
+        if wait > 0:
+            seconds = math.ceil(wait)
+            log.warning("lockout.refused", address=self.address, seconds=seconds)
+            raise TooManyAttempts(seconds)
 
-def purge_failures() -> None:
-    """Delete what has long ceased to count."""
-    with connection.cursor() as cursor:
-        cursor.execute(_FORGET_OLD)
-
-
-def _count(cursor: CursorWrapper, name: str, limit: int) -> int:
-    """One failure more; the seconds that are left of the window if it has more than `limit`."""
-    cursor.execute(_COUNT, (name, limit))
-    count, seconds = cursor.fetchone()
-    return max(1, math.ceil(float(seconds))) if count > limit else 0
-
-
-def _normal(address: str) -> str:
-    return address.strip().lower()[:_MAX_ADDRESS]
-
-
-def _names(address: str, client_ip: str) -> tuple[str, str]:
-    """What is counted: tries from that client, and from any. The address may be any text; what
-    follows the last "from" was not typed, so nobody fails under the name of somebody else."""
-    return f"{address} from {client_ip}", f"{address} from anywhere"
+    def count(self) -> bool:
+        """Count a failure; the fifth has a mail sent to the owner. Was it counted everywhere? It is
+        not where others, made at the same time, have used up the attempts."""
+        with connection.cursor() as cursor:
+            cursor.execute(_COUNT, (self.names,))
+            counts = dict(cursor.fetchall())
+        # The last name is that of all strangers, so that it is one mail however many they are.
+        if counts.get(self.names[-1]) == FAILURES_PER_CLIENT:
+            with transaction.atomic():
+                request_email(kind=OutgoingEmail.Kind.PASSWORD_GUESSED, address=self.address)
+        return len(counts) == len(self.names)

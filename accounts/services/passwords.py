@@ -1,5 +1,7 @@
 """Changing passwords: by knowing the old one, or by a token that was mailed."""
 
+import uuid
+
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
@@ -7,7 +9,7 @@ from django.utils import timezone
 from accounts.errors import InvalidToken
 from accounts.models import EmailedToken, OutgoingEmail, User
 from accounts.selectors.emailed_tokens import get_emailed_token
-from accounts.services import lockout
+from accounts.services import known_clients, lockout
 from accounts.services.emails import request_email
 from accounts.services.password_rules import check_password_rules
 from accounts.services.sessions import give_connection_back, open_session
@@ -25,10 +27,13 @@ def request_reset(*, email: str) -> None:
     request_email(kind=OutgoingEmail.Kind.RESET_PASSWORD, address=email.strip().lower())
 
 
-def reset_password(*, token: str, password: str) -> None:
+def reset_password(
+    *, token: str, password: str, client_ip: str = "", device_id: uuid.UUID | None = None
+) -> None:
     """Redeem `token` for a new password, and end all sessions. Whoever has the token has the
-    address, which counts as verified from now on. If another may have made the account, it is taken
-    over: keys and linked identities end, too.
+    address, which counts as verified from now on, and their client is known: others who guess do
+    not keep them from signing in. If another may have made the account, it is taken over: keys and
+    linked identities end, too.
 
     Raises InvalidEmailedToken, or ValidationFailed for a weak password, and then keeps the token.
     """
@@ -41,6 +46,7 @@ def reset_password(*, token: str, password: str) -> None:
         if not user.is_of_its_address:
             take_over(user=user)
         _set_password(user, encoded)
+        known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
 
 
 def change_password(
@@ -50,15 +56,17 @@ def change_password(
     new_password: str,
     client_ip: str = "",
     user_agent: str = "",
+    device_id: uuid.UUID | None = None,
 ) -> SignedIn:
-    """Set a new password, end all sessions and open one. Operators are counted their failures.
+    """Set a new password, end all sessions and open one.
 
     Raises ValidationFailed for a wrong or weak password, or where there is none to change;
     TooManyAttempts; InvalidToken if the session that asks was ended meanwhile.
     """
-    encoded = _checked(user, current_password, new_password, client_ip)
+    encoded = _checked(user, current_password, new_password, client_ip, device_id)
     with transaction.atomic():
-        locked = _replace_password(user, encoded, client_ip)
+        locked = _replace_password(user, encoded)
+        known_clients.remember(user=locked, client_ip=client_ip, device_id=device_id)
         return open_session(locked, client_ip=client_ip, user_agent=user_agent)
 
 
@@ -68,26 +76,41 @@ def change_password_in_admin(
     """The same for a visit to the admin, which has no use for tokens."""
     encoded = _checked(user, current_password, new_password, client_ip)
     with transaction.atomic():
-        return _replace_password(user, encoded, client_ip)
+        return _replace_password(user, encoded)
 
 
-def _checked(user: User, current_password: str, new_password: str, client_ip: str) -> str:
+def _checked(
+    user: User,
+    current_password: str,
+    new_password: str,
+    client_ip: str,
+    device_id: uuid.UUID | None = None,
+) -> str:
     """The hash of the new password, once the old one was the right one."""
     if not user.has_usable_password():
         raise ValidationFailed.of(
             "current_password", "This account has no password. Ask for a reset mail to set one."
         )
     check_password_rules(new_password, user, field="new_password")
-    if user.is_staff:
-        lockout.refuse_guessing(address=user.email, client_ip=client_ip)
-    give_connection_back()
-    if not user.check_password(current_password):
+
+    def is_right() -> bool:
+        give_connection_back()
+        return user.check_password(current_password)
+
+    is_known = lockout.verify(
+        is_right,
+        address=user.email,
+        client_ip=client_ip,
+        device_id=device_id,
+        in_admin=user.is_staff,
+    )
+    if not is_known:
         raise ValidationFailed.of("current_password", "This is not your password.")
     give_connection_back()
     return make_password(new_password)
 
 
-def _replace_password(user: User, encoded: str, client_ip: str) -> User:
+def _replace_password(user: User, encoded: str) -> User:
     """Save it, unless a session that was ended meanwhile asks for it."""
     locked = lock_user(user)
     if locked.token_version != user.token_version or not locked.is_active:
@@ -95,7 +118,6 @@ def _replace_password(user: User, encoded: str, client_ip: str) -> User:
     EmailedToken.objects.filter(user=user, purpose=_RESET, used_at=None).update(
         used_at=timezone.now()
     )
-    lockout.forget_failures(address=user.email, client_ip=client_ip)
     _set_password(locked, encoded)
     return locked
 

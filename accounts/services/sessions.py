@@ -3,7 +3,6 @@
 import uuid
 from datetime import datetime, timedelta
 
-import structlog
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, connection, transaction
@@ -13,15 +12,13 @@ from accounts import tokens
 from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, InvalidToken
 from accounts.models import User, UserSession
 from accounts.selectors.users import get_live_user
-from accounts.services import lockout
+from accounts.services import known_clients, lockout
 from accounts.services.password_rules import check_password_rules
 from accounts.services.users import end_sessions, lock_user
 from accounts.services.verification import request_verification
 from accounts.types import SignedIn
 from accounts.user_agents import client_name
 from common.errors import NotFound
-
-log = structlog.get_logger(__name__)
 
 # Of one account. Of more, those are ended that were used least lately.
 MAX_SESSIONS = 50
@@ -30,7 +27,13 @@ REFRESH_GRACE = timedelta(seconds=30)
 
 
 def sign_up(
-    *, email: str, password: str, name: str = "", client_ip: str = "", user_agent: str = ""
+    *,
+    email: str,
+    password: str,
+    name: str = "",
+    client_ip: str = "",
+    user_agent: str = "",
+    device_id: uuid.UUID | None = None,
 ) -> SignedIn:
     """Create an account, sign it in, and have a mail sent that verifies the address.
 
@@ -44,6 +47,7 @@ def sign_up(
         with transaction.atomic():
             user.save()
             request_verification(user=user)
+            known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
             return open_session(user, client_ip=client_ip, user_agent=user_agent)
     except IntegrityError:
         if User.objects.filter(email=email).exists():
@@ -51,32 +55,40 @@ def sign_up(
         raise
 
 
-def sign_in(*, email: str, password: str, client_ip: str = "", user_agent: str = "") -> SignedIn:
+def sign_in(
+    *,
+    email: str,
+    password: str,
+    client_ip: str = "",
+    user_agent: str = "",
+    device_id: uuid.UUID | None = None,
+) -> SignedIn:
     """Raises InvalidCredentials, after the same work for an unknown address as for a wrong
-    password, or AccountSuspended.
-
-    Failures at any address are counted, so that nobody can tell which are operators'; but only
-    operators are refused for them, in the same words as for a wrong password.
+    password, TooManyAttempts, or AccountSuspended.
     """
-    who = {"address": email, "client_ip": client_ip}
-    seconds = lockout.count_attempt(**who)
     user = User.objects.filter(email=email.strip().lower()).first()
-    give_connection_back()
-    is_locked_out = seconds > 0 and user is not None and user.is_staff
-    if is_locked_out:
-        log.warning("sign_in.locked_out", **who, seconds=seconds)
-    if user is None or is_locked_out:
-        make_password(password)
-        raise InvalidCredentials
-    if not user.check_password(password) or user.status == User.Status.DEACTIVATED:
+
+    def is_right() -> bool:
+        give_connection_back()
+        if user is None:
+            make_password(password)
+            return False
+        return user.check_password(password) and user.status != User.Status.DEACTIVATED
+
+    is_known = lockout.verify(
+        is_right,
+        address=email,
+        client_ip=client_ip,
+        device_id=device_id,
+        is_operator=user is not None and user.is_staff,
+    )
+    if user is None or not is_known:
         raise InvalidCredentials
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     with transaction.atomic():
-        # The user's lock comes first: whoever changes the password forgets the same failures.
-        signed_in = open_session(user, client_ip=client_ip, user_agent=user_agent)
-        lockout.forget_failures(**who)
-        return signed_in
+        known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
+        return open_session(user, client_ip=client_ip, user_agent=user_agent)
 
 
 def refresh(*, refresh_token: str, client_ip: str = "", user_agent: str = "") -> SignedIn:

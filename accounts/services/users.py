@@ -16,6 +16,7 @@ from accounts.models import (
     User,
     UserSession,
 )
+from accounts.services import known_clients
 from accounts.signals import sessions_ended
 from accounts.types import ProfileChanges
 
@@ -129,9 +130,11 @@ def take_over(*, user: User) -> None:
 
 @transaction.atomic
 def close_every_way_in(*, user: User) -> None:
-    """Void tokens, keys and mailed links of `user`. The password and linked identities stay; so
-    does a mail that says that the password was changed, for it may have been by a thief."""
+    """Void tokens, keys and mailed links of `user`, and know none of their clients any more. The
+    password and linked identities stay; so does a mail that says that the password was changed, for
+    it may have been by a thief."""
     revoke_sessions(user=user)
+    known_clients.forget(user=user)
     now = timezone.now()
     ApiKey.objects.owned_by(user).active().update(revoked_at=now)
     EmailedToken.objects.filter(user=user).delete()

@@ -20,6 +20,7 @@ from accounts.serializers.sessions import TokenPairSerializer
 from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
 from accounts.viewsets.clients import client_of
+from common.client_ip import client_ip_of
 from common.openapi import refusals
 from common.viewsets import ViewSet
 
@@ -49,7 +50,7 @@ class ForgottenPasswordViewSet(ViewSet):
         """Set a new password by a mailed token, and sign out everywhere."""
         body = ResetPasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        passwords.reset_password(**body.validated_data)
+        passwords.reset_password(**body.validated_data, client_ip=client_ip_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=ResetTokenSerializer, responses=ResetTokenStateSerializer)

@@ -19,6 +19,7 @@ from accounts.errors import (
     InvalidCredentials,
     InvalidIdToken,
     InvalidToken,
+    TooManyAttempts,
 )
 from accounts.serializers.sessions import (
     IdTokenSerializer,
@@ -58,7 +59,10 @@ class SignInViewSet(ViewSet):
 
     @extend_schema(
         request=SignInSerializer,
-        responses={200: TokenPairSerializer, **refusals(InvalidCredentials, AccountSuspended)},
+        responses={
+            200: TokenPairSerializer,
+            **refusals(InvalidCredentials, AccountSuspended, TooManyAttempts),
+        },
     )
     def sign_in(self, request: Request) -> Response:
         """Sign in by address and password."""
