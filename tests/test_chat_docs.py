@@ -27,7 +27,6 @@ from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MA
 from inference import errors
 from providers.types import FinishReason
 from tests.chaos.proxy import CuttingProxy
-from tests.clients.environments import PROGRAMS, node_client
 from tests.documents import examples, rows, section
 from tests.personas import PASSWORD, new_user
 from tests.service import Web
@@ -125,27 +124,6 @@ def test_the_reader_is_told_of_a_refusal(committed: None, web: Web, tmp_path: Pa
         in_node(example, tmp_path, web.url, poor, QUESTION)
 
     assert not poor.replies().exists()
-
-
-@node_client("ai_sdk", "The Vercel AI SDK")
-def test_the_transport_sends_and_resumes(web: Web, talk: Talk, tmp_path: Path) -> None:
-    (tmp_path / "node_modules").symlink_to(PROGRAMS / "ai_sdk" / "node_modules")
-    [example] = examples(section(PAGE, "With the AI SDK"), "js")
-    sent = in_node(example, tmp_path, web.url, talk, talk.content(tokens=10)).splitlines()
-    assert json.loads(sent[-1])["id"] == stored(web, talk)["id"]
-
-    with talk.sent(web.url, tokens=60, delay_ms=30) as response:
-        next(response.iter_bytes())
-        resumed = in_node(example, tmp_path, web.url, talk, QUESTION).splitlines()
-
-    message = stored(web, talk)
-    last = json.loads(resumed[-1])
-    assert talk.replies().count() == 2
-    assert last["id"] == message["id"]
-    assert [part["text"] for part in last["parts"] if part["type"] == "text"] == [
-        message["content"]
-    ]
-    assert last["metadata"]["usage"] == message["usage"]
 
 
 # --- Tables -------------------------------------------------------------------------------------
