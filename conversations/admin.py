@@ -2,19 +2,21 @@
 
 from datetime import datetime
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from common.backoffice.acts import Act, Acting
 from common.backoffice.filters import PeriodFilter
 from common.backoffice.pages import OfAnAccount, ReadOnly
 from common.backoffice.theme import DropdownFilter, TabularInline, action, display
 from common.money import usd_text
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Feedback, Message
 from conversations.selectors.costs import conversation_cost
 from conversations.selectors.sharing import shares_of
 from conversations.services import sharing
@@ -52,6 +54,11 @@ class SharedFilter(DropdownFilter):
         return queryset.filter(share__isnull=self.value() == "no")
 
 
+def _link_to_charge(reply_id: UUID) -> str:
+    path = reverse("admin:billing_charge_change", args=(reply_id,))
+    return format_html('<a href="{}">{}</a>', path, reply_id)
+
+
 class ReplyInline(TabularInline[Any, Any]):
     """The calls of a conversation, the first of them first."""
 
@@ -73,8 +80,7 @@ class ReplyInline(TabularInline[Any, Any]):
 
     @display(description="Charge")
     def charge(self, reply: Message) -> str:
-        path = reverse("admin:billing_charge_change", args=(reply.pk,))
-        return format_html('<a href="{}">{}</a>', path, reply.pk)
+        return _link_to_charge(reply.pk)
 
     @display(description="Why it failed")
     def reason(self, reply: Message) -> str:
@@ -161,3 +167,36 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
     @action(description="Revoke the link", icon="link_off", permissions=["act"])
     def revoke_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self.act(request, object_id, RevokeLink)
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(ReadOnly, OfAnAccount):
+    """What users think of replies: what was said to them, and by them, is not shown."""
+
+    list_display = ("created_at", "rating", "comment", "answered_by", "account")
+    list_filter = (PeriodFilter, ("rating", ChoicesDropdownFilter))
+    list_select_related = ("account", "message")
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields: ClassVar[tuple[str, ...]] = (
+        "account",
+        "rating",
+        "comment",
+        "answered_by",
+        "charge",
+        "created_at",
+        "updated_at",
+    )
+
+    @display(description="Model")
+    def answered_by(self, feedback: Feedback) -> str:
+        return feedback.message.model
+
+    @display(description="Charge")
+    def charge(self, feedback: Feedback) -> str:
+        return _link_to_charge(feedback.pk)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Feedback]:
+        """Without what was said, which may be long."""
+        rows: QuerySet[Feedback] = super().get_queryset(request)
+        return rows.defer("message__content", "message__reasoning")

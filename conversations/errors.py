@@ -26,6 +26,16 @@ class MessageExists(Conflict):
     )
 
 
+class ReplyDeleted(NotFound):
+    """The answer of a request that is sent again."""
+
+    code = "reply_deleted"
+    message = (
+        "The reply to this request has been deleted. To have it answered anew, send it with "
+        "another Idempotency-Key."
+    )
+
+
 class SpaceNotFound(NotFound):
     """A space that the body or the query names."""
 

@@ -6,10 +6,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
-from common.fields import IdField, TextField, TitleField
+from common.fields import BoundedListField, FlagField, IdField, TextField, TitleField
 from conversations.exports import FileFormat
 from conversations.fields import MessageIdField
+from conversations.models import Feedback
 from conversations.types import (
+    MAX_COMMENT,
+    MAX_DELETED,
     MAX_INSTRUCTIONS,
     MAX_NAME,
     MAX_QUERY,
@@ -53,9 +56,28 @@ class ConversationInputSerializer(serializers.Serializer[Any]):
 class ConversationChangesInputSerializer(ConversationInputSerializer):
     """What is not named stays. `active_leaf_id` is the end of the branch that shall be shown; a
     `space_id` of null takes the conversation out of its space, and an empty `title` calls it after
-    its first message again."""
+    its first message again. One that is `pinned` comes before all that are not."""
 
     active_leaf_id = MessageIdField(required=False)
+    pinned = FlagField(required=False)
+
+
+class ConversationsDeletionInputSerializer(serializers.Serializer[Any]):
+    """Which conversations."""
+
+    ids = BoundedListField(child=IdField(), max_length=MAX_DELETED, allow_empty=False)
+
+
+class FeedbackInputSerializer(serializers.Serializer[Any]):
+    """What you think of a reply, instead of what you have said of it before."""
+
+    rating = serializers.ChoiceField(Feedback.Rating.choices)
+    comment = TextField(
+        max_length=MAX_COMMENT, required=False, allow_blank=True, allow_null=True, default=""
+    )
+
+    def validate_comment(self, comment: str | None) -> str:
+        return comment or ""
 
 
 class ConversationsQuerySerializer(serializers.Serializer[Any]):

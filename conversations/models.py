@@ -36,8 +36,8 @@ class Conversation(models.Model):
 
     `model` answers where a message names none; empty: the user's favourite, or the platform's
     choice. `leaf` is the end of the branch that is shown. `activity` is a new UUIDv7 with every
-    message, when `updated_at` moves, too: lists are in its order. `messages_count` and `characters`
-    are of all branches.
+    message, when `updated_at` moves, too: lists are in its order, after those that are `pinned`.
+    `messages_count` and `characters` are of all branches.
     """
 
     class TitleSource(models.TextChoices):
@@ -64,6 +64,7 @@ class Conversation(models.Model):
     system = models.TextField(blank=True)
     leaf = models.ForeignKey("Message", null=True, on_delete=models.SET_NULL, related_name="+")
     activity = models.UUIDField(default=uuid7)
+    pinned = models.BooleanField(default=False, db_default=False)
     messages_count = models.PositiveIntegerField(db_default=0)
     characters = models.PositiveIntegerField(db_default=0)
     created_at = models.DateTimeField(db_default=Now())
@@ -71,8 +72,8 @@ class Conversation(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["account", "-activity"], name="conversation_by_activity"),
-            models.Index(fields=["space", "-activity"], name="conversation_of_space"),
+            models.Index(fields=["account", "-pinned", "-activity"], name="conversation_as_listed"),
+            models.Index(fields=["space", "-pinned", "-activity"], name="conversation_in_space"),
             # Written at once: whoever searches would have to read through what was put off.
             GinIndex(Words("account_id", "title"), name="conversation_words", fastupdate=False),
         ]
@@ -140,6 +141,29 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+
+class Feedback(models.Model):
+    """What a user thinks of a reply. Operators read it, and not what was said."""
+
+    class Rating(models.TextChoices):
+        UP = "up"
+        DOWN = "down"
+
+    message = models.OneToOneField(
+        Message, on_delete=models.CASCADE, primary_key=True, related_name="feedback"
+    )
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    rating = models.CharField(max_length=8, choices=Rating.choices)
+    comment = models.TextField(blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name_plural = "feedback"
+
+    def __str__(self) -> str:
+        return f"{self.rating} {self.message_id}"
 
 
 class Attachment(models.Model):

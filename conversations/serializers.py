@@ -10,7 +10,7 @@ from billing.selectors.charges import ChargeUsage
 from billing.serializers_call import UsageSerializer
 from common.fields import WordsField
 from common.money import usd
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Feedback, Message
 from conversations.selectors.conversations import Detail
 from conversations.selectors.messages import MessageState
 from conversations.selectors.search import Match
@@ -72,6 +72,14 @@ class AttachmentSerializer(serializers.Serializer[Upload]):
         }
 
 
+@extend_schema_serializer(component_name="MessageFeedback")
+class FeedbackSerializer(serializers.Serializer[Any]):
+    """What you think of a reply."""
+
+    rating = serializers.ChoiceField(Feedback.Rating.choices, read_only=True)
+    comment = WordsField()
+
+
 @extend_schema_serializer(component_name="MessageInEvent")
 class MessageInEventSerializer(serializers.Serializer[MessageState]):
     """A message without its texts, which travel in `reply.delta` events."""
@@ -93,6 +101,7 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
     context = ContextField(  # type: ignore[assignment]
         read_only=True, allow_null=True
     )
+    feedback = FeedbackSerializer(read_only=True, allow_null=True)
     attachments = AttachmentSerializer(many=True, read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
@@ -129,6 +138,7 @@ class _ConversationSerializer(serializers.Serializer[Any]):
     space_id = serializers.UUIDField(read_only=True, allow_null=True)
     active_leaf_id = serializers.UUIDField(source="leaf_id", read_only=True, allow_null=True)
     running_message_id = serializers.UUIDField(read_only=True, allow_null=True)
+    pinned = serializers.BooleanField(read_only=True, help_text="Lists begin with these.")
     created_at = serializers.DateTimeField(read_only=True)
     updated_at = serializers.DateTimeField(
         read_only=True, help_text="When something was said last: lists are in this order."
@@ -169,6 +179,12 @@ class ConversationDetailSerializer(ConversationSerializer):
         conversation["running_message_id"] = instance.running_message_id
         shown = MessageSerializer().to_representation
         return {**conversation, "messages": [shown(message) for message in instance.messages]}
+
+
+class DeletedConversationsSerializer(serializers.Serializer[Any]):
+    """The conversations that were deleted."""
+
+    deleted = serializers.ListField(child=serializers.UUIDField(), read_only=True)
 
 
 class SpaceSerializer(serializers.Serializer[Any]):

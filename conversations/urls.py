@@ -5,6 +5,7 @@ from django.urls import path
 from common.api import AnyAccepted
 from conversations import converters  # noqa: F401 - registers <message:...>
 from conversations.viewsets.conversations import ConversationViewSet
+from conversations.viewsets.feedback import FeedbackViewSet
 from conversations.viewsets.messages import MessageViewSet
 from conversations.viewsets.sharing import SharedConversationViewSet, ShareViewSet
 from conversations.viewsets.streams import StreamViewSet
@@ -17,6 +18,7 @@ urlpatterns = [
             {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
         ),
     ),
+    path("/delete", ConversationViewSet.as_view({"post": "destroy_all"})),
     path(
         "/<uuid:conversation_id>/export",
         ConversationViewSet.as_view({"get": "export"}, content_negotiation_class=AnyAccepted),
@@ -31,7 +33,11 @@ urlpatterns = [
     ),
     path(
         "/<uuid:conversation_id>/messages/<message:message_id>",
-        MessageViewSet.as_view({"get": "retrieve"}),
+        MessageViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
+    path(
+        "/<uuid:conversation_id>/messages/<message:message_id>/feedback",
+        FeedbackViewSet.as_view({"put": "update", "delete": "destroy"}),
     ),
     path(
         "/<uuid:conversation_id>/messages/<message:message_id>/regenerate",

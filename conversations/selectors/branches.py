@@ -1,7 +1,8 @@
-"""Branches of a conversation: what leads to a message."""
+"""Branches of a conversation: what leads to a message, and what follows it."""
 
 from uuid import UUID
 
+from django.db import connection
 from django.db.models.expressions import RawSQL
 
 from conversations.models import Conversation, Message
@@ -23,6 +24,13 @@ SELECT message.*
  ORDER BY branch.height DESC
 """
 _IDS = "SELECT id FROM branch"
+_DESCENDANTS = """
+WITH RECURSIVE branch AS (
+    SELECT id FROM conversations_message WHERE id = %s AND conversation_id = %s
+    UNION ALL
+    SELECT child.id FROM branch JOIN conversations_message child ON child.parent_id = branch.id
+)
+"""
 
 
 def get_branch(conversation: Conversation, leaf_id: UUID | None) -> list[Message]:
@@ -33,3 +41,19 @@ def get_branch(conversation: Conversation, leaf_id: UUID | None) -> list[Message
 def branch_ids(conversation: Conversation, leaf_id: UUID) -> RawSQL:
     """The ids of the same messages, for a query."""
     return RawSQL(_ANCESTORS + _IDS, (leaf_id, conversation.pk))  # noqa: S611 - with parameters
+
+
+def what_follows(conversation: Conversation, message_id: UUID) -> list[UUID]:
+    """The ids of a message and of all that was said after it, on any branch. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DESCENDANTS + _IDS, (message_id, conversation.pk))
+        return [found for (found,) in cursor.fetchall()]
+
+
+def newest_after(conversation: Conversation, message_id: UUID | None) -> UUID | None:
+    """The newest message of the branches that lead through that one, which may be itself; of the
+    whole conversation for None. None where there is nothing."""
+    messages = conversation.messages.order_by("-id")
+    if message_id is not None:
+        messages = messages.filter(pk__in=what_follows(conversation, message_id))
+    return messages.values_list("pk", flat=True).first()

@@ -16,13 +16,15 @@ from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.branches import branch_ids
 from conversations.selectors.messages import MessageState, by_message, id_of, spoken_so_far
 
-# As they are told, in the order of MessageState: thousands of moments take longer to read and to
-# write again than all else.
+# As they are told, in the order of MessageState, and what the user thinks of each: thousands of
+# moments take longer to read and to write again than all else.
 _MESSAGES = """
 SELECT id, role, content, nullif(reasoning, ''), nullif(model, ''), nullif(reasoning_effort, ''),
        status, parent_id, nullif(finish_reason, ''), error::text, nullif(context, '{}')::text,
        to_char(created_at AT TIME ZONE 'UTC', %(iso)s),
-       to_char(ended_at AT TIME ZONE 'UTC', %(iso)s), client_id
+       to_char(ended_at AT TIME ZONE 'UTC', %(iso)s), client_id,
+       (SELECT json_build_object('rating', rating, 'comment', nullif(comment, ''))::text
+          FROM conversations_feedback WHERE message_id = conversations_message.id)
   FROM conversations_message
  WHERE conversation_id = %(conversation)s AND account_id = %(account)s
 """
@@ -96,10 +98,14 @@ def _read(
         asked["ids"] = list(message_ids)
     with connection.cursor() as cursor:
         cursor.execute(query + _OLDEST_FIRST, asked)
-        return [
-            MessageState(*row[:_ERROR], *map(_read_json, row[_ERROR:_BEGAN]), *row[_BEGAN:])
-            for row in cursor.fetchall()
-        ]
+        return [_state(row) for row in cursor.fetchall()]
+
+
+def _state(row: tuple[Any, ...]) -> MessageState:
+    *own, feedback = row
+    json_of = map(_read_json, own[_ERROR:_BEGAN])
+    state = MessageState(*own[:_ERROR], *json_of, *own[_BEGAN:])
+    return replace(state, feedback=_read_json(feedback)) if feedback else state
 
 
 def _read_json(text: str | None) -> dict[str, Any] | None:

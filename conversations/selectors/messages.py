@@ -18,7 +18,7 @@ from billing.types import Once
 from common.errors import NotFound
 from common.ids import as_uuid
 from common.times import iso_utc
-from conversations.errors import MessageExists, MessageNotFound
+from conversations.errors import MessageExists, MessageNotFound, ReplyDeleted
 from conversations.models import Attachment, Conversation, Message
 from events.selectors import list_data
 from files.models import Upload
@@ -46,7 +46,7 @@ class MessageState(Struct, frozen=True):
     running reply the texts are what has come to its log.
 
     `usage` is what a reply was billed, None where it was not; `attachments` are in the order in
-    which they were named.
+    which they were named; `feedback` is what the user thinks of a reply, `{rating, comment}`.
     """
 
     id: UUID
@@ -65,6 +65,7 @@ class MessageState(Struct, frozen=True):
     client_id: str | None
     usage: ChargeUsage | None = None
     attachments: list[Upload] = []
+    feedback: dict[str, Any] | None = None
 
 
 def called(message_id: UUID | str) -> Q:
@@ -77,7 +78,7 @@ def called(message_id: UUID | str) -> Q:
 def get_message(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
     """A message of the user's conversation. Raises NotFound."""
     own = Message.objects.filter(account_id=user.pk, conversation=conversation_id)
-    message = own.filter(called(message_id)).first()
+    message = own.select_related("feedback").filter(called(message_id)).first()
     if message is None:
         raise NotFound
     return message
@@ -109,10 +110,19 @@ def newest_reply(question: Message) -> Message | None:
 
 
 def find_earlier(user: User, once: Once | None) -> Message | None:
-    """The reply of a request that was sent before, if that has begun one."""
+    """The reply of a request that was sent before, if that has begun one. Raises ReplyDeleted."""
     if once is None or (made := find_made(user, once)) is None:
         return None
-    return Message.objects.filter(pk=made, account_id=user.pk).first()
+    return get_made(user, made)
+
+
+def get_made(user: User, reply_id: UUID) -> Message:
+    """The reply that a request has begun before. Raises ReplyDeleted: what was billed under one
+    name is not begun again under it because its reply was deleted."""
+    reply = Message.objects.filter(pk=reply_id, account_id=user.pk).first()
+    if reply is None:
+        raise ReplyDeleted
+    return reply
 
 
 def find_sent(user: User, conversation: Conversation, said: Mapping[str, Any]) -> Message | None:
@@ -166,6 +176,7 @@ def state_of(user: User, message: Message) -> MessageState:
         reasoning=reasoning or None,
         usage=get_usage(user, [message.pk]).get(message.pk),
         attachments=attachments_of([message])[message.pk],
+        feedback=_feedback_on(message),
     )
 
 
@@ -187,6 +198,13 @@ def row_of(message: Message) -> MessageState:
         ended_at=None if message.ended_at is None else iso_utc(message.ended_at),
         client_id=message.client_id,
     )
+
+
+def _feedback_on(message: Message) -> dict[str, Any] | None:
+    """What its user thinks of a reply; they have nothing to say of their own messages."""
+    if message.role == Message.Role.USER or not hasattr(message, "feedback"):
+        return None
+    return {"rating": message.feedback.rating, "comment": message.feedback.comment or None}
 
 
 def spoken(message: Message) -> Spoken:

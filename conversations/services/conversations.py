@@ -1,12 +1,13 @@
 """Conversations: begun, changed, deleted."""
 
 import math
+from collections.abc import Collection
 from datetime import timedelta
 from typing import TypedDict, Unpack
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Exists, Min, OuterRef
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from accounts.models import User
@@ -21,10 +22,9 @@ from conversations.errors import (
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.beginnings import beginning_of
 from conversations.selectors.messages import id_of
-from conversations.services.locks import lock_conversation, lock_space
+from conversations.services.locks import lock_conversation, lock_conversations, lock_space
+from conversations.services.messages import release_uploads, stop_replies
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
-from files.services.uploads import release
-from jobs import services as jobs
 
 _DAY = timedelta(days=1)
 _USERS = Conversation.TitleSource.USER
@@ -40,6 +40,7 @@ class ConversationChanges(TypedDict, total=False):
     space_id: UUID | None
     system: str
     active_leaf_id: UUID | str
+    pinned: bool
 
 
 @transaction.atomic
@@ -81,24 +82,32 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
         conversation.space = space
     if "system" in changes:
         conversation.system = changes["system"]
+    if "pinned" in changes:
+        conversation.pinned = changes["pinned"]
     if "active_leaf_id" in changes:
         conversation.leaf_id = id_of(conversation, "active_leaf_id", changes["active_leaf_id"])
     if changes:
         conversation.save()
 
 
-@transaction.atomic
 def delete(*, user: User, conversation_id: UUID) -> None:
     """Delete a conversation with all its branches. A reply that runs is stopped, and billed for
     what it has produced; files that no other message has are purged. Raises NotFound."""
-    conversation = lock_conversation(user, conversation_id)
-    running = conversation.messages.filter(status=Message.Status.RUNNING)
-    jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
-    attached = Attachment.objects.filter(message__conversation=conversation)
+    if not delete_all(user=user, conversation_ids=[conversation_id]):
+        raise NotFound
+
+
+@transaction.atomic
+def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
+    """Delete those of these conversations that are the user's, as `delete` does. Returns which."""
+    conversations = lock_conversations(user, conversation_ids)
+    found = [conversation.pk for conversation in conversations]
+    stop_replies(Message.objects.filter(conversation__in=found))
+    attached = Attachment.objects.filter(message__conversation__in=found)
     uploads = set(attached.values_list("upload", flat=True))
-    conversation.delete()
-    elsewhere = Attachment.objects.filter(upload=OuterRef("pk"))
-    release(upload_ids=uploads, unless=Exists(elsewhere))
+    Conversation.objects.filter(pk__in=found).delete()
+    release_uploads(uploads)
+    return found
 
 
 def _check_room(user: User) -> None:
@@ -109,8 +118,10 @@ def _check_room(user: User) -> None:
         raise TooManyConversations
     now = timezone.now()
     day_ago = now - _DAY
-    # Nothing is begun after it was last active, and for activity there is an index.
-    begun = own.filter(activity__gte=uuid7(day_ago), created_at__gt=day_ago)
+    # Nothing is begun after it was last active, and for activity there is an index, of those that
+    # are pinned and of the others.
+    active = own.filter(pinned__in=[True, False], activity__gte=uuid7(day_ago))
+    begun = active.filter(created_at__gt=day_ago)
     today = begun.aggregate(count=Count("pk"), oldest=Min("created_at"))
     if today["count"] >= MAX_CONVERSATIONS_PER_DAY:
         wait = today["oldest"] + _DAY - now

@@ -3,6 +3,7 @@
 Whoever also moves it holds the space's row, and that first.
 """
 
+from collections.abc import Collection
 from uuid import UUID
 
 from accounts.models import User
@@ -17,6 +18,13 @@ def lock_conversation(user: User, conversation_id: UUID) -> Conversation:
     if conversation is None:
         raise NotFound
     return conversation
+
+
+def lock_conversations(user: User, conversation_ids: Collection[UUID]) -> list[Conversation]:
+    """Those of these conversations that are the user's, held until the transaction ends; in one
+    order, so that two who hold several do not wait for each other."""
+    own = Conversation.objects.select_for_update(of=("self",)).only("pk")
+    return list(own.filter(account=user, pk__in=conversation_ids).order_by("pk"))
 
 
 def lock_space(user: User, space_id: UUID) -> Space:

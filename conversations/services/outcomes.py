@@ -58,8 +58,8 @@ class Said(Struct, frozen=True, kw_only=True):
 
 
 class Ended(Struct, frozen=True):
-    """A reply that has ended. `message` is what `reply.ended` tells; None where the conversation
-    was deleted meanwhile."""
+    """A reply that has ended. `message` is what `reply.ended` tells; None where it was deleted
+    meanwhile, by itself or with its conversation."""
 
     resolution: Resolution
     message: dict[str, Any] | None
@@ -101,18 +101,20 @@ def give_up(*, reply_id: UUID, attempt: int, failure: DomainError) -> dict[str, 
 
 
 def _lock(reply_id: UUID) -> Message | None:
-    """The reply, its conversation held; None where that was deleted."""
+    """The reply, its conversation held; None where one of them was deleted."""
     held = Conversation.objects.select_for_update(of=("self",)).filter(messages=reply_id)
     if held.first() is None:
         return None
-    return Message.objects.select_related("conversation__account").get(pk=reply_id)
+    # It may have been deleted, and the conversation not, while that was waited for.
+    replies = Message.objects.select_related("conversation__account", "feedback")
+    return replies.filter(pk=reply_id).first()
 
 
 def _end(
     reply_id: UUID, message: Message | None, attempt: int, said: Said
 ) -> dict[str, Any] | None:
     """Write the end, unless the job is no longer this attempt's. Returns what there is to tell of
-    the reply, which is None where its conversation was deleted."""
+    the reply, which is None where it was deleted."""
     is_ours = jobs.end(job_id=reply_id, attempt=attempt, status=Job.Status(said.status.value))
     return _finish(reply_id, message, said, is_ours=is_ours)
 

@@ -19,7 +19,7 @@ from common.ids import uuid7
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import ONE_MESSAGE_OF_AN_ID, Attachment, Conversation, Message
 from conversations.selectors.beginnings import beginning
-from conversations.selectors.messages import is_answer
+from conversations.selectors.messages import get_made, get_message, is_answer
 from conversations.services.drafts import Draft
 from conversations.services.locks import lock_conversation
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
@@ -55,7 +55,7 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
     itself where the request was sent before and its reply has been billed, or stopped.
 
     Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` has come with
-    another request at the same moment), NotFound, ReplyRunning, ConversationFull,
+    another request at the same moment), ReplyDeleted, NotFound, ReplyRunning, ConversationFull,
     TooManyRuns, ProviderNotAvailable, FreeBudgetSpent and PaymentRequired.
     """
     # Asked before the wallet is taken, because it may take a while, and told when its turn comes.
@@ -96,9 +96,9 @@ def _begin(
 
 def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
     """The reply that the request has brought; None where that failed and was not billed, so that
-    the request may be carried out anew. Raises IdempotencyInProgress."""
-    reply = Message.objects.filter(pk=reply_id, account_id=draft.user.pk).first()
-    if reply is None or is_answer(draft.user, reply):
+    the request may be carried out anew. Raises IdempotencyInProgress, ReplyDeleted."""
+    reply = get_made(draft.user, reply_id)
+    if is_answer(draft.user, reply):
         return reply
     if draft.question is None:
         # It has failed since the draft was made: what it was asked stands there, and the request
@@ -108,10 +108,15 @@ def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
 
 
 def _check_state(conversation: Conversation, draft: Draft) -> None:
-    """Raises ReplyRunning, also where another message came before this one."""
+    """Raises ReplyRunning, also where another message came before this one, and NotFound where
+    the message that is to be answered or followed was deleted."""
     has_moved = draft.follows_leaf and conversation.leaf_id != draft.parent_id
     if has_moved or conversation.messages.filter(status=Message.Status.RUNNING).exists():
         raise ReplyRunning
+    follows = draft.parent_id if draft.question is None else draft.question.pk
+    # The end of what is shown is there; any other message may have been deleted since.
+    if follows is not None and not draft.follows_leaf:
+        get_message(draft.user, conversation.pk, follows)
 
 
 def _check_room(conversation: Conversation, draft: Draft) -> None:

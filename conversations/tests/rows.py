@@ -28,5 +28,7 @@ def add(
         **{"parent": conversation.leaf, "model": MODEL if role == ASSISTANT else "", **fields},
     )
     conversation.leaf = message
-    conversation.save(update_fields=["leaf"])
+    conversation.messages_count += 1
+    conversation.characters += len(message.content) + len(message.reasoning)
+    conversation.save(update_fields=["leaf", "messages_count", "characters"])
     return message

@@ -49,7 +49,7 @@ def test_an_operator_sees_how_a_conversation_went_and_not_what_was_said(
         shown = operator.get(path)
         assert alice.email in shown
         assert "failed" in shown
-        for secret in ("ails", "cold", "Ailing", "vet", "Rest", "cough"):
+        for secret in ("ails me", "cold", "Ailing", "vet", "Rest", "cough"):
             assert secret not in shown
     assert "gpt-6-luna" in shown
     assert "interrupted" in shown
@@ -154,7 +154,7 @@ def test_an_operator_may_be_given_that_and_nothing_more() -> None:
     moderator.post(f"{LIST}{conversation.pk}/revoke_link/", reason="Phishing")
 
     conversation.refresh_from_db()
-    assert conversation.messages_count == 0
+    assert conversation.messages_count == 1
     assert not Share.objects.exists()
 
 

@@ -51,6 +51,7 @@ def test_a_row_has_no_messages_and_no_instructions(alice: Persona) -> None:
         "space_id": str(space.pk),
         "active_leaf_id": str(sea.leaf_id),
         "running_message_id": None,
+        "pinned": False,
         "match": None,
         "created_at": sea.created_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "updated_at": sea.updated_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),

@@ -23,6 +23,7 @@ from conversations.exports import MEDIA_TYPES, file_name, render
 from conversations.inputs import (
     ConversationChangesInputSerializer,
     ConversationInputSerializer,
+    ConversationsDeletionInputSerializer,
     ConversationsQuerySerializer,
     DetailQuerySerializer,
     ExportQuerySerializer,
@@ -37,6 +38,7 @@ from conversations.serializers import (
     ConversationDetailSerializer,
     ConversationRowSerializer,
     ConversationSerializer,
+    DeletedConversationsSerializer,
 )
 from conversations.services import conversations
 
@@ -49,7 +51,8 @@ class ConversationViewSet(ViewSet):
         responses={200: ConversationRowSerializer(many=True), **refusals(SpaceNotFound)},
     )
     def list(self, request: AuthenticatedRequest) -> Response:
-        """Your conversations, the one in which something was said last first."""
+        """Your conversations: those that are pinned, then the others; of each the one in which
+        something was said last first."""
         asked = read(ConversationsQuerySerializer, request.query_params.dict())
         if not asked.get("q"):
             return _page(request, asked.get("space_id"))
@@ -85,7 +88,7 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(request=ConversationChangesInputSerializer, responses=ConversationSerializer)
     def partial_update(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
-        """Rename a conversation, move it, show another branch, change its model or instructions.
+        """Rename a conversation, move or pin it, show another branch, change what is asked of whom.
 
         A title that you have given it is never replaced by another.
         """
@@ -101,6 +104,21 @@ class ConversationViewSet(ViewSet):
         """
         conversations.delete(user=request.user, conversation_id=conversation_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        operation_id="deleteConversations",
+        request=ConversationsDeletionInputSerializer,
+        responses=DeletedConversationsSerializer,
+    )
+    def destroy_all(self, request: AuthenticatedRequest) -> Response:
+        """Delete several conversations for good, each as if it were deleted alone.
+
+        All that are yours are deleted, or none where that fails. Others, and those that are gone
+        already, are not among the answer's `deleted`.
+        """
+        ids = read(ConversationsDeletionInputSerializer, request.data)["ids"]
+        deleted = conversations.delete_all(user=request.user, conversation_ids=ids)
+        return Response(DeletedConversationsSerializer({"deleted": deleted}).data)
 
     @extend_schema(
         parameters=[ExportQuerySerializer],
@@ -128,7 +146,7 @@ def _page(
     request: AuthenticatedRequest, space_id: UUID | None, search: Search | None = None
 ) -> Response:
     found = list_conversations(request.user, space_id=space_id, search=search)
-    pages = NewestFirst("activity")
+    pages = NewestFirst("pinned", "activity")
     page = pages.paginate_queryset(found, request)
     matches = search.matches([row.pk for row in page]) if search else {}
     rows = ConversationRowSerializer(page, many=True, context={"matches": matches})

@@ -56,7 +56,7 @@ from conversations.selectors.messages import (
 )
 from conversations.serializers import MessageSerializer
 from conversations.serializers_replies import ExchangeSerializer
-from conversations.services import sending
+from conversations.services import messages, sending
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.services.stopping import stop
 from events.hub import get_hub
@@ -118,6 +118,19 @@ class MessageViewSet(ViewSet):
         """
         message = get_message(request.user, conversation_id, message_id)
         return Response(MessageSerializer(state_of(request.user, message)).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
+    ) -> Response:
+        """Delete a message, with all that follows it on any branch, for good.
+
+        A reply among it that is being written is stopped, and billed for the prompt and what has
+        come. What was shown of it, if it was the end of the branch, gives way to the newest message
+        that is left of that branch. A link to the conversation shows what was shared.
+        """
+        messages.delete(user=request.user, conversation_id=conversation_id, message_id=message_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],

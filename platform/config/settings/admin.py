@@ -98,6 +98,7 @@ UNFOLD: dict[str, Any] = {
                 "separator": True,
                 "items": [
                     _page("Conversations", "forum", "conversations.conversation"),
+                    _page("Feedback", "thumbs_up_down", "conversations.feedback"),
                     _page("Councils", "groups", "council.session"),
                     _page("Jobs", "work_history", "jobs.job"),
                 ],

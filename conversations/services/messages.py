@@ -1,0 +1,101 @@
+"""Messages: deleted, with what follows them, and rated."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
+from django.db.models.functions import Length, Now
+
+from accounts.models import User
+from common.errors import NotFound
+from conversations.models import Attachment, Conversation, Feedback, Message
+from conversations.selectors.beginnings import beginning_of
+from conversations.selectors.branches import newest_after, what_follows
+from conversations.selectors.messages import get_message
+from conversations.services.locks import lock_conversation
+from files.services.uploads import release
+from jobs import services as jobs
+
+_LENGTH = Sum(Length("content") + Length("reasoning"))
+
+
+@transaction.atomic
+def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None:
+    """Delete a message with all that follows it, on any branch. A reply among it that runs is
+    stopped, and billed for what it has produced; files that no other message has are purged.
+
+    Where the branch that is shown loses its end, the newest message of what is left of it is shown.
+    A title that was made of the first message is made anew. What was shared stays shared.
+
+    Raises NotFound.
+    """
+    conversation = lock_conversation(user, conversation_id)
+    message = get_message(user, conversation_id, message_id)
+    gone = what_follows(conversation, message.pk)
+    taken = _take_away(conversation.messages.filter(pk__in=gone))
+    changes: dict[str, Any] = {
+        "messages_count": F("messages_count") - taken["count"],
+        "characters": F("characters") - taken["characters"],
+    }
+    if conversation.leaf_id in gone:
+        changes["leaf"] = newest_after(conversation, message.parent_id)
+    if conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE:
+        changes["title"] = beginning_of(conversation)
+    Conversation.objects.filter(pk=conversation.pk).update(**changes)
+
+
+def _take_away(messages: QuerySet[Message]) -> dict[str, int]:
+    """Delete these messages of one conversation. Returns their `count` and `characters`."""
+    taken: dict[str, int] = messages.aggregate(count=Count("pk"), characters=_LENGTH)
+    stop_replies(messages)
+    attached = Attachment.objects.filter(message__in=messages)
+    uploads = set(attached.values_list("upload", flat=True))
+    messages.delete()
+    release_uploads(uploads)
+    return taken
+
+
+def stop_replies(messages: QuerySet[Message]) -> None:
+    """Ask those that run to stop, before their messages are deleted."""
+    running = messages.filter(status=Message.Status.RUNNING)
+    jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
+
+
+def release_uploads(upload_ids: set[UUID]) -> None:
+    """Purge those that went with messages that are deleted, and go with no other."""
+    elsewhere = Attachment.objects.filter(upload=OuterRef("pk"))
+    release(upload_ids=upload_ids, unless=Exists(elsewhere))
+
+
+@transaction.atomic
+def rate(
+    *, user: User, conversation_id: UUID, message_id: UUID | str, rating: str, comment: str
+) -> Feedback:
+    """Say what one thinks of a reply, instead of what one has said before. Raises NotFound."""
+    reply = _lock_reply(user, conversation_id, message_id)
+    feedback, _ = Feedback.objects.update_or_create(
+        message=reply,
+        create_defaults={"account": user, "rating": rating, "comment": comment},
+        defaults={"rating": rating, "comment": comment, "updated_at": Now()},
+    )
+    feedback.refresh_from_db()
+    return feedback
+
+
+@transaction.atomic
+def unrate(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None:
+    """Take back what one has said of a reply. Raises NotFound where that is nothing."""
+    reply = _lock_reply(user, conversation_id, message_id)
+    deleted, _ = Feedback.objects.filter(message=reply).delete()
+    if not deleted:
+        raise NotFound
+
+
+def _lock_reply(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
+    """A reply that nobody deletes meanwhile. Raises NotFound."""
+    lock_conversation(user, conversation_id)
+    reply = get_message(user, conversation_id, message_id)
+    if reply.role != Message.Role.ASSISTANT:
+        raise NotFound
+    return reply

@@ -1,0 +1,40 @@
+"""`/api/conversations/{id}/messages/{message_id}/feedback`: what the user thinks of a reply."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from accounts.types import AuthenticatedRequest
+from common.inputs import read
+from common.viewsets import ViewSet
+from conversations.inputs import FeedbackInputSerializer
+from conversations.serializers import FeedbackSerializer
+from conversations.services import messages
+
+
+class FeedbackViewSet(ViewSet):
+    """Feedback on replies. Operators read it, with the model and without the conversation."""
+
+    @extend_schema(request=FeedbackInputSerializer, responses=FeedbackSerializer)
+    def update(
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
+    ) -> Response:
+        """Say what you think of a reply, instead of what you have said before.
+
+        The operators of the service read the rating and the comment, and not the conversation.
+        """
+        body = read(FeedbackInputSerializer, request.data)
+        feedback = messages.rate(
+            user=request.user, conversation_id=conversation_id, message_id=message_id, **body
+        )
+        return Response(FeedbackSerializer(feedback).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(
+        self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
+    ) -> Response:
+        """Take back what you have said of a reply; 404 where that is nothing."""
+        messages.unrate(user=request.user, conversation_id=conversation_id, message_id=message_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
