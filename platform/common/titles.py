@@ -5,6 +5,17 @@ import unicodedata
 # Control and format characters, which may change how text around them is shown.
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 JOINERS = "\u200c\u200d"  # within words of some scripts, and in emoji
+# Letters and symbols that show nothing by themselves: fillers of Hangul, the empty braille pattern,
+# joiners of marks, and what chooses between forms of the character before it.
+_BLANK = frozenset(
+    {
+        *JOINERS,
+        *"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
+        *map(chr, range(0x180B, 0x1810)),
+        *map(chr, range(0xFE00, 0xFE10)),
+        *map(chr, range(0xE0100, 0xE01F0)),
+    }
+)
 
 
 def one_line(text: str) -> str:
@@ -23,7 +34,7 @@ def first_line(text: str, limit: int) -> str:
 def shows_something(text: str) -> bool:
     """Is anything of the text seen?"""
     return any(
-        not character.isspace() and character not in JOINERS and _is_seen(character)
+        not character.isspace() and character not in _BLANK and _is_seen(character)
         for character in text
     )
 

@@ -11,8 +11,7 @@ from django.http.request import validate_host
 from common.asgi import Headers, Receive, Scope, Send, domain_of
 from common.errors import DomainError, UnknownHost
 from common.logging import CallLine
-from publicapi.v1 import errors
-from publicapi.v1.chat import create_completion
+from publicapi.v1 import chat, errors
 from publicapi.v1.embeddings import create_embeddings
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.images import create_images
@@ -27,7 +26,7 @@ Methods = dict[str, Handler]
 
 ROUTES: dict[str, Methods] = {
     "/v1/models": {"GET": list_models, "HEAD": list_models},
-    "/v1/chat/completions": {"POST": create_completion},
+    chat.PATH: {"POST": chat.create_completion},
     "/v1/embeddings": {"POST": create_embeddings},
     "/v1/images/generations": {"POST": create_images},
     "/v1/usage": {"GET": report_usage, "HEAD": report_usage},
@@ -38,8 +37,10 @@ MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 # Where clients of other interfaces land, and where they should go.
 HINTS = {
     "/v1/responses": (
-        "Use `POST /v1/chat/completions` (in the Vercel AI SDK: `.chat(id)`, in LangChain: "
-        "`use_responses_api=False`)."
+        "Use `POST /v1/chat/completions` (in pydantic-ai: `OpenAIChatModel`, not "
+        "`OpenAIResponsesModel`; in openai-agents: `OpenAIChatCompletionsModel`, or "
+        '`set_default_openai_api("chat_completions")`; in the Vercel AI SDK: `.chat(id)`; in '
+        "LangChain: `use_responses_api=False`)."
     ),
     "/v1/completions": (
         "Use `POST /v1/chat/completions` (in LlamaIndex: `OpenAILike(is_chat_model=True)`)."

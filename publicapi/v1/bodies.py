@@ -20,21 +20,28 @@ _MAX_SEARCHED = 1_000_000  # bytes
 _UTF_8 = getincrementaldecoder("utf-8")
 _CHECKED_AT_ONCE = 1_000_000  # bytes
 
-_PLACE = re.compile(r" - at `\$\.(\w+)")
+_PLACE = re.compile(r" - at `\$\.([^`]+)`")
+_MISSING = re.compile(r"missing required field `(\w+)`")
 
 
 class WrongShape(InvalidBody):
-    """JSON, but not of the struct's shape. `field` is the field of the body with the wrong value,
-    empty where it is the body itself or a field is missing."""
+    """JSON, but not of the struct's shape. `field` is the field of the body that is to blame,
+    empty where it is the body itself; `is_missing` says that it, or its value, is not there. The
+    `param` is the exact place, like `messages[3].content`."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"The body has a wrong shape: {problem}.")
-        place = _PLACE.search(problem)
-        self.field = place[1] if place else ""
+        place, missing = _PLACE.search(problem), _MISSING.search(problem)
+        steps = [match[1] for match in (place, missing) if match]
+        super().__init__(f"The body has a wrong shape: {problem}.", param=".".join(steps) or None)
+        self.field = re.split(r"[.\[]", steps[0])[0] if steps else ""
+        is_null = "got `null`" in problem and steps == [self.field]
+        self.is_missing = is_null or (place is None and missing is not None)
 
 
 def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
     """Raises InvalidBody, WrongShape among them."""
+    if not body.strip():
+        raise InvalidBody("The body is empty: send a JSON object.")
     try:
         # The decoder does not look into fields it skips, so the encoding is checked for all.
         _check_encoding(body)

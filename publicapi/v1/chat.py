@@ -10,7 +10,7 @@ from inference.chat import ChatPump
 from inference.services import open_chat
 from inference.types import ChatAnswer, ChatCall
 from providers.types import Delta, TextDelta
-from publicapi.v1 import chat_schema, errors, idempotency
+from publicapi.v1 import chat_schema, errors, idempotency, ignored
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.chat_schema import (
     AssistantMessage,
@@ -26,6 +26,8 @@ from publicapi.v1.chat_schema import (
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.model_access import find_callable
 
+PATH = "/v1/chat/completions"
+
 # 400,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
 MAX_BODY = 8 * 1024 * 1024
 # A stream that is silent for so long, or up to twice that, gets a comment, so that nothing on the
@@ -38,12 +40,14 @@ async def create_completion(exchange: Exchange) -> None:
     holder = await KeyAuthentication().authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 8 MB."))
     request = chat_schema.parse(body)
+    model = await find_callable(request.model, "chat", holder)
+    exchange.headers += ignored.header(request.ignored_by(model))
     pump = await open_chat(
         ChatCall(
             account_id=holder.account_id,
             api_key_id=holder.key_id,
             source="api",
-            model=await find_callable(request.model, "chat", holder),
+            model=model,
             messages=request.messages,
             max_output_tokens=request.max_output_tokens,
             reasoning_effort=request.reasoning_effort,
@@ -95,7 +99,7 @@ async def _last_chunks(pump: ChatPump, chunks: "_Chunks") -> bytes:
     try:
         return chunks.last(await pump.ended())
     except DomainError as error:
-        return _frame(errors.body(error)) + _DONE
+        return _frame(errors.body(error, PATH)) + _DONE
 
 
 class _Chunks:

@@ -6,9 +6,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from catalog.types import Model
+from common.titles import shows_something
 from providers.types import FinishReason, Message, ReasoningEffort, Role
 from publicapi.v1.bodies import decode
 from publicapi.v1.errors import InputTooLong, InvalidBody, InvalidMessages
+from publicapi.v1.ignored import ignored_fields
 
 MAX_MESSAGES = 200
 MAX_CHARACTERS = 400_000
@@ -178,7 +181,8 @@ class CompletionChunk(Struct, tag_field="object", tag="chat.completion.chunk"):
 
 @dataclass(frozen=True, slots=True)
 class ChatInput:
-    """A checked request. `max_output_tokens` is None where the client named no bound."""
+    """A checked request. `max_output_tokens` is None where the client named no bound; `ignored` are
+    the names of what was sent and has no effect."""
 
     model: str
     messages: tuple[Message, ...]
@@ -186,7 +190,31 @@ class ChatInput:
     usage_on_every_chunk: bool
     max_output_tokens: int | None
     reasoning_effort: ReasoningEffort | None
+    ignored: frozenset[str]
 
+    def ignored_by(self, model: Model) -> frozenset[str]:
+        """The names of what that model does not heed."""
+        heeded = model.reasoning or self.reasoning_effort is None
+        return self.ignored if heeded else self.ignored | {"reasoning_effort"}
+
+
+_FIELDS = frozenset(ChatBody.__struct_fields__)
+# Values of OpenAI's interface that ask for what is done here anyway.
+_DEFAULTS: dict[str, tuple[object, ...]] = {
+    "n": (1,),
+    "temperature": (1,),
+    "top_p": (1,),
+    "presence_penalty": (0,),
+    "frequency_penalty": (0,),
+    "top_logprobs": (0,),
+    "response_format": ({"type": "text"},),
+    "modalities": (["text"],),
+    "tool_choice": ("auto", "none"),
+    "function_call": ("auto", "none"),
+    "parallel_tool_calls": (True,),
+    "service_tier": ("auto", "default"),
+    "verbosity": ("medium",),
+}
 
 _decoder = msgspec.json.Decoder(ChatBody)
 
@@ -194,18 +222,25 @@ _decoder = msgspec.json.Decoder(ChatBody)
 def parse(body: bytes) -> ChatInput:
     """Check a body. Raises InvalidBody, InvalidMessages or InputTooLong."""
     data = decode(_decoder, body)
-    bounds = [n for n in (data.max_completion_tokens, data.max_tokens) if n is not None]
-    if any(bound < 1 for bound in bounds):
-        raise InvalidBody("`max_tokens` must be at least 1.")
     options = data.stream_options
     return ChatInput(
         model=data.model,
         messages=_messages(data.messages),
         stream=bool(data.stream),
         usage_on_every_chunk=bool(options and options.include_usage),
-        max_output_tokens=bounds[0] if bounds else None,
+        max_output_tokens=_output_bound(data),
         reasoning_effort=_EFFORTS.get(data.reasoning_effort or ""),
+        ignored=_ignored(data, body),
     )
+
+
+def _output_bound(data: ChatBody) -> int | None:
+    """The bound that counts: the newer name wins."""
+    bounds = {"max_completion_tokens": data.max_completion_tokens, "max_tokens": data.max_tokens}
+    for name, bound in bounds.items():
+        if bound is not None and bound < 1:
+            raise InvalidBody(f"`{name}` must be at least 1.", param=name)
+    return next((bound for bound in bounds.values() if bound is not None), None)
 
 
 def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
@@ -217,20 +252,37 @@ def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
         )
     characters = 0
     messages = []
-    for message in sent:
+    for index, message in enumerate(sent):
         if message.role not in _KNOWN_ROLES:
             raise InvalidBody(
-                "A message's `role` must be `system`, `developer`, `user`, `assistant` or `tool`."
+                "A message's `role` must be `system`, `developer`, `user`, `assistant` or `tool`.",
+                param=f"messages[{index}].role",
             )
         text = message.text
         characters += len(text)
         if characters > MAX_CHARACTERS:
             raise InputTooLong
         if "\0" in text:
-            raise InvalidBody("A message holds a NUL character; remove it.")
+            raise InvalidBody(
+                "A message holds a NUL character; remove it.", param=f"messages[{index}].content"
+            )
         role = _UPSTREAM_ROLES.get(message.role)
         if role and text:
             messages.append(Message(role, text))
-    if not any(message.role == "user" and message.text.strip() for message in messages):
+    if not any(message.role == "user" and shows_something(message.text) for message in messages):
         raise InvalidMessages
     return tuple(messages)
+
+
+def _ignored(data: ChatBody, body: bytes) -> frozenset[str]:
+    """Fields, and as `messages.image_url` or `messages.tool` the kinds of parts and messages, that
+    were sent and have no effect."""
+    names = ignored_fields(body, _FIELDS, _DEFAULTS)
+    if data.reasoning_effort and data.reasoning_effort not in _EFFORTS:
+        names.add("reasoning_effort")
+    for message in data.messages:
+        if message.role not in _UPSTREAM_ROLES:
+            names.add(f"messages.{message.role}")
+        if isinstance(message.content, list):
+            names |= {f"messages.{part.type}" for part in message.content if part.type != "text"}
+    return frozenset(names)

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from common.errors import DomainError
 from publicapi.v1.bodies import WrongShape, decode
 from publicapi.v1.errors import InputTooLong, InvalidInput, UnsupportedEncoding
+from publicapi.v1.ignored import ignored_fields
 
 MAX_INPUTS = 256
 MAX_CHARACTERS = 12_000
@@ -75,13 +76,17 @@ class EmbeddingList(Struct, tag_field="object", tag="list"):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingsInput:
-    """A checked request. `dimensions` is None for the model's own."""
+    """A checked request. `dimensions` is None for the model's own; `ignored` are the names of what
+    was sent and has no effect."""
 
     model: str
     inputs: tuple[str, ...]
     base64: bool
     dimensions: int | None
+    ignored: frozenset[str]
 
+
+_FIELDS = frozenset(EmbeddingsBody.__struct_fields__)
 
 _decoder = msgspec.json.Decoder(EmbeddingsBody)
 
@@ -96,7 +101,13 @@ def parse(body: bytes) -> EmbeddingsInput:
         raise _explained(error) from None
     inputs = (data.input,) if isinstance(data.input, str) else tuple(data.input)
     _check(inputs)
-    return EmbeddingsInput(data.model, inputs, data.encoding_format == "base64", data.dimensions)
+    return EmbeddingsInput(
+        model=data.model,
+        inputs=inputs,
+        base64=data.encoding_format == "base64",
+        dimensions=data.dimensions,
+        ignored=frozenset(ignored_fields(body, _FIELDS, {})),
+    )
 
 
 def _check(inputs: tuple[str, ...]) -> None:
@@ -105,15 +116,19 @@ def _check(inputs: tuple[str, ...]) -> None:
     if len(inputs) > MAX_INPUTS:
         raise _too_many()
     for index, text in enumerate(inputs):
+        place = f"input[{index}]" if len(inputs) > 1 else "input"
         if not text:
-            raise InvalidInput(f"Text {index} of `input` is empty.")
+            raise InvalidInput(f"Text {index} of `input` is empty.", param=place)
         if len(text) > MAX_CHARACTERS:
             raise InputTooLong(
                 f"Text {index} of `input` has {len(text):,} characters; at most "
-                f"{MAX_CHARACTERS:,} are taken. Split it."
+                f"{MAX_CHARACTERS:,} are taken. Split it.",
+                param=place,
             )
         if "\0" in text:
-            raise InvalidInput(f"Text {index} of `input` holds a NUL character; remove it.")
+            raise InvalidInput(
+                f"Text {index} of `input` holds a NUL character; remove it.", param=place
+            )
 
 
 def _too_many() -> InvalidInput:
@@ -122,13 +137,18 @@ def _too_many() -> InvalidInput:
 
 def _explained(error: WrongShape) -> DomainError:
     match error.field:
+        case "input" if error.is_missing:
+            return InvalidInput("`input` is missing: send a text or an array of texts.")
         case "input":
             return InvalidInput(
                 "`input` must be a text or an array of texts; token ids are not taken. "
-                "In LangChain set `OpenAIEmbeddings(check_embedding_ctx_length=False)`."
+                "In LangChain set `OpenAIEmbeddings(check_embedding_ctx_length=False)`.",
+                **error.extra,
             )
         case "encoding_format":
             return UnsupportedEncoding()
         case "dimensions":
-            return InvalidInput(f"`dimensions` must be from 1 to {MAX_DIMENSIONS}.")
+            return InvalidInput(
+                f"`dimensions` must be from 1 to {MAX_DIMENSIONS}.", param="dimensions"
+            )
     return error

@@ -20,12 +20,13 @@ ErrorType = Literal[
 
 
 class ErrorDetail(Struct, kw_only=True):
-    """Branch on `code`; `message` is for people. The figures are those of a 402, in US dollars."""
+    """Branch on `code`; `message` is for people. `param` is the parameter that is to blame, if it
+    is one, like `messages[3].content`. The figures are those of a 402, in US dollars."""
 
     message: str
     type: ErrorType
     code: str
-    param: None
+    param: str | None
     model_key: str | UnsetType = UNSET
     plan: str | UnsetType = UNSET
     needed_usd: float | UnsetType = UNSET
@@ -33,10 +34,17 @@ class ErrorDetail(Struct, kw_only=True):
     balance_usd: float | UnsetType = UNSET
 
 
+_FIGURES = ("model_key", "plan", "needed_usd", "afford_usd", "balance_usd")
+
+
 class ErrorAnswer(Struct):
     """The envelope of every error, also in the middle of a stream."""
 
     error: ErrorDetail
+
+
+# Whoever raises one of these names the parameter that is to blame (`param`), where it is not always
+# the same one.
 
 
 class MissingApiKey(DomainError):
@@ -123,21 +131,40 @@ _LASTING_STATUSES = frozenset({402, 403, 404})
 _LASTING = (ProviderNotAvailable, ProviderRefusesUs)
 
 
-def body(error: DomainError) -> bytes:
-    """The JSON envelope of an error, with what figures it carries."""
-    fields = ErrorDetail.__struct_fields__
+# The parameter that is always to blame.
+_PARAMS = {
+    "invalid_messages": "messages",
+    "invalid_input": "input",
+    "unsupported_encoding": "encoding_format",
+    "model_not_found": "model",
+    "model_not_allowed": "model",
+    "key_not_found": "key",
+    "provider_unavailable": "model",
+}
+# What is too long, or blocked, is what a model is given.
+_CONTENT_CODES = frozenset({"input_too_long", "content_blocked"})
+_CONTENT = {
+    "/v1/chat/completions": "messages",
+    "/v1/embeddings": "input",
+    "/v1/images/generations": "prompt",
+}
+
+
+def body(error: DomainError, path: str) -> bytes:
+    """The JSON envelope of an error of the endpoint at `path`, with what figures it carries."""
+    told = {name: error.extra.get(name) for name in _FIGURES}
     detail = ErrorDetail(
         message=error.text,
         type=error_type(error.status),
         code=error.code,
-        param=None,
-        **{
-            name: figure
-            for name, figure in error.extra.items()
-            if name in fields and figure is not None
-        },
+        param=error.extra.get("param") or _param(error.code, path),
+        **{name: figure for name, figure in told.items() if figure is not None},
     )
     return msgspec.json.encode(ErrorAnswer(detail))
+
+
+def _param(code: str, path: str) -> str | None:
+    return _CONTENT.get(path) if code in _CONTENT_CODES else _PARAMS.get(code)
 
 
 def error_type(status: int) -> ErrorType:
@@ -146,9 +173,18 @@ def error_type(status: int) -> ErrorType:
 
 
 def headers(error: DomainError) -> list[tuple[bytes, bytes]]:
-    """`Retry-After` where waiting helps, `x-should-retry: false` where nothing does."""
+    """`Retry-After` where waiting helps, `x-should-retry: false` where nothing does, and how to
+    authenticate (RFC 6750, section 3)."""
     if error.retry_after is not None:
         return [(b"retry-after", str(error.retry_after).encode())]
+    if error.status == 401:
+        return [(b"www-authenticate", _challenge(error))]
     if error.status in _LASTING_STATUSES or isinstance(error, _LASTING):
         return [(b"x-should-retry", b"false")]
     return []
+
+
+def _challenge(error: DomainError) -> bytes:
+    """A token that is wrong is told from one that is missing."""
+    wrong = "" if isinstance(error, MissingApiKey) else ', error="invalid_token"'
+    return f'Bearer realm="v1"{wrong}'.encode()

@@ -19,7 +19,7 @@ BODY_SECONDS = 30.0
 # What a script of another origin may read beside the body.
 _EXPOSED = (
     b"x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-window, "
-    b"idempotency-replayed, x-should-retry"
+    b"idempotency-replayed, x-should-retry, x-ignored-parameters"
 )
 _CORS: Headers = [
     (b"access-control-allow-origin", b"*"),
@@ -100,7 +100,7 @@ class Exchange:
 
     async def refuse(self, error: DomainError) -> None:
         """Send an error in the envelope of `/v1`."""
-        await self.respond(error.status, errors.body(error), errors.headers(error))
+        await self.respond(error.status, errors.body(error, self.path), errors.headers(error))
 
     @asynccontextmanager
     async def stream(self) -> AsyncIterator[None]:

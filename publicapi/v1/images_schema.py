@@ -7,9 +7,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from common.errors import DomainError
+from common.titles import shows_something
 from providers.types import ImageQuality, ImageSize
 from publicapi.v1.bodies import WrongShape, decode
 from publicapi.v1.errors import InputTooLong, InvalidBody
+from publicapi.v1.ignored import ignored_fields
 
 MAX_CHARACTERS = 4_000
 MAX_PICTURES = 4
@@ -113,14 +115,25 @@ def echoed(quality: ImageQuality) -> EchoedQuality:
 
 @dataclass(frozen=True, slots=True)
 class ImagesInput:
-    """A checked request."""
+    """A checked request. `ignored` are the names of what was sent and has no effect."""
 
     model: str
     prompt: str
     n: int
     size: ImageSize
     quality: ImageQuality
+    ignored: frozenset[str]
 
+
+_FIELDS = frozenset(ImagesBody.__struct_fields__)
+# Values of OpenAI's interface that ask for what is done here anyway.
+_DEFAULTS: dict[str, tuple[object, ...]] = {
+    "background": ("auto",),
+    "moderation": ("auto",),
+    "output_compression": (100,),
+    "output_format": ("png",),
+    "partial_images": (0,),
+}
 
 _decoder = msgspec.json.Decoder(ImagesBody)
 
@@ -141,24 +154,25 @@ def parse(body: bytes) -> ImagesInput:
     except WrongShape as error:
         raise _explained(error) from None
     if data.stream:
-        raise InvalidBody(_EXPLANATIONS["stream"])
-    if not data.prompt.strip():
-        raise InvalidBody("`prompt` is empty.")
+        raise InvalidBody(_EXPLANATIONS["stream"], param="stream")
+    if not shows_something(data.prompt):
+        raise InvalidBody("`prompt` is empty.", param="prompt")
     if len(data.prompt) > MAX_CHARACTERS:
         raise InputTooLong(
             f"`prompt` has {len(data.prompt):,} characters; at most {MAX_CHARACTERS:,} are taken."
         )
     if "\0" in data.prompt:
-        raise InvalidBody("`prompt` holds a NUL character; remove it.")
+        raise InvalidBody("`prompt` holds a NUL character; remove it.", param="prompt")
     return ImagesInput(
         model=data.model,
         prompt=data.prompt,
         n=data.n or 1,
         size=DEFAULT_SIZE if data.size is None or data.size == "auto" else data.size,
         quality=_QUALITIES[data.quality or "standard"],
+        ignored=frozenset(ignored_fields(body, _FIELDS, _DEFAULTS)),
     )
 
 
 def _explained(error: WrongShape) -> DomainError:
     explanation = _EXPLANATIONS.get(error.field)
-    return InvalidBody(explanation) if explanation else error
+    return InvalidBody(explanation, param=error.field) if explanation else error

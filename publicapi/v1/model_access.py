@@ -6,6 +6,8 @@ from catalog.selectors import aget_catalog
 from catalog.types import Modality, Model
 from publicapi.v1.errors import ModelNotFound
 
+MAX_SHOWN = 64  # characters of a name that nobody knows
+
 # What a model is, and where it is called. Others are not for programs, and not listed.
 _KINDS: dict[Modality, tuple[str, str]] = {
     "chat": ("a chat model", "/v1/chat/completions"),
@@ -29,7 +31,7 @@ async def find_listed(name: str) -> Model:
         raise ModelNotFound(
             f"`{name}` was retired and has no successor. `GET /v1/models` lists the models."
         )
-    raise ModelNotFound
+    raise ModelNotFound(f"There is no model `{_shown(name)}`. `GET /v1/models` lists them.")
 
 
 async def find_callable(name: str, modality: Modality, holder: KeyHolder) -> Model:
@@ -44,3 +46,9 @@ async def find_callable(name: str, modality: Modality, holder: KeyHolder) -> Mod
     if not holder.may_call(model.id):
         raise ModelNotAllowed
     return model
+
+
+def _shown(name: str) -> str:
+    """A name that a client made up, for a message: its beginning, on one line."""
+    short = name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
+    return "".join(each if each.isprintable() and each != "`" else "\ufffd" for each in short)

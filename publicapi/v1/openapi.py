@@ -8,6 +8,7 @@ from msgspec import json
 
 from common.errors import DomainError
 from common.ids import REQUEST_ID
+from publicapi.v1 import ignored
 from publicapi.v1.authentication import KEY_LIMIT
 from publicapi.v1.errors import ErrorAnswer, RateLimitExceeded, error_type
 from publicapi.v1.operations import BEFORE_THE_KEY, OPERATIONS, Operation, Parameter
@@ -74,6 +75,11 @@ def _success(operation: Operation) -> dict[str, Any]:
             "description": "There, and `true`, where the answer is that of an earlier request.",
             "schema": {"const": "true"},
         }
+        headers[ignored.HEADER] = {
+            "description": "The parameters that were sent and have no effect, sorted; there where "
+            "there are any.",
+            "schema": {"type": "string", "pattern": ignored.PATTERN},
+        }
     return {"description": operation.summary, "headers": headers, "content": content}
 
 
@@ -100,6 +106,12 @@ def _refusal(status: int, errors: list[type[DomainError]], needs_key: bool) -> d
         "description": "There, and `false`, where a repetition cannot help.",
         "schema": {"const": "false"},
     }
+    if status == 401:
+        headers["www-authenticate"] = {
+            "description": "How to authenticate (RFC 6750).",
+            "required": True,
+            "schema": {"type": "string"},
+        }
     detail = {"code": {"enum": _codes(errors)}, "type": {"const": error_type(status)}}
     return {
         "description": "\n".join(f"- `{error.code}`: {error.message}" for error in errors),

@@ -86,7 +86,7 @@ def _range(query: dict[str, list[str]]) -> tuple[date, date]:
     first = _day(query, "from", default=today.replace(day=1))
     last = _day(query, "to", default=today)
     if first > last:
-        raise InvalidRange(f"`from` ({first}) lies after `to` ({last}).")
+        raise InvalidRange(f"`from` ({first}) lies after `to` ({last}).", param="from")
     if last - first >= timedelta(days=MAX_DAYS):
         raise InvalidRange(f"A report covers at most {MAX_DAYS} days, `from` and `to` included.")
     return first, last
@@ -100,8 +100,8 @@ def _day(query: dict[str, list[str]], name: str, *, default: date) -> date:
             try:
                 return date.fromisoformat(text)
             except ValueError:
-                raise InvalidRange(f"`{name}`: there is no such day.") from None
-    raise InvalidRange(f"`{name}` is one day, written YYYY-MM-DD.")
+                raise InvalidRange(f"`{name}`: there is no such day.", param=name) from None
+    raise InvalidRange(f"`{name}` is one day, written YYYY-MM-DD.", param=name)
 
 
 def _key_id(query: dict[str, list[str]]) -> UUID | None:
@@ -122,4 +122,4 @@ def _csv(query: dict[str, list[str]]) -> bool:
             return False
         case ["csv"]:
             return True
-    raise InvalidBody("`format` is `json` or `csv`.")
+    raise InvalidBody("`format` is `json` or `csv`.", param="format")

@@ -5,6 +5,8 @@ from typing import Any
 
 import httpx
 
+from common.ids import REQUEST_ID
+
 TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -18,6 +20,21 @@ TYPES = {
     502: "api_error",
     503: "api_error",
 }
+# The parameter that is to blame, where it is one.
+PARAMS = {
+    "invalid_body": re.compile(r"None|[a-z_]+(\[\d+\]|\.[a-z_]+)*"),
+    "invalid_messages": re.compile("messages"),
+    "invalid_input": re.compile(r"input(\[\d+\])*|dimensions"),
+    "input_too_long": re.compile(r"messages|input(\[\d+\])?|prompt"),
+    "content_blocked": re.compile("messages|prompt"),
+    "unsupported_encoding": re.compile("encoding_format"),
+    "invalid_range": re.compile("None|from|to"),
+    "model_not_found": re.compile("model"),
+    "model_not_allowed": re.compile("model"),
+    "key_not_found": re.compile("key"),
+    "provider_unavailable": re.compile("model"),
+}
+NO_PARAM = re.compile("None")
 RATE_HEADERS = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-window")
 
 
@@ -31,12 +48,14 @@ def refusal(
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/json"
     assert response.headers["access-control-allow-origin"] == "*"
-    assert re.fullmatch(r"req_[0-9a-f]{32}", response.headers["x-request-id"])
+    assert REQUEST_ID.fullmatch(response.headers["x-request-id"])
+    assert ("www-authenticate" in response.headers) == (status == 401)
     assert [name in response.headers for name in RATE_HEADERS] == [keyed] * 3
     body = response.json()
     assert list(body) == ["error"]
     error: dict[str, Any] = body["error"]
-    assert (error["code"], error["type"], error["param"]) == (code, TYPES[status], None)
+    assert (error["code"], error["type"]) == (code, TYPES[status])
+    assert PARAMS.get(code, NO_PARAM).fullmatch(str(error["param"])), error
     assert isinstance(error["message"], str)
     assert error["message"]
     return error

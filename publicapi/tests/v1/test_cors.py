@@ -19,6 +19,7 @@ EXPOSED = {
     "x-ratelimit-window",
     "idempotency-replayed",
     "x-should-retry",
+    "x-ignored-parameters",
 }
 
 

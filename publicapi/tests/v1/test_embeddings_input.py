@@ -129,12 +129,20 @@ def test_a_model_that_is_no_name_is_refused(alice: Customer, fields: dict[str, A
     assert "model" in refused(alice, "invalid_body", **fields)
 
 
-@pytest.mark.parametrize("missing", ["model", "input"])
-def test_a_field_that_is_missing_is_named(alice: Customer, missing: str) -> None:
-    body = {"model": EMBEDDING, "input": "text"}
-    del body[missing]
-    error = refusal(alice.post(EMBEDDINGS, json=body), 400, "invalid_body")
-    assert missing in error["message"]
+def test_a_model_that_is_missing_is_named(alice: Customer) -> None:
+    error = refusal(alice.post(EMBEDDINGS, json={"input": "text"}), 400, "invalid_body")
+    assert "model" in error["message"]
+    assert error["param"] == "model"
+
+
+@pytest.mark.parametrize("body", [{}, {"input": None}], ids=["missing", "null"])
+def test_an_input_that_is_missing_is_told_in_one_way(
+    alice: Customer, body: dict[str, None]
+) -> None:
+    response = alice.post(EMBEDDINGS, json={"model": EMBEDDING, **body})
+    error = refusal(response, 400, "invalid_input")
+    assert error["message"] == "`input` is missing: send a text or an array of texts."
+    assert error["param"] == "input"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 1_000_000], ids=len)

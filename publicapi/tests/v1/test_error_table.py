@@ -198,7 +198,8 @@ def test_403_account_disabled(alice: Customer, ask: Ask) -> None:
 
 @each_call
 @pytest.mark.parametrize(
-    ("model", "said"), [("no-such-model", "no such model"), ("dall-e-3", "`dall-e-3` was retired")]
+    ("model", "said"),
+    [("no-such-model", "`no-such-model`"), ("dall-e-3", "`dall-e-3` was retired")],
 )
 def test_404_model_not_found(alice: Customer, ask: Ask, model: str, said: str) -> None:
     """404 | model_not_found | unknown or retired model"""

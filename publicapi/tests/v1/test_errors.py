@@ -235,6 +235,8 @@ def test_what_is_no_chat_model_is_not_found(alice: Customer, model: str) -> None
     ("path", "hint"),
     [
         ("/v1/responses", "POST /v1/chat/completions"),
+        ("/v1/responses", "pydantic-ai: `OpenAIChatModel`"),
+        ("/v1/responses", "openai-agents: `OpenAIChatCompletionsModel`"),
         ("/v1/completions", "POST /v1/chat/completions"),
         ("/v1/messages", "POST /v1/chat/completions"),
         ("/v1", "GET /v1/models"),

@@ -91,7 +91,7 @@ def test_a_wrong_value_is_seen(name: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("code", "out_of_money"), ("type", "api_error"), ("message", None), ("param", "model")],
+    [("code", "out_of_money"), ("type", "api_error"), ("message", None), ("param", 5)],
 )
 def test_an_error_that_is_not_published_is_seen(name: str, value: object) -> None:
     with pytest.raises(jsonschema_rs.ValidationError):
