@@ -5,6 +5,9 @@ from typing import Any
 from common.errors import Conflict, DomainError, Forbidden, ValidationFailed
 from common.money import usd, usd_text
 
+# Seconds after which calls that run now may have ended: most take less.
+RUNNING_CALLS_RETRY = 10
+
 
 class PaymentRequired(DomainError):
     """A 402. On `/api` its detail always has the same six fields, null where they are moot, and
@@ -36,17 +39,22 @@ class PaymentRequired(DomainError):
 
 
 class InsufficientBalance(PaymentRequired):
+    """Less than a cent is left of allowance and balance together: no smaller request helps."""
+
     code = "insufficient_balance"
-    message = "The plan's allowance for this model is spent and the balance is empty. Top up."
+    message = (
+        "Less than a cent is left for this model, of the plan's allowance, if it has one, and of "
+        "the balance together. Top up, or choose a model that your plan still covers."
+    )
 
 
 class InsufficientForRequest(PaymentRequired):
-    """`afford_usd`: what allowance and balance cover together."""
+    """`afford_usd`: what is left of allowance and balance together, a cent or more."""
 
     code = "insufficient_for_request"
     message = (
-        "The allowance and balance that remain do not cover this request. "
-        "Ask for less, choose a cheaper model, or top up."
+        "What is left for this model, of the plan's allowance, if it has one, and of the balance "
+        "together, does not cover this request. Ask for less, choose a cheaper model, or top up."
     )
 
 
@@ -192,14 +200,25 @@ class UnknownPlan(ValidationFailed):
 
 
 class UsageExceedsPlan(Conflict):
-    """`model_key`: the model that was used most beyond it."""
+    """`model_key`: the model that was used most beyond it. With `retry_after` it is only running
+    calls that hold too much of it."""
 
     code = "usage_exceeds_plan"
     message = "More of a model was used this month than that plan includes."
 
-    def __init__(self, model_key: str) -> None:
-        super().__init__(
+    @classmethod
+    def by_usage(cls, model_key: str) -> "UsageExceedsPlan":
+        return cls(
             f"More of {model_key} was used this month than that plan includes. "
             "Change the plan on the first of next month (UTC).",
+            model_key=model_key,
+        )
+
+    @classmethod
+    def by_running_calls(cls, model_key: str) -> "UsageExceedsPlan":
+        return cls(
+            f"Running calls hold more of {model_key} than that plan includes. Try again when they "
+            "have ended.",
+            retry_after=RUNNING_CALLS_RETRY,
             model_key=model_key,
         )

@@ -110,5 +110,7 @@ def _current_ids(names: Iterable[str]) -> list[str]:
         model = catalog.find(name)
         if model is None:
             raise ValidationFailed.of("allowed_models", f"There is no model named {name!r}.")
+        if not model.is_public:
+            raise ValidationFailed.of("allowed_models", f"{name!r} is not offered under /v1.")
         ids[model.id] = None
     return list(ids)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from accounts.models import User
 from billing.errors import InsufficientBalance, InsufficientForRequest, PaymentRequired
 from billing.selectors.standing import get_standing
-from common.money import usd
+from common.money import NUSD_PER_CENT, usd
 
 
 class Payment(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Purse(Struct):
             "balance": self.available,
             "needed": payment.total,
         }
-        if afford == 0:
+        if afford < NUSD_PER_CENT:
             return InsufficientBalance(**payer)
         return InsufficientForRequest(**payer, afford_usd=usd(afford))
 

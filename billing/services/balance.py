@@ -132,7 +132,9 @@ def _check_plan(outcome: str, plan: str, model: str) -> None:
         case "unknown":
             raise UnknownPlan.of("plan", f"There is no plan named {plan!r}.")
         case "exceeded":
-            raise UsageExceedsPlan(model)
+            raise UsageExceedsPlan.by_usage(model)
+        case "in_flight":
+            raise UsageExceedsPlan.by_running_calls(model)
         case "by_contract":
             raise PlanByContract
         case "idempotency_mismatch":

@@ -7,6 +7,8 @@
 --   free_limit free_model_locked
 -- Amounts in nano-USD: needed = what the hold takes (plan part at cost, rest at 2x), afford = what
 -- is there for it, balance = free balance. free_limit also says used and reset_at.
+-- insufficient_balance: what is there is less than a cent; insufficient_for_request: it is more, and
+-- less than this request needs.
 --
 -- p_free_window: a message of the web app's chat. On the free plan, as it is now, one of the ten per
 -- model and 4 hours pays for it, whatever the balance; on other plans it is a call like any other.
@@ -118,8 +120,9 @@ BEGIN
         needed := v_hold_plan + v_hold_balance;
         afford := greatest(0, coalesce(a.granted - a.used - a.held, 0)) + balance;
         IF v_hold_balance > balance THEN
-            verdict := CASE afford WHEN 0 THEN 'insufficient_balance'
-                                   ELSE 'insufficient_for_request' END;
+            -- Less than a cent is what no top-up is as small as: there is nothing to ask less of.
+            verdict := CASE WHEN afford < 10000000 THEN 'insufficient_balance'
+                            ELSE 'insufficient_for_request' END;
             RETURN;
         END IF;
         UPDATE billing_allowance SET held = held + v_hold_plan

@@ -60,8 +60,8 @@ END $$;
 
 -- Put an account on another plan, from now on; this month's allowances take the new plan's size.
 -- outcome: 'done', 'same' (it is on that plan), 'unknown' (account or plan), or, unless p_forced,
--- 'exceeded': more of the model that is named was used this month, or is held, than the new plan
--- grants of it.
+-- 'exceeded': more of the model that is named was used this month than the new plan grants of it;
+-- 'in_flight': not yet, but running calls hold so much of it that it may become more.
 DROP FUNCTION IF EXISTS money_change_plan(uuid, text);
 CREATE OR REPLACE FUNCTION money_change_plan(
     p_account uuid, p_plan text, p_forced boolean, OUT outcome text, OUT model text)
@@ -75,12 +75,14 @@ BEGIN
     END IF;
     IF v_plan = p_plan THEN outcome := 'same'; RETURN; END IF;
     IF NOT p_forced THEN
-        SELECT a.model_id INTO model FROM billing_allowance a,
+        SELECT a.model_id, CASE WHEN g.granted < least(a.granted, a.used) THEN 'exceeded'
+                                ELSE 'in_flight' END
+        INTO model, outcome FROM billing_allowance a,
              LATERAL (SELECT coalesce(granted_allowance(p_account, p_plan, a.model_id), 0)) g(granted)
         WHERE a.account_id = p_account AND a.month = money_month()
           AND g.granted < least(a.granted, a.used + a.held)
-        ORDER BY a.used + a.held - g.granted DESC LIMIT 1;
-        IF FOUND THEN outcome := 'exceeded'; RETURN; END IF;
+        ORDER BY g.granted < least(a.granted, a.used) DESC, a.used + a.held - g.granted DESC LIMIT 1;
+        IF FOUND THEN RETURN; END IF;
     END IF;
     UPDATE billing_subscription SET plan_id = p_plan, started_at = money_now()
     WHERE account_id = p_account;

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 from billing.types import ChargeStatus, HoldRequest, Once
+from common.money import NUSD_PER_CENT
 
 LEASE = timedelta(seconds=30)
 UNKNOWN_FOR = timedelta(seconds=15)
@@ -278,7 +279,8 @@ class Account:
         from_plan = min(left, request.worst_cost)
         from_balance = 2 * (request.worst_cost - from_plan)
         if from_balance > funds:
-            code = "insufficient_for_request" if left + funds else "insufficient_balance"
+            is_nothing = left + funds < NUSD_PER_CENT
+            code = "insufficient_balance" if is_nothing else "insufficient_for_request"
             return Answer(code, from_plan + from_balance, left + funds, funds)
         self._admit(request, process, now, from_plan, from_balance)
         return Answer("held")

@@ -10,6 +10,7 @@ from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN, live_owner, new_account, release_all
 from common.ids import uuid7
+from common.money import NUSD_PER_CENT
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -58,10 +59,10 @@ def test_what_running_calls_hold_is_not_in_it() -> None:
 def test_nothing_at_all_is_another_refusal_than_too_little() -> None:
     alice = new_account(balance=0)
     nothing = get_purse(alice).refusal_of(BALANCE_ONLY, 1)
-    balance.topup(operation_id=uuid7(), account=alice, amount=1)
-    too_little = get_purse(alice).refusal_of(BALANCE_ONLY, 1)
+    balance.topup(operation_id=uuid7(), account=alice, amount=NUSD_PER_CENT)
+    too_little = get_purse(alice).refusal_of(BALANCE_ONLY, NUSD_PER_CENT)
 
     assert isinstance(nothing, InsufficientBalance)
     assert too_little is not None
-    assert (too_little.code, too_little.extra["afford_usd"]) == ("insufficient_for_request", 1e-9)
+    assert (too_little.code, too_little.extra["afford_usd"]) == ("insufficient_for_request", 0.01)
     assert get_purse(alice).refusal_of(BALANCE_ONLY, 0) is None

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from msgspec.structs import replace
 
 from accounts.models import User
-from billing.errors import InsufficientForRequest
+from billing.errors import InsufficientBalance
 from billing.services import charges
 from billing.tests import bank
 from billing.types import Ending, HoldRequest
@@ -41,7 +41,7 @@ async def test_a_refusal_in_a_batch_concerns_its_call_alone() -> None:
     )
 
     assert outcomes[0] is None
-    assert isinstance(outcomes[1], InsufficientForRequest)
+    assert isinstance(outcomes[1], InsufficientBalance)
     assert outcomes[2] is None
     assert (await _wallet(rich)).held == 400
     await _release_all(rich)
@@ -113,7 +113,7 @@ async def test_two_calls_of_one_account_in_a_batch_see_each_other() -> None:
         return_exceptions=True,
     )
 
-    assert [type(outcome) for outcome in outcomes] == [type(None), InsufficientForRequest]
+    assert [type(outcome) for outcome in outcomes] == [type(None), InsufficientBalance]
     await _release_all(alice)
 
 

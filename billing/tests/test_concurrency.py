@@ -63,7 +63,7 @@ def test_a_hold_that_waited_sees_what_the_one_before_it_committed() -> None:
         wait_until_blocked(first)
         first.execute("COMMIT")
 
-        assert waiting.result() == "insufficient_for_request"
+        assert waiting.result() == "insufficient_balance"
 
 
 def test_a_domain_row_locked_around_a_hold_beside_a_settle_does_not_deadlock() -> None:

@@ -93,7 +93,7 @@ def test_a_contract_that_grows_in_mid_month_grants_the_difference_at_once() -> N
 
     balance.set_contract(account=alice, model_id=IN_PLAN, granted=130)
 
-    assert hold(alice, 31, owner=live_owner(), model=IN_PLAN)[0] == "insufficient_for_request"
+    assert hold(alice, 31, owner=live_owner(), model=IN_PLAN)[0] == "insufficient_balance"
     settle(hold(alice, 30, owner=live_owner(), model=IN_PLAN)[1], 30)
     assert _allowance(alice) == (130, 130)
 

@@ -4,8 +4,10 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from accounts.models import User
-from billing.models import Allowance, LedgerEntry
+from billing.models import Allowance, LedgerEntry, PlanAllowance
+from billing.selectors.affordability import get_purse
 from billing.tests.bank import (
+    BALANCE_ONLY,
     IN_PLAN,
     charge_of,
     expire,
@@ -17,6 +19,7 @@ from billing.tests.bank import (
     settle,
     wallet_of,
 )
+from common.money import NUSD_PER_CENT
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -83,13 +86,37 @@ def test_a_call_that_held_balance_is_paid_by_allowance_that_came_free_meanwhile(
 
 
 def test_a_call_that_allowance_and_balance_cannot_cover_is_refused() -> None:
-    alice = new_account(balance=100)
+    alice = new_account(balance=2 * NUSD_PER_CENT)
     owner = live_owner()
 
-    assert hold(alice, 51, owner=owner)[0] == "insufficient_for_request"
-    assert hold(alice, 50, owner=owner)[0] == "held"
+    assert hold(alice, NUSD_PER_CENT + 1, owner=owner)[0] == "insufficient_for_request"
+    assert hold(alice, NUSD_PER_CENT, owner=owner)[0] == "held"
     assert hold(alice, 1, owner=owner)[0] == "insufficient_balance"
     release_all(alice)
+
+
+@pytest.mark.parametrize(
+    ("left", "verdict"),
+    [
+        (0, "insufficient_balance"),
+        (NUSD_PER_CENT - 1, "insufficient_balance"),
+        (NUSD_PER_CENT, "insufficient_for_request"),
+    ],
+)
+@pytest.mark.parametrize("model", [BALANCE_ONLY, IN_PLAN])
+def test_less_than_a_cent_of_both_together_is_too_low_for_any_request(
+    left: int, verdict: str, model: str
+) -> None:
+    """Whether it is left of the allowance or of the balance."""
+    granted = PlanAllowance.objects.filter(plan_id="max", model_id=IN_PLAN).get().granted
+    alice = new_account(balance=left if model == BALANCE_ONLY else 0)
+    if model == IN_PLAN:
+        settle(hold(alice, granted - left, owner=live_owner(), model=model)[1], granted - left)
+
+    assert hold(alice, NUSD_PER_CENT + 1, owner=live_owner(), model=model)[0] == verdict
+    refusal = get_purse(alice).refusal_of(model, NUSD_PER_CENT + 1)
+    assert refusal is not None
+    assert refusal.code == verdict
 
 
 def test_a_charge_is_resolved_at_most_once() -> None:

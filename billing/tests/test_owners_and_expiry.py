@@ -194,7 +194,7 @@ def test_nothing_lapses_in_the_first_minute_after_the_server_came_up() -> None:
         cursor.execute("SET platform.startup_grace = '1 hour'")
         try:
             sweeps.expire_lapsed_charges()
-            assert hold(alice, 450, owner=live_owner())[0] == "insufficient_for_request"
+            assert hold(alice, 450, owner=live_owner())[0] == "insufficient_balance"
         finally:
             cursor.execute("RESET platform.startup_grace")
 

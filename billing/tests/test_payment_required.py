@@ -80,12 +80,12 @@ def test_insufficient_for_request_says_what_can_be_afforded() -> None:
 
 
 def test_the_balance_of_a_402_is_what_no_running_call_holds() -> None:
-    alice = new_account(plan="max", balance=100)
-    assert begin(alice, BALANCE_ONLY, 30).status_code == 200
+    alice = new_account(plan="max", balance=100_000_000)
+    assert begin(alice, BALANCE_ONLY, 30_000_000).status_code == 200
 
-    refused = detail(begin(alice, BALANCE_ONLY, 30), "afford_usd")
+    refused = detail(begin(alice, BALANCE_ONLY, 30_000_000), "afford_usd")
 
-    assert (refused["balance_usd"], refused["afford_usd"]) == (0.00000004, 0.00000004)
+    assert (refused["balance_usd"], refused["afford_usd"]) == (0.04, 0.04)
     release_all(alice)
 
 

@@ -110,15 +110,34 @@ def test_a_smaller_plan_is_refused_where_more_was_used_than_it_grants() -> None:
         balance.change_plan(account=alice, plan="starter")
 
     assert refused.value.extra["model_key"] == OTHER_IN_PLAN
+    assert "first of next month" in refused.value.text
+    assert refused.value.retry_after is None
     assert plan_of(alice) == "max"
+
+
+def test_what_was_used_is_told_before_what_is_held() -> None:
+    """Waiting for the call would not help."""
+    alice = new_account(plan="max", balance=0)
+    use(alice, granted("starter") + 1)
+    held = granted("starter", OTHER_IN_PLAN) + 100
+    _, charge = hold(alice, held, owner=live_owner(), model=OTHER_IN_PLAN)
+
+    with pytest.raises(UsageExceedsPlan) as refused:
+        balance.change_plan(account=alice, plan="starter")
+
+    assert (refused.value.extra["model_key"], refused.value.retry_after) == (IN_PLAN, None)
+    release(charge)
 
 
 def test_what_a_running_call_holds_counts_as_used() -> None:
     alice = new_account(plan="max", balance=0)
     _, charge = hold(alice, granted("starter") + 1, owner=live_owner(), model=IN_PLAN)
 
-    with pytest.raises(UsageExceedsPlan):
+    with pytest.raises(UsageExceedsPlan) as refused:
         balance.change_plan(account=alice, plan="starter")
+    assert "Try again when they have ended." in refused.value.text
+    assert refused.value.retry_after == 10
+    assert refused.value.extra["model_key"] == IN_PLAN
     settle(charge, 1)
     balance.change_plan(account=alice, plan="starter")
 
@@ -197,7 +216,7 @@ def test_a_plan_change_that_waited_for_a_hold_sees_what_it_holds() -> None:
         wait_until_blocked(pump)
         pump.execute("COMMIT")
 
-        assert waiting.result() == ("exceeded", IN_PLAN)
+        assert waiting.result() == ("in_flight", IN_PLAN)
     release(charge)
 
 

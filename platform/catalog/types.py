@@ -42,6 +42,10 @@ class SpeechPrice:
 Price = TokenPrice | ImagePrice | SpeechPrice
 
 
+# What `/v1` has endpoints for.
+PUBLIC_MODALITIES: frozenset[Modality] = frozenset({"chat", "image", "embedding"})
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     id: str
@@ -62,6 +66,11 @@ class Model:
     free: bool
     created: int
     price: Price
+
+    @property
+    def is_public(self) -> bool:
+        """Is it on offer to programs, under `/v1`?"""
+        return self.modality in PUBLIC_MODALITIES
 
 
 @dataclass(frozen=True, slots=True)

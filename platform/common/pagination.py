@@ -15,6 +15,7 @@ from rest_framework.utils.urls import remove_query_param, replace_query_param
 from common.errors import ValidationFailed
 
 MAX_LIMIT = 100
+_VERSION = 7  # of the UUIDs that rows have
 
 # The values of a row's fields that a list is ordered by.
 Values = tuple[Any, ...]
@@ -114,8 +115,9 @@ class NewestFirst(BasePagination):
         return self._place_of(queryset, _id(before, "before"), "before")
 
     def _place_of(self, queryset: QuerySet[Any], row_id: uuid.UUID, name: str) -> Values:
-        """Where that row stands in the order."""
-        if self._is_by_key:
+        """Where that row stands in the order. The id of a row that was deleted is as good as ever
+        where it is the order; an id that never was one of ours is none anywhere."""
+        if self._is_by_key and row_id.version == _VERSION:
             return (row_id,)
         place: Values | None = queryset.filter(pk=row_id).values_list(*self._order).first()
         if place is None:
@@ -176,7 +178,9 @@ def read_limit(text: str | None) -> int:
     except ValueError:
         limit = 0
     if limit < 1:
-        raise ValidationFailed.of("limit", "A limit is a whole number from 1 to 100.")
+        raise ValidationFailed.of(
+            "limit", f"A limit is a whole number, at least 1. More than {MAX_LIMIT} is {MAX_LIMIT}."
+        )
     return min(limit, MAX_LIMIT)
 
 

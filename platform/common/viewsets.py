@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from rest_framework import viewsets
+from rest_framework import status, viewsets
 from rest_framework.response import Response
 
 from common.revalidation import revalidated
@@ -27,3 +27,7 @@ class ViewSet(viewsets.ViewSet):
         self.request.parser_context.clear()
         vars(self).clear()
         return answer
+
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        """The methods are in the header `Allow`; the rest is in `/openapi.json`."""
+        return Response(status=status.HTTP_204_NO_CONTENT)

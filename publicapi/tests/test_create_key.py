@@ -152,6 +152,15 @@ def test_any_other_list_of_models_is_refused(alice_on_max: Persona, models: Any)
     assert response.json()["errors"][0]["loc"][0] == "allowed_models"
 
 
+@pytest.mark.parametrize("model", ["gpt-transcribe", "nova-3"])
+def test_a_model_that_v1_does_not_have_is_refused_by_name(
+    alice_on_max: Persona, model: str
+) -> None:
+    response = create(alice_on_max, allowed_models=["gpt-6-luna", model])
+    assert response.status_code == 422
+    assert response.json()["detail"] == f"allowed_models: '{model}' is not offered under /v1."
+
+
 def test_a_list_that_is_too_long_is_not_looked_into(alice_on_max: Persona) -> None:
     response = create(alice_on_max, allowed_models=[5] * 100_000)
     assert response.json()["errors"] == [

@@ -8,7 +8,7 @@ from publicapi.v1.errors import ModelNotFound
 
 MAX_SHOWN = 64  # characters of a name that nobody knows
 
-# What a model is, and where it is called. Others are not for programs, and not listed.
+# What a model is, and where it is called.
 _KINDS: dict[Modality, tuple[str, str]] = {
     "chat": ("a chat model", "/v1/chat/completions"),
     "image": ("an image model", "/v1/images/generations"),
@@ -16,16 +16,11 @@ _KINDS: dict[Modality, tuple[str, str]] = {
 }
 
 
-def is_listed(model: Model) -> bool:
-    """Is it on offer in `/v1`?"""
-    return model.modality in _KINDS
-
-
 async def find_listed(name: str) -> Model:
     """The model of that id or legacy alias. Raises ModelNotFound."""
     catalog = await aget_catalog()
     model = catalog.find(name)
-    if model is not None and is_listed(model):
+    if model is not None and model.is_public:
         return model
     if name in catalog.retired:
         raise ModelNotFound(

@@ -12,7 +12,7 @@ from catalog.types import ImagePrice, Model, Price, TokenPrice
 from common.money import usd
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange
-from publicapi.v1.model_access import find_listed, is_listed
+from publicapi.v1.model_access import find_listed
 from publicapi.v1.models_schema import (
     Capabilities,
     ImagePricing,
@@ -30,7 +30,7 @@ _MICRO = 1_000_000
 async def list_models(exchange: Exchange) -> None:
     """Every model on offer; a key adds what it may call and what its plan includes."""
     holder = await _optional_holder(exchange)
-    models = [model for model in (await aget_catalog()).models.values() if is_listed(model)]
+    models = [model for model in (await aget_catalog()).models.values() if model.is_public]
     included = await _included(holder)
     answer = ModelList([_row(model, holder, included) for model in models])
     if holder:

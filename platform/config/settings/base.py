@@ -235,6 +235,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["common.api.StrictJSONParser"],
     "EXCEPTION_HANDLER": "common.api.exception_handler",
     "DEFAULT_SCHEMA_CLASS": "common.openapi.ApiSchema",
+    # What it would tell of a view is what its docstring says to us.
+    "DEFAULT_METADATA_CLASS": None,
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
     "DATETIME_FORMAT": ISO_UTC,
@@ -249,6 +251,8 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "PATH_CONVERTER_OVERRIDES": {"message": MESSAGE_ID_SCHEMA},
     "SCHEMA_PATH_PREFIX": "/api",
+    # `minLength: 1` of texts that must not be empty.
+    "ENFORCE_NON_BLANK_FIELDS": True,
     # Choices of several fields of one name.
     "ENUM_NAME_OVERRIDES": {
         "CardKindEnum": "council.models.Card.Kind",
