@@ -220,5 +220,10 @@ def _usage(usage: ChargeUsage) -> dict[str, Any]:
     }
 
 
+def conversation_in_event(conversation: Conversation) -> dict[str, Any]:
+    """As a list shows it."""
+    return _ConversationSerializer().to_representation(conversation)
+
+
 def message_in_event(state: MessageState) -> dict[str, Any]:
     return MessageInEventSerializer().to_representation(state)

@@ -14,6 +14,7 @@ from accounts.models import User
 from accounts.services.users import lock_user
 from common.errors import NotFound
 from common.ids import uuid7
+from conversations import user_events
 from conversations.errors import (
     SpaceNotFound,
     TooManyConversations,
@@ -21,10 +22,13 @@ from conversations.errors import (
 )
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.beginnings import beginning_of
+from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import id_of
 from conversations.services.locks import lock_conversation, lock_conversations, lock_space
 from conversations.services.messages import release_uploads, stop_replies
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
+from events.services import tell_user
+from events.types import NewEvent
 
 _DAY = timedelta(days=1)
 _USERS = Conversation.TitleSource.USER
@@ -62,6 +66,7 @@ def create(
     if title:
         conversation.title, conversation.title_source = title, _USERS
     conversation.save(force_insert=True)
+    _tell(user, user_events.created(get_conversation(user, conversation.pk)))
     return conversation
 
 
@@ -88,6 +93,7 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
         conversation.leaf_id = id_of(conversation, "active_leaf_id", changes["active_leaf_id"])
     if changes:
         conversation.save()
+        _tell(user, user_events.updated(get_conversation(user, conversation_id)))
 
 
 def delete(*, user: User, conversation_id: UUID) -> None:
@@ -107,7 +113,14 @@ def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
     uploads = set(attached.values_list("upload", flat=True))
     Conversation.objects.filter(pk__in=found).delete()
     release_uploads(uploads)
+    if found:
+        _tell(user, *map(user_events.deleted, found))
     return found
+
+
+def _tell(user: User, *events: NewEvent) -> None:
+    """The last statement, whose lock all other changes of the user's wait for."""
+    tell_user(user_id=user.pk, events=events)
 
 
 def _check_room(user: User) -> None:

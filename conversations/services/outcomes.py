@@ -14,13 +14,13 @@ from billing.services import endings
 from billing.types import Ending, Resolution
 from common.errors import DomainError
 from common.ids import uuid7
-from conversations import events
+from conversations import events, user_events
 from conversations.models import Conversation, Message
 from conversations.selectors.messages import spoken, state_of
 from conversations.serializers import message_in_event
 from events.selectors import list_data
 from events.services import append
-from events.types import NewEvent
+from events.types import NewEvent, ToUser
 from inference.errors import CallCancelled, CallInterrupted, error_of, failure_of
 from jobs import services as jobs
 from jobs.models import Job
@@ -128,9 +128,19 @@ def _finish(
         _write(message, said)
     told = None if message is None else _told(message)
     if is_due:
-        untold = () if message is None else said.untold
-        append(stream_id=reply_id, events=[*untold, events.ended(told)])
+        _tell_end(reply_id, message, told, said)
     return told
+
+
+def _tell_end(
+    reply_id: UUID, message: Message | None, told: dict[str, Any] | None, said: Said
+) -> None:
+    """To the reply's readers, and to all devices of its user."""
+    if message is None:
+        append(stream_id=reply_id, events=[events.ended(told)])
+        return
+    to_user = ToUser(message.account_id, [user_events.reply_ended(message)])
+    append(stream_id=reply_id, events=[*said.untold, events.ended(told)], to_user=to_user)
 
 
 def _is_open(reply_id: UUID, message: Message | None) -> bool:

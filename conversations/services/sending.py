@@ -16,6 +16,7 @@ from billing.services import named
 from billing.services.holds import hold
 from billing.types import Once
 from common.ids import uuid7
+from conversations import user_events
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import ONE_MESSAGE_OF_AN_ID, Attachment, Conversation, Message
 from conversations.selectors.beginnings import beginning
@@ -170,9 +171,10 @@ def _write(
         status=Message.Status.RUNNING,
         context=draft.context.report,
     )
-    _move_on(conversation, draft, reply)
+    title = _move_on(conversation, draft, reply)
     job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)
-    open_stream(stream_id=reply_id, kind=STREAM, account=user)
+    began = user_events.reply_began(conversation.pk, title, reply)
+    open_stream(stream_id=reply_id, kind=STREAM, account=user, told=[began])
     return Begun(reply=reply, question=question, call=call, job=job, is_first=is_first)
 
 
@@ -193,9 +195,10 @@ def _say(conversation: Conversation, draft: Draft) -> Message:
     return message
 
 
-def _move_on(conversation: Conversation, draft: Draft, reply: Message) -> None:
-    """Count what is new, and show it."""
+def _move_on(conversation: Conversation, draft: Draft, reply: Message) -> str:
+    """Count what is new, and show it. Returns the conversation's title."""
     messages, characters = _counted(draft)
+    title = conversation.title
     changes: dict[str, Any] = {
         "leaf": reply,
         "messages_count": F("messages_count") + messages,
@@ -204,8 +207,9 @@ def _move_on(conversation: Conversation, draft: Draft, reply: Message) -> None:
         "updated_at": Now(),
     }
     if _is_untitled(conversation) and not conversation.title:
-        changes["title"] = beginning(draft.content, draft.uploads)
+        title = changes["title"] = beginning(draft.content, draft.uploads)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
+    return title
 
 
 def _counted(draft: Draft) -> tuple[int, int]:

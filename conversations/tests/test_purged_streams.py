@@ -15,6 +15,7 @@ from conversations.tests import hand
 from conversations.tests.rows import talk
 from events.models import Event, Stream
 from events.services import open_stream
+from events.tests.streams import session_streams
 from jobs.models import Job
 from tests.personas import new_user
 
@@ -38,7 +39,7 @@ def test_logs_of_replies_go_some_minutes_after_the_end(user: User) -> None:
         call.settle("Deep.")
         age(call.id, minutes)
     purge_ended_streams()
-    kept = Stream.objects.filter(account=user).values_list("pk", flat=True)
+    kept = session_streams(user).values_list("pk", flat=True)
     assert set(kept) == {running.id, fresh.id}
     assert not Event.objects.filter(stream=old.id).exists()
     assert Message.objects.get(pk=old.id).content == "Deep."

@@ -83,6 +83,12 @@ def summaries_of(user: User, sessions: Sequence[Session]) -> list[SessionSummary
     ]
 
 
+def summary_of(session: Session) -> SessionSummary:
+    """One council as a list shows it, as the transaction sees it."""
+    [summary] = summaries_of(session.account, [session])
+    return summary
+
+
 def get_session(user: User, session_id: UUID) -> SessionState:
     """All of a council, as of one moment. Raises NotFound.
 

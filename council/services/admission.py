@@ -11,7 +11,7 @@ from common.errors import DomainError
 from council.models import Status, Turn, Version
 from council.prompts import messages_for
 from council.services import outcomes
-from events.services import append
+from council.services.log import tell
 from inference.bounds import chat_cost, input_bound, output_bound
 from inference.errors import ProviderNotAvailable
 from jobs.errors import TooManyRuns
@@ -69,4 +69,4 @@ def admit(*, user: User, turn: Turn, least: int) -> None:
         # What the user can do something about (402) comes before what they cannot (503).
         raise min(refused.values(), key=lambda refusal: refusal.status)
     told = outcomes.call_off(session=turn.session, failures=refused)
-    append(stream_id=turn.session_id, events=told)
+    tell(session=turn.session, events=told)

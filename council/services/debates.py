@@ -15,9 +15,9 @@ from council.selectors.choices import finished_cards
 from council.services import generations
 from council.services import rounds as debate_rounds
 from council.services.locks import lock_session
+from council.services.log import tell
 from council.services.sessions import changes
 from council.types import MAX_ROUNDS, MAX_VERSIONS
-from events.services import append
 
 
 @transaction.atomic
@@ -56,7 +56,7 @@ def debate(
         *debate_rounds.begin(turn=turn, cards=cards),
         *changes(session=session),
     ]
-    append(stream_id=session.pk, events=told)
+    tell(session=session, events=told)
     return turn
 
 

@@ -13,9 +13,9 @@ from council.selectors.cards import current_of
 from council.selectors.choices import finished_cards
 from council.services import generations, syntheses
 from council.services.locks import lock_session
+from council.services.log import tell
 from council.services.sessions import changes, check_room
 from council.types import MergeMode
-from events.services import append
 from events.types import USER
 
 # What these do is in the instructions.
@@ -61,7 +61,7 @@ def merge(
         events.merge_event("started", turn, card, USER),
         *changes(session=session),
     ]
-    append(stream_id=session.pk, events=told)
+    tell(session=session, events=told)
     return card
 
 

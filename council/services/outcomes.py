@@ -21,8 +21,8 @@ from council.selectors.cards import spoken
 from council.services import restorations, rounds, syntheses
 from council.services.generations import refresh
 from council.services.locks import lock_generation
+from council.services.log import tell
 from events.selectors import get_last_seq
-from events.services import append
 from events.types import SYSTEM, NewEvent
 from inference.errors import (
     CallCancelled,
@@ -103,7 +103,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
         generation.first_seq = get_last_seq(session.pk)
         generation.save(update_fields=["status", "first_seq"])
         card.current = version
-        append(stream_id=session.pk, events=[events.card_event("started", session, card)])
+        tell(session=session, events=[events.card_event("started", session, card)])
     return Prepared(version, model, messages_for(session, card, version), _revised_by(version))
 
 
@@ -150,7 +150,7 @@ def _end(generation: Generation, attempt: int, said: Said) -> None:
     """Nothing, where the job is no longer this attempt's."""
     if jobs.end(job_id=generation.pk, attempt=attempt, status=Job.Status(_status(said.failure))):
         told = _finish(generation, said)
-        append(stream_id=generation.session_id, events=told)
+        tell(session=generation.session, events=told)
 
 
 def _finish(generation: Generation, said: Said) -> list[NewEvent]:

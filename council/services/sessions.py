@@ -17,6 +17,7 @@ from council.selectors.cards import current_of, get_version
 from council.selectors.sources import is_merge
 from council.services import generations, outcomes, restorations, syntheses
 from council.services.locks import lock_card, lock_session
+from council.services.log import tell
 from council.types import (
     MAX_CARDS,
     MAX_CARDS_EVER,
@@ -24,7 +25,7 @@ from council.types import (
     MAX_TITLE,
     STREAM,
 )
-from events.services import append, open_stream
+from events.services import open_stream
 from events.types import USER, NewEvent
 
 _SECONDS_PER_DAY = 86_400
@@ -57,7 +58,7 @@ def start(
     told = [events.session_created(session)]
     for model in models:
         told += _deal(Card.objects.create(session=session), turn, model)
-    append(stream_id=session.pk, events=told)
+    tell(session=session, events=told)
     return session
 
 
@@ -69,7 +70,7 @@ def add_card(*, user: User, session_id: UUID, model: str, prompt: str = "") -> C
     turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
     card = Card.objects.create(session=session, prompt=prompt)
     told = _deal(card, turn, model)
-    append(stream_id=session.pk, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *changes(session=session)])
     return card
 
 
@@ -114,7 +115,7 @@ def regenerate(
     told = [events.version_created(session, card)]
     if merges:
         told.append(events.merge_event("started", turn, card, USER))
-    append(stream_id=session.pk, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *changes(session=session)])
     return card
 
 
@@ -135,7 +136,7 @@ def restore(*, user: User, card_id: UUID, number: int) -> Card:
     if chosen.generation_id == current_of(card).generation_id:
         return card
     told = restorations.restore(card=card, chosen=chosen, actor=USER)
-    append(stream_id=session.pk, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *changes(session=session)])
     return card
 
 
@@ -155,7 +156,7 @@ def remove(*, user: User, card_id: UUID) -> None:
         session=session, generation_ids=list(running.values_list("id", flat=True))
     )
     told = [events.card_removed(card), *ended, *changes(session=session)]
-    append(stream_id=session.pk, events=told)
+    tell(session=session, events=told)
 
 
 def changes(*, session: Session) -> list[NewEvent]:

@@ -15,7 +15,8 @@ from common.money import NUSD_PER_USD
 from council.models import Card, Generation, Session
 from council.services import sessions
 from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
-from events.models import Event, Stream
+from events.models import Event
+from events.tests.streams import session_streams
 from jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -235,5 +236,5 @@ def _spend_all(desk: Desk) -> None:
 
 
 def _has_nothing(desk: Desk) -> bool:
-    rows = (Session, Stream, Job)
-    return not any(each._default_manager.filter(account=desk.user).exists() for each in rows)
+    rows = [each._default_manager.filter(account=desk.user) for each in (Session, Job)]
+    return not any(found.exists() for found in [*rows, session_streams(desk.user)])

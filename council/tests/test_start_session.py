@@ -10,7 +10,7 @@ from catalog.selectors import get_catalog
 from council.models import Generation, Session
 from council.tests.desk import QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
 from council.types import MAX_PROMPT, MAX_SYSTEM, MAX_TITLE
-from events.models import Stream
+from events.tests.streams import session_streams
 from jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -172,4 +172,4 @@ def test_on_the_free_plan_it_needs_another_plan() -> None:
         "council",
         "free",
     )
-    assert not Stream.objects.filter(account=bob.user).exists()
+    assert not session_streams(bob.user).exists()

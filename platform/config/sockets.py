@@ -8,15 +8,17 @@ from common.clientlimit import ClientLimit
 from common.errors import NotFound, UnknownHost
 from common.refuse import refuse
 from council.consumers import CouncilConsumer
-from events.consumer import StreamConsumer
+from events.consumer import StreamConsumer, UserConsumer
 
-# By the path up to the id of a stream.
-_CONSUMERS: dict[str, type[StreamConsumer]] = {"/api/council/ws": CouncilConsumer}
+# By the path, and by the path up to the id of a stream.
+_BY_PATH: dict[str, type[StreamConsumer]] = {"/api/ws": UserConsumer}
+_BY_FOLDER: dict[str, type[StreamConsumer]] = {"/api/council/ws": CouncilConsumer}
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     """Django looks at the host of a request; of a handshake, nobody else does."""
-    consumer = _CONSUMERS.get(scope["path"].rpartition("/")[0])
+    path = scope["path"]
+    consumer = _BY_PATH.get(path) or _BY_FOLDER.get(path.rpartition("/")[0])
     if not validate_host(domain_of(scope["headers"]), settings.ALLOWED_HOSTS):
         await refuse(scope, send, UnknownHost())
     elif consumer is None:

@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/transcribe", include("conversations.transcribe_urls")),
     path("api/files", include("conversations.file_urls")),
     path("api/council/", include("council.urls")),
+    path("api/events", include("events.urls")),
     path("files/", include("files.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -9,13 +9,14 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts import tokens
+from accounts.tokens import AccessClaims
 from common.asgi import Receive, Scope, Send
 from common.errors import DomainError, NotFound, Unauthenticated
 from events.cursors import read_after_seq
 from events.errors import MESSAGE_TOO_BIG, UNSUPPORTED_DATA, close_code
 from events.follower import Follower, Socket
 from events.hub import get_hub
-from events.types import Place
+from events.types import USER_STREAM, Place
 
 # A client has nothing to say but that it is there.
 MAX_TEXT = 4096
@@ -23,7 +24,8 @@ MAX_TEXT = 4096
 
 class StreamConsumer(AsyncWebsocketConsumer):
     """Sends what happens in one stream of `kind`, from the moment on when it is accepted, or from
-    `?after_seq=`. The last segment of its path is the stream's id.
+    `?after_seq=`. The last segment of its path is the stream's id, unless a subclass says which
+    stream it is.
 
     A refusal is accepted and then closed with a code: before that, a code would not reach the
     client. Its origin is not looked at: a token speaks for a client, and no cookie does.
@@ -78,9 +80,9 @@ class StreamConsumer(AsyncWebsocketConsumer):
         }
         claims = tokens.read_access(self._token(query))
         after_seq = read_after_seq(query.get("after_seq"))
-        stream_id = self._stream_id()
+        stream_id = self._stream_id(claims)
         hub = get_hub()
-        head = await hub.find_head(claims, self.kind, stream_id)
+        head = await hub.find_head(claims, self.kind, stream_id, after_seq)
         place = Place(stream_id, head if after_seq is None else after_seq)
         return hub.follow(place, head, claims, Socket(self.send, self.close))
 
@@ -94,8 +96,17 @@ class StreamConsumer(AsyncWebsocketConsumer):
             raise Unauthenticated
         return query["token"]
 
-    def _stream_id(self) -> UUID:
+    def _stream_id(self, claims: AccessClaims) -> UUID:
         try:
             return UUID(self.scope["path"].rpartition("/")[2])
         except ValueError:
             raise NotFound from None
+
+
+class UserConsumer(StreamConsumer):
+    """The socket of the signed-in user's own stream."""
+
+    kind = USER_STREAM
+
+    def _stream_id(self, claims: AccessClaims) -> UUID:
+        return claims.user_id

@@ -8,7 +8,17 @@ MESSAGE_TOO_BIG = 1009
 INTERNAL_ERROR = 1011
 SERVICE_RESTART = 1012
 
-_BY_STATUS = {401: 4401, 403: 4403, 404: 4403, 422: 4422, 429: 4429, 503: 1013}
+_BY_STATUS = {401: 4401, 403: 4403, 404: 4403, 410: 4410, 422: 4422, 429: 4429, 503: 1013}
+
+
+class EventsPurged(DomainError):
+    """`next_seq` is the number of the last event: where a client goes on that has loaded anew."""
+
+    code, status = "events_purged", 410
+    message = (
+        "Events after this `after_seq` are deleted already. Load anew what they tell of, and go on "
+        "after `next_seq`."
+    )
 
 
 class TooManySockets(TooManyRequests):

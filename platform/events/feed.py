@@ -41,6 +41,11 @@ class Feed:
             return None
         return list(islice(self._frames, len(self._frames) - missing, None)) if missing > 0 else []
 
+    def end(self, code: int) -> None:
+        """Close the sockets of all who follow."""
+        for follower in self.followers:
+            follower.end(code)
+
     def forget(self) -> None:
         """Keep nothing: all who follow have it."""
         self._frames.clear()

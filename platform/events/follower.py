@@ -10,7 +10,8 @@ import structlog
 from accounts.tokens import AccessClaims
 from common.batching import Batcher
 from common.database import DatabaseUnavailable
-from events.errors import INTERNAL_ERROR
+from common.errors import NotFound
+from events.errors import INTERNAL_ERROR, EventsPurged, close_code
 from events.feed import Feed
 from events.types import Frame, Place, Reading
 
@@ -129,8 +130,10 @@ class Follower:
         if frames is None:
             page = await self._behind.run(Place(self.feed.stream_id, self.seq))
             frames = page.frames
-            if not frames:  # the stream is no more
-                self.seq = self.feed.seq
+            if page.is_deleted:
+                self.end(close_code(NotFound))
+            elif frames and frames[0].seq > self.seq + 1:
+                self.end(close_code(EventsPurged))
         return frames
 
     async def _close(self, code: int) -> None:

@@ -30,7 +30,13 @@ from common.errors import NotFound, ServiceUnavailable
 from common.perloop import PerLoop
 from common.times import iso_utc
 from events import doorbell
-from events.errors import SERVICE_RESTART, Restarting, TooManySockets, close_code
+from events.errors import (
+    SERVICE_RESTART,
+    EventsPurged,
+    Restarting,
+    TooManySockets,
+    close_code,
+)
 from events.feed import Feed
 from events.follower import Follower, Socket
 from events.selectors import read_frames, read_heads, read_standings
@@ -73,17 +79,22 @@ class Hub:
         self._look_now = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def find_head(self, claims: AccessClaims, kind: str, stream_id: UUID) -> int:
+    async def find_head(
+        self, claims: AccessClaims, kind: str, stream_id: UUID, after_seq: int | None = None
+    ) -> int:
         """The last seq of the stream, if it is theirs and of that kind.
 
-        Raises InvalidToken, AccountSuspended, NotFound, DatabaseUnavailable.
+        Raises InvalidToken, AccountSuspended, NotFound, DatabaseUnavailable, and EventsPurged where
+        some of what comes after `after_seq` is deleted.
         """
         opening = Opening(claims.user_id, claims.session_id, kind, stream_id)
-        status, token_version, head = await self._openings.run(opening)
+        status, token_version, head, purged = await self._openings.run(opening)
         if refusal := find_refusal(status, token_version, claims.version):
             raise refusal
-        if head is None:
+        if head is None or purged is None:
             raise NotFound
+        if after_seq is not None and after_seq < purged:
+            raise EventsPurged
         return head
 
     def check_room(self, user_id: UUID) -> None:
@@ -193,6 +204,8 @@ class Hub:
                 feed.add(reading.frames)
             if reading.has_more:
                 self._grown.add(feed)
+            if reading.is_deleted:
+                feed.end(close_code(NotFound))
             for follower in feed.followers:
                 follower.wake()
 
@@ -200,8 +213,8 @@ class Hub:
         """Find the streams that have grown, whether anybody rang or not."""
         heads = await read_heads(list(self._feeds))
         for feed in list(self._feeds.values()):
-            if heads.get(feed.stream_id, 0) > feed.seq:
-                self._read_on(feed)
+            if heads.get(feed.stream_id, feed.seq + 1) > feed.seq:
+                self._read_on(feed)  # it has grown, or is deleted
             if all(follower.seq >= feed.seq for follower in feed.followers):
                 feed.forget()
             for follower in feed.followers:

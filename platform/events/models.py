@@ -1,4 +1,4 @@
-"""Streams of events: what happened to one session, in order."""
+"""Streams of events: what happened to one session, or to one user, in order."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -9,15 +9,17 @@ from accounts.models import User
 class Stream(models.Model):
     """The head of one log. Its id is that of what it tells of, such as a council session.
 
-    `kind` is the product that writes it (`council`); `last_seq` is the number of events. The row is
+    `kind` is the product that writes it (`council`), or `user`: the stream of that user, which the
+    database opens together with the account. `last_seq` is the number of the last event. The row is
     updated with each append, so its lock makes the order of commits that of the numbers, without
-    gaps; of all locks a transaction takes, it is the last.
+    gaps; of all locks a transaction takes, it is the last. Events up to `purged_seq` are deleted.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
     kind = models.CharField(max_length=16)
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     last_seq = models.BigIntegerField(db_default=0)
+    purged_seq = models.BigIntegerField(db_default=0)
 
     class Meta:
         indexes = [models.Index(fields=["kind", "id"], name="stream_by_kind")]

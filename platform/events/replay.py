@@ -9,22 +9,61 @@ from rest_framework import serializers
 from accounts.types import AuthenticatedRequest
 from events import selectors
 from events.cursors import MAX_SEQ, read_after_seq, read_limit
+from events.types import Page
 
 MAX_EVENTS = 500
 MAX_BYTES = 1_000_000
 
-_EVENT = inline_serializer(
+EVENTS = inline_serializer(
     "Event",
     {
         "seq": serializers.IntegerField(min_value=1, help_text="Counts up by one from 1."),
         "type": serializers.CharField(help_text="What happened, as `resource.verb`."),
-        "session_id": serializers.UUIDField(),
+        "session_id": serializers.UUIDField(
+            help_text="Whose stream it is: that session, or that user."
+        ),
         "created_at": serializers.DateTimeField(),
         "actor": serializers.CharField(help_text="`user`, `system` or `model:<key>`."),
         "data": serializers.DictField(help_text="What the type says."),
     },
     many=True,
 )
+
+
+LIMIT = OpenApiParameter(
+    "limit",
+    {"type": "integer", "minimum": 1, "default": MAX_EVENTS},
+    description=f"At most so many, and never more than {MAX_EVENTS} or 1 MB.",
+)
+NEXT_SEQ = OpenApiParameter(
+    "X-Next-Seq",
+    int,
+    OpenApiParameter.HEADER,
+    response=[200],
+    description="The `after_seq` of the next page.",
+)
+
+
+def replay(
+    request: AuthenticatedRequest, kind: str, stream_id: UUID, after_seq: int
+) -> HttpResponse:
+    """A page of the user's stream. Raises ValidationFailed for a `limit` that is none, NotFound,
+    EventsPurged."""
+    page = selectors.read_page(
+        account=request.user,
+        kind=kind,
+        stream_id=stream_id,
+        after_seq=after_seq,
+        limit=read_limit(request.query_params.get("limit"), MAX_EVENTS),
+        max_bytes=MAX_BYTES,
+    )
+    return as_page(page)
+
+
+def as_page(page: Page) -> HttpResponse:
+    """The texts of the events are joined and not read: they are what the socket sends."""
+    headers = {"X-Next-Seq": str(page.next_seq)}
+    return HttpResponse(page.body, content_type="application/json", headers=headers)
 
 
 class ReplayMixin:
@@ -42,20 +81,10 @@ class ReplayMixin:
                 {"type": "integer", "minimum": 0, "maximum": MAX_SEQ, "default": 0},
                 description="Events after the one of this `seq`.",
             ),
-            OpenApiParameter(
-                "limit",
-                {"type": "integer", "minimum": 1, "default": MAX_EVENTS},
-                description=f"At most so many, and never more than {MAX_EVENTS} or 1 MB.",
-            ),
-            OpenApiParameter(
-                "X-Next-Seq",
-                int,
-                OpenApiParameter.HEADER,
-                response=[200],
-                description="The `after_seq` of the next page.",
-            ),
+            LIMIT,
+            NEXT_SEQ,
         ],
-        responses=_EVENT,
+        responses=EVENTS,
     )
     def events(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
         """What happened in a session, in order, exactly as its socket delivers it.
@@ -63,14 +92,5 @@ class ReplayMixin:
         Page with `X-Next-Seq` until the array is empty. Then open the socket, replay once more, and
         drop what comes twice by its `seq`: nothing is lost.
         """
-        page = selectors.read_page(
-            account=request.user,
-            kind=self.kind,
-            stream_id=session_id,
-            after_seq=read_after_seq(request.query_params.get("after_seq")) or 0,
-            limit=read_limit(request.query_params.get("limit"), MAX_EVENTS),
-            max_bytes=MAX_BYTES,
-        )
-        # The texts of the events are joined and not read: they are what the socket sends.
-        headers = {"X-Next-Seq": str(page.next_seq)}
-        return HttpResponse(page.body, content_type="application/json", headers=headers)
+        after_seq = read_after_seq(request.query_params.get("after_seq")) or 0
+        return replay(request, self.kind, session_id, after_seq)

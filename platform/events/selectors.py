@@ -12,6 +12,7 @@ from django.db import connection
 from accounts.models import User
 from common.database import Lane, get_database
 from common.errors import NotFound
+from events.errors import EventsPurged
 from events.models import Event, Stream
 from events.types import Frame, Opening, Page, Place, Reading, Standing
 
@@ -20,7 +21,7 @@ PAGE_EVENTS = 100
 PAGE_BYTES = 128 * 1024
 
 _PAGE = """
-SELECT page.frames, page.last_seq
+SELECT page.frames, page.last_seq, s.last_seq, s.purged_seq
 FROM events_stream s
 CROSS JOIN LATERAL (
     SELECT string_agg(e.frame, ',' ORDER BY e.seq) AS frames, max(e.seq) AS last_seq
@@ -34,7 +35,7 @@ def read_page(
     *, account: User, kind: str, stream_id: UUID, after_seq: int, limit: int, max_bytes: int
 ) -> Page:
     """The account's events after a number. At most `limit`, and at most `max_bytes` of text, but
-    one in any case where there is one. Raises NotFound."""
+    one in any case where there is one. Raises NotFound, EventsPurged."""
     parameters: dict[str, str | int | UUID] = {
         "stream_id": stream_id,
         "kind": kind,
@@ -48,8 +49,19 @@ def read_page(
         row = cursor.fetchone()
     if row is None:
         raise NotFound
-    frames, last_seq = row
+    frames, last_seq, head, purged = row
+    if after_seq < purged:
+        raise EventsPurged(next_seq=head)
     return Page(body=f"[{frames or ''}]", next_seq=last_seq or after_seq)
+
+
+def get_head(account: User, kind: str, stream_id: UUID) -> int:
+    """The number of the last event of the account's stream. Raises NotFound."""
+    own = Stream.objects.filter(pk=stream_id, kind=kind, account=account)
+    head = own.values_list("last_seq", flat=True).first()
+    if head is None:
+        raise NotFound
+    return head
 
 
 def get_last_seq(stream_id: UUID) -> int:
@@ -68,7 +80,7 @@ def list_data(stream_id: UUID, *, event_type: str, after_seq: int) -> list[str]:
 # --- For event loops; all raise DatabaseUnavailable -----------------------------------------------
 
 _STANDINGS = """
-SELECT account.status, account.token_version, stream.last_seq
+SELECT account.status, account.token_version, stream.last_seq, stream.purged_seq
 FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::uuid[])
     WITH ORDINALITY AS opening (account_id, session_id, kind, stream_id, number)
 LEFT JOIN accounts_usersession session
@@ -84,7 +96,7 @@ _FRAMES = """
 SELECT place.number, page.seq, page.frame, stream.last_seq
 FROM unnest(%s::uuid[], %s::bigint[]) WITH ORDINALITY AS place (stream_id, seq, number)
 JOIN events_stream stream ON stream.id = place.stream_id
-CROSS JOIN LATERAL events_after(stream.id, place.seq, %s, %s) page
+LEFT JOIN LATERAL events_after(stream.id, place.seq, %s, %s) page ON true
 ORDER BY place.number, page.seq
 """
 
@@ -106,13 +118,19 @@ async def read_heads(stream_ids: Sequence[UUID]) -> dict[UUID, int]:
 async def read_frames(lane: Lane, places: Sequence[Place]) -> list[Reading]:
     """A page of what comes after each of these places, as it is delivered."""
     stream_ids = [place.stream_id for place in places]
-    heads = [place.seq for place in places]
-    rows = await lane.rows(_FRAMES, (stream_ids, heads, PAGE_EVENTS, PAGE_BYTES))
+    afters = [place.seq for place in places]
+    rows = await lane.rows(_FRAMES, (stream_ids, afters, PAGE_EVENTS, PAGE_BYTES))
     pages: list[list[Frame]] = [[] for _ in places]
+    heads: list[int | None] = [None] * len(places)
     for number, seq, text, last_seq in rows:
-        pages[number - 1].append(Frame(seq, text))
         heads[number - 1] = last_seq
+        if seq is not None:
+            pages[number - 1].append(Frame(seq, text))
     return [
-        Reading(page, has_more=bool(page) and page[-1].seq < head)
+        Reading(
+            page,
+            has_more=bool(page) and head is not None and page[-1].seq < head,
+            is_deleted=head is None,
+        )
         for page, head in zip(pages, heads, strict=True)
     ]

@@ -1,5 +1,18 @@
-"""Writing to a stream, in the transaction of what it tells of."""
+"""Writing to streams, in the transaction of what they tell of.
 
+A session's stream has all of what happens in it, and is written by `append`. Beside it each user
+has one stream of their own, which tells all of their tabs and devices that something in their lists
+is another now (docs/api/events.md). Any domain writes to it, in the transaction of the change and
+as its last statement:
+
+    tell_user(user_id=user.pk, events=[NewEvent("conversation.updated", {"conversation": row})])
+
+`append` and `open_stream` do the same in their own statement (`to_user`).
+
+Locks: the head of a session's stream comes before that of its user's, and nothing comes after.
+"""
+
+from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
@@ -9,12 +22,58 @@ from django.db.models import Exists
 from accounts.models import User
 from events.doorbell import ring
 from events.models import Stream
-from events.types import NewEvent
+from events.types import NewEvent, ToUser
+
+_OPEN = "INSERT INTO events_stream (id, kind, account_id) VALUES (%s, %s, %s)"
+_OPEN_AND_TELL = """
+WITH opened AS (
+    INSERT INTO events_stream (id, kind, account_id) VALUES (%s, %s, %s) RETURNING id
+)
+SELECT event_append(%s, %s) FROM opened
+"""
 
 
-def open_stream(*, stream_id: UUID, kind: str, account: User) -> None:
-    """Begin the log of something new, which is its owner's for good."""
-    Stream.objects.create(id=stream_id, kind=kind, account=account)
+def open_stream(
+    *, stream_id: UUID, kind: str, account: User, told: Sequence[NewEvent] = ()
+) -> None:
+    """Begin the log of something new, which is its owner's for good. `told` goes to the owner's own
+    stream."""
+    opened = (stream_id, kind, account.pk)
+    with connection.cursor() as cursor:
+        if told:
+            cursor.execute(_OPEN_AND_TELL, (*opened, account.pk, _encode(told)))
+        else:
+            cursor.execute(_OPEN, opened)
+    if told:
+        transaction.on_commit(lambda: ring(account.pk))
+
+
+def append(*, stream_id: UUID, events: Sequence[NewEvent], to_user: ToUser | None = None) -> int:
+    """Append within the caller's transaction, and ring when it is committed. Returns the last seq
+    of that stream.
+
+    The last statement of a transaction: it takes the locks that everybody else who writes to the
+    streams waits for.
+    """
+    if to_user is None:
+        return _append((stream_id, events))
+    return _append((stream_id, events), to_user)
+
+
+def tell_user(*, user_id: UUID, events: Sequence[NewEvent]) -> None:
+    """Append to the user's own stream, as `append` does to a session's.
+
+    An event names what has changed (`resource.verb`), with its id and what its row in a list shows,
+    and never the text of a message.
+    """
+    _append(ToUser(user_id, events))
+
+
+def delete_stream(*, stream_id: UUID, told: ToUser) -> None:
+    """Delete a stream with its events: its sockets are closed. `told` says so to the user."""
+    Stream.objects.filter(pk=stream_id).delete()
+    _append(told)
+    transaction.on_commit(lambda: ring(stream_id))
 
 
 def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
@@ -26,17 +85,20 @@ def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
     return len(stream_ids)
 
 
-def append(*, stream_id: UUID, events: list[NewEvent]) -> int:
-    """Append within the caller's transaction, and ring when it is committed. Returns the last seq.
-
-    The last statement of a transaction: it takes the lock that everybody else who writes to the
-    stream waits for.
-    """
+def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
+    """Write to each of the streams, in this order and in one statement. Returns the last seq of the
+    first."""
     if not connection.in_atomic_block:
         raise RuntimeError("An event is written in the transaction of what it tells of.")
+    written = ", ".join("event_append(%s, %s)" for _ in appends)
+    parameters = [part for stream_id, events in appends for part in (stream_id, _encode(events))]
     with connection.cursor() as cursor:
-        encoded = msgspec.json.encode(events).decode()
-        cursor.execute("SELECT event_append(%s, %s)", (stream_id, encoded))
+        cursor.execute(f"SELECT {written}", parameters)
         last_seq: int = cursor.fetchone()[0]
-    transaction.on_commit(lambda: ring(stream_id))
+    stream_ids = [stream_id for stream_id, _ in appends]
+    transaction.on_commit(lambda: ring(*stream_ids))
     return last_seq
+
+
+def _encode(events: Sequence[NewEvent]) -> str:
+    return msgspec.json.encode(events).decode()

@@ -1,5 +1,6 @@
 """What is written to a stream, and how it is read."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -7,6 +8,8 @@ from msgspec import Struct
 
 USER = "user"
 SYSTEM = "system"
+# The kind of a user's own stream, whose id is the user's.
+USER_STREAM = "user"
 
 
 class NewEvent(Struct, frozen=True):
@@ -16,6 +19,13 @@ class NewEvent(Struct, frozen=True):
     type: str
     data: Any
     actor: str = SYSTEM
+
+
+class ToUser(NamedTuple):
+    """Events for the own stream of that user."""
+
+    user_id: UUID
+    events: Sequence[NewEvent]
 
 
 def model_actor(model: str) -> str:
@@ -40,12 +50,13 @@ class Opening(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """What is to be known for that: the account as it is now, and the last seq of the stream. None
-    where the account has no such session, or no such stream."""
+    """What is to be known for that: the account as it is now, the last seq of the stream, and the
+    last one that is deleted. None where the account has no such session, or no such stream."""
 
     status: str | None
     token_version: int | None
     head: int | None
+    purged: int | None
 
 
 class Place(NamedTuple):
@@ -63,7 +74,9 @@ class Frame(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A page of what comes after a place, and whether the stream has more than that."""
+    """A page of what comes after a place, and whether the stream has more than that; or that it is
+    deleted."""
 
     frames: list[Frame]
     has_more: bool
+    is_deleted: bool

@@ -340,6 +340,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600.0,
         "options": {"expires": 3600.0},
     },
+    "purge-user-events": {
+        "task": "events.tasks.purge_user_events",
+        "schedule": 3600.0,
+        "options": {"expires": 3600.0},
+    },
     "expire-lapsed-charges": {
         "task": "billing.tasks.expire_lapsed_charges",
         "schedule": 10.0,

@@ -36,3 +36,34 @@ RETURNS TABLE (seq bigint, frame text) LANGUAGE sql STABLE SET enable_seqscan = 
     WHERE page.place = 1 OR page.bytes <= p_bytes
     ORDER BY page.seq
 $$;
+
+-- Users' streams that have events older than p_days, or more of them than p_kept. The first event that
+-- is kept is looked up in each of them, and no other.
+CREATE OR REPLACE FUNCTION overfull_streams(p_days int, p_kept bigint, p_limit int)
+RETURNS SETOF uuid LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    SELECT s.id FROM events_stream s
+    CROSS JOIN LATERAL (
+        SELECT e.created_at FROM events_event e
+        WHERE e.stream_id = s.id AND e.seq > s.purged_seq ORDER BY e.seq LIMIT 1) oldest
+    WHERE s.kind = 'user' AND s.last_seq > s.purged_seq
+      AND (oldest.created_at < clock_timestamp() - make_interval(days => p_days)
+           OR s.last_seq - s.purged_seq > p_kept)
+    ORDER BY s.id LIMIT p_limit
+$$;
+
+-- Delete the events of a stream that are older than p_days, and all but the newest p_kept. Returns how
+-- many. `purged_seq` says so to those who ask for them, in the same transaction.
+CREATE OR REPLACE FUNCTION purge_stream(p_stream uuid, p_days int, p_kept bigint)
+RETURNS bigint LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+DECLARE v_head events_stream; v_until bigint; v_deleted bigint;
+BEGIN
+    SELECT * INTO v_head FROM events_stream WHERE id = p_stream FOR NO KEY UPDATE;
+    SELECT greatest(v_head.last_seq - p_kept, v_head.purged_seq, max(e.seq)) INTO v_until
+    FROM events_event e
+    WHERE e.stream_id = p_stream AND e.seq > v_head.purged_seq
+      AND e.created_at < clock_timestamp() - make_interval(days => p_days);
+    UPDATE events_stream SET purged_seq = v_until WHERE id = p_stream AND purged_seq < v_until;
+    DELETE FROM events_event WHERE stream_id = p_stream AND seq <= v_until;
+    GET DIAGNOSTICS v_deleted = ROW_COUNT;
+    RETURN v_deleted;
+END $$;

@@ -1,0 +1,122 @@
+"""All of a user's devices are told what their list of conversations shows now."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from billing.tests import bank
+from billing.tests.web_app import client_of
+from billing.types import Ending
+from conversations.services import outcomes
+from conversations.services.outcomes import Said
+from conversations.services.titles import conclude
+from conversations.tests import hand
+from conversations.tests.rows import talk
+from events.tests.streams import told
+from inference.errors import CallCancelled, UpstreamFailed
+from tests.personas import new_user
+
+pytestmark = pytest.mark.usefixtures("providers")
+
+PATH = "/api/conversations"
+
+
+@pytest.fixture
+def user(committed: None) -> User:
+    return new_user("alice", plan="max", balance_usd=5)
+
+
+@pytest.fixture
+def client(user: User) -> APIClient:
+    return client_of(user)
+
+
+def in_list(client: APIClient) -> dict[str, object]:
+    """The first row of the list, but for where a search has found it."""
+    row = dict(client.get(PATH).json()[0])
+    del row["match"]
+    return row
+
+
+def test_a_new_conversation_comes_as_its_row(user: User, client: APIClient) -> None:
+    made = client.post(PATH, {"title": "Sea"}, format="json").json()
+    [(kind, data)] = told(user)
+    assert (kind, data) == ("conversation.created", {"conversation": in_list(client)})
+    assert data["conversation"]["id"] == made["id"]
+
+
+def test_a_renamed_and_a_moved_one_come_as_their_rows(user: User, client: APIClient) -> None:
+    conversation = talk(user, "Hi", "Hello")
+    space = client.post("/api/spaces", {"name": "Water"}, format="json").json()
+    for changes in ({"title": "Sea"}, {"space_id": space["id"]}):
+        client.patch(f"{PATH}/{conversation.pk}", changes, format="json")
+        kind, data = told(user)[-1]
+        assert (kind, data) == ("conversation.updated", {"conversation": in_list(client)})
+        assert data["conversation"].items() >= changes.items()
+
+
+def test_a_change_of_nothing_is_not_told(user: User, client: APIClient) -> None:
+    conversation = talk(user, "Hi", "Hello")
+    assert client.patch(f"{PATH}/{conversation.pk}", {}, format="json").status_code == 200
+    assert told(user) == []
+
+
+def test_a_deleted_one_is_named(user: User, client: APIClient) -> None:
+    conversation = talk(user, "Hi", "Hello")
+    client.delete(f"{PATH}/{conversation.pk}")
+    assert told(user) == [("conversation.deleted", {"conversation_id": str(conversation.pk)})]
+
+
+def test_a_reply_is_told_when_it_begins_and_when_it_has_ended(user: User) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation, "How deep is the sea?")
+    data = {
+        "conversation_id": str(conversation.pk),
+        "title": "How deep is the sea?",
+        "message_id": str(call.id),
+    }
+    assert told(user) == [("conversation.replied", {**data, "status": "running"})]
+    call.settle("Deep.")
+    assert told(user)[1:] == [("conversation.replied", {**data, "status": "completed"})]
+
+
+def test_its_end_says_how_it_went(user: User) -> None:
+    failed, stopped = hand.begin(user, talk(user)), hand.begin(user, talk(user))
+    failed.release(UpstreamFailed())
+    stopped.settle("Dee", CallCancelled())
+    assert [data["status"] for _, data in told(user)[2:]] == ["failed", "cancelled"]
+
+
+def test_one_that_was_let_go_has_ended_once(user: User) -> None:
+    call = hand.begin(user, talk(user))
+    stopped = Said(content="Dee", failure=CallCancelled())
+    outcomes.let_go(reply_id=call.id, attempt=1, said=stopped)
+    call.settle("Deep.", CallCancelled())
+    assert [data["status"] for _, data in told(user)] == ["running", "cancelled"]
+
+
+def test_of_a_deleted_conversation_no_reply_is_told(user: User, client: APIClient) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation)
+    client.delete(f"{PATH}/{conversation.pk}")
+    call.settle("Deep.", CallCancelled())
+    assert [kind for kind, _ in told(user)] == ["conversation.replied", "conversation.deleted"]
+
+
+def test_a_reply_that_cannot_begin_is_not_told(user: User) -> None:
+    conversation = talk(user)
+    call = hand.begin(user, conversation)
+    with pytest.raises(Exception, match="reply"):
+        hand.begin(user, conversation)
+    assert len(told(user)) == 1
+    call.settle("Deep.")
+
+
+def test_a_title_that_a_model_has_made_late_is_told(user: User, client: APIClient) -> None:
+    conversation = talk(user, "hi", "Hello", title="hi")
+    charge = bank.hold(user, hand.COST, owner=bank.live_owner())[1]
+    ending = Ending(charge, user.pk, "settled", hand.COST, 5, 10)
+    conclude(conversation_id=conversation.pk, ending=ending, title="A Greeting")
+    [(kind, data)] = told(user)
+    assert (kind, data) == ("conversation.updated", {"conversation": in_list(client)})
+    assert data["conversation"]["title"] == "A Greeting"

@@ -1,0 +1,38 @@
+"""Writing to the log of a council, and to its user's own stream what their list shows now."""
+
+from collections.abc import Sequence
+
+from council import user_events
+from council.models import Session
+from council.selectors.sessions import summary_of
+from events.services import append
+from events.types import NewEvent, ToUser
+
+_CHANGES_THE_ROW = frozenset(
+    {
+        "session.updated",
+        "session.completed",
+        "card.created",
+        "card.version.created",
+        "card.updated",
+        "card.restored",
+        "card.removed",
+    }
+)
+
+
+def tell(*, session: Session, events: Sequence[NewEvent]) -> None:
+    """Append to the council's stream, as the last statement of a transaction. Where the council's
+    row in the list is another now, its user's own stream has it, too."""
+    append(stream_id=session.pk, events=events, to_user=_to_user(session, events))
+
+
+def _to_user(session: Session, events: Sequence[NewEvent]) -> ToUser | None:
+    types = {event.type for event in events}
+    if "session.created" in types:
+        event = user_events.created(summary_of(session))
+    elif types & _CHANGES_THE_ROW:
+        event = user_events.updated(summary_of(session))
+    else:
+        return None
+    return ToUser(session.account_id, [event])

@@ -1,0 +1,43 @@
+"""`/api/events`: the signed-in user's own stream."""
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+
+from accounts.types import AuthenticatedRequest
+from common.openapi import refusals
+from common.viewsets import ViewSet
+from events.cursors import MAX_SEQ, read_after_seq
+from events.errors import EventsPurged
+from events.replay import EVENTS, LIMIT, NEXT_SEQ, as_page, replay
+from events.selectors import get_head
+from events.types import USER_STREAM, Page
+
+
+class UserEventsViewSet(ViewSet):
+    """What changes in your lists."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter(
+                "after_seq",
+                {"type": "integer", "minimum": 0, "maximum": MAX_SEQ},
+                description="Events after the one of this `seq`. Without it there are none, and "
+                "`X-Next-Seq` says how far the events have come by now.",
+            ),
+            LIMIT,
+            NEXT_SEQ,
+        ],
+        responses={200: EVENTS, **refusals(EventsPurged)},
+    )
+    def list(self, request: AuthenticatedRequest) -> HttpResponse:
+        """What has changed in your lists, in order, exactly as the socket `/api/ws` delivers it.
+
+        Ask without `after_seq` before you load the lists, and open the socket with the
+        `X-Next-Seq` of the answer: nothing is missed. Events are kept for 7 days, the newest
+        10,000 of them.
+        """
+        account = request.user
+        after_seq = read_after_seq(request.query_params.get("after_seq"))
+        if after_seq is None:
+            return as_page(Page("[]", get_head(account, USER_STREAM, account.pk)))
+        return replay(request, USER_STREAM, account.pk, after_seq)
