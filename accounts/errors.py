@@ -53,6 +53,18 @@ class TooManyAttempts(TooManyRequests):
         super().__init__(text, retry_after=seconds)
 
 
+class WrongCode(Conflict):
+    """Of an operator's second factor."""
+
+    code = "wrong_code"
+    message = "This is not a code of your app, or it was used before. Enter the next one."
+
+
+class SecondFactorExists(Conflict):
+    code = "second_factor_exists"
+    message = "A second factor is set up already. Reload this page."
+
+
 class InvalidEmailedToken(ValidationFailed):
     """One text for every cause here too."""
 

@@ -5,11 +5,13 @@ from typing import Any
 import structlog
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
-from django.forms import Form
+from django.forms import CharField, Form, Widget
 from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from accounts.errors import TooManyAttempts
-from accounts.services import lockout
+from accounts.models import SecondFactor
+from accounts.services import lockout, second_factor
 from common.backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
 from common.client_ip import client_ip_of
 from common.errors import ServiceUnavailable
@@ -19,17 +21,51 @@ log = structlog.get_logger(__name__)
 MAX_ADDRESS = 254
 # The bound keeps the work of hashing it small.
 MAX_PASSWORD = 1024
+# A recovery code has 19 characters; people type spaces.
+MAX_CODE = 64
+
+
+# In the same words whatever was wrong.
+_REFUSED = (
+    "Please enter the correct address and password of an operator, and a new code if you have set "
+    "up a second factor. Note that both fields may be case-sensitive."
+)
+
+
+def _code_input() -> Widget:
+    """For a code that a phone may fill in, and that no browser keeps."""
+    widget: Widget = UnfoldAdminTextInputWidget(
+        attrs={"autocomplete": "one-time-code", "spellcheck": "false"}
+    )
+    return widget
+
+
+class SecondFactorForm(Form):
+    """A code, and the secret that is set up by it, if one is (accounts/totp.py)."""
+
+    code = CharField(max_length=MAX_CODE, widget=_code_input())
+    sealed = CharField(max_length=1024, required=False)
 
 
 class SignInForm(AdminAuthenticationForm):
-    """Address and password of an operator. Who fails too often is refused for a while, in the same
-    words whether there is such an account or not."""
+    """Address and password of an operator, and a code where they have a second factor. Who fails
+    too often is refused for a while, in the same words whatever was wrong, and whether there is
+    such an account or not."""
 
     request: HttpRequest
     _refusal: ValidationError | None = None
 
+    code = CharField(
+        max_length=MAX_CODE,
+        required=False,
+        widget=_code_input(),
+        help_text="From your authenticator app, or a recovery code. Leave it empty if you have not "
+        "set up a second factor.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.error_messages = {**self.error_messages, "invalid_login": _REFUSED}
         _bound(self, username=MAX_ADDRESS, password=MAX_PASSWORD)
 
     def clean(self) -> dict[str, Any]:
@@ -52,6 +88,14 @@ class SignInForm(AdminAuthenticationForm):
         except ValidationError as refusal:
             self._refusal = refusal
         return self._refusal is None
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        """Asks for the code of somebody whose password was right. Raises TooManyAttempts."""
+        super().confirm_login_allowed(user)
+        code = self.cleaned_data.get("code", "")
+        has_factor = SecondFactor.objects.filter(operator=user).exists()
+        if has_factor and not (code and second_factor.verify(operator=user, code=code)):
+            raise self.get_invalid_login_error()
 
 
 class OwnPasswordForm(PasswordChangeForm):

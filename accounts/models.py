@@ -217,6 +217,22 @@ class OutgoingEmail(models.Model):
         ]
 
 
+class SecondFactor(models.Model):
+    """The authenticator app of an operator, whose codes the admin asks for beside the password.
+
+    `secret` is encrypted (accounts/totp.py). `last_step` is the time step of the last code that was
+    accepted; `recovery_codes` are hashes of those that were not used yet.
+    """
+
+    operator = models.OneToOneField(
+        User, on_delete=models.CASCADE, primary_key=True, related_name="second_factor"
+    )
+    secret = models.TextField()
+    last_step = models.BigIntegerField()
+    recovery_codes = ArrayField(models.CharField(max_length=64))
+    created_at = models.DateTimeField(auto_now_add=True)
+
+
 class SignInFailures(models.Model):
     """Wrong passwords, the latest at `last_at`. The name is an address and from where it was tried
     (accounts/services/lockout.py)."""

@@ -1,7 +1,7 @@
 """What operators can do to an account, a session or a key."""
 
 from accounts.models import ApiKey, OutgoingEmail, User, UserSession
-from accounts.services import api_keys, emails, sessions, users
+from accounts.services import api_keys, emails, second_factor, sessions, users
 from common.backoffice.acts import Act
 
 
@@ -42,6 +42,20 @@ class RevokeSessions(Act):
     def carry_out(self) -> str:
         users.revoke_sessions(user=self.record)
         return "Sessions revoked."
+
+
+class ResetSecondFactor(Act):
+    title = "Reset the second factor"
+    explanation = (
+        "The operator is signed out everywhere and signs in with the password alone, until they "
+        "have set up another app. Make sure that it is really they who ask for it."
+    )
+    dangerous = True
+    record: User
+
+    def carry_out(self) -> str:
+        was_there = second_factor.reset(operator=self.record)
+        return "Second factor reset." if was_there else ""
 
 
 class EndSession(Act):

@@ -17,8 +17,8 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
-from accounts.admin.acts import Reactivate, RevokeSessions, Suspend
-from accounts.models import LinkedIdentity, User, UserSession
+from accounts.admin.acts import Reactivate, ResetSecondFactor, RevokeSessions, Suspend
+from accounts.models import LinkedIdentity, SecondFactor, User, UserSession
 from common.backoffice.acts import Acting
 from common.backoffice.money import aligned
 from common.backoffice.pages import as_uuid
@@ -87,7 +87,7 @@ class UserAdmin(Acting):
         (None, {"fields": ("email", "name", "email_verified", "shown_status")}),
         ("Money", {"fields": ("plan", "balance_usd", "links")}),
         ("More", {"fields": ("id", "locale", "timezone", "seen_at", "created_at")}),
-        ("Operator", {"fields": RANK}),
+        ("Operator", {"fields": (*RANK, "second_factor_since")}),
     )
     readonly_fields = (
         "id",
@@ -96,6 +96,7 @@ class UserAdmin(Acting):
         "plan",
         "balance_usd",
         "links",
+        "second_factor_since",
         "locale",
         "timezone",
         "seen_at",
@@ -103,7 +104,7 @@ class UserAdmin(Acting):
     )
     autocomplete_fields = ("groups",)
     inlines = (IdentityInline,)
-    actions_detail = ("suspend", "reactivate", "revoke_sessions")
+    actions_detail = ("suspend", "reactivate", "revoke_sessions", "reset_second_factor")
 
     @display(
         description="status",
@@ -127,6 +128,11 @@ class UserAdmin(Acting):
     def seen_at(self, user: User) -> datetime | None:
         """When a token was last given to the web app, or an operator signed in here."""
         return user.seen_at  # type: ignore[attr-defined, no-any-return]
+
+    @display(description="second factor since")
+    def second_factor_since(self, user: User) -> datetime | None:
+        factor = SecondFactor.objects.filter(operator=user).first()
+        return factor.created_at if factor else None
 
     @display(description="what belongs to it")
     def links(self, user: User) -> SafeString:
@@ -180,9 +186,11 @@ class UserAdmin(Acting):
         """Those that make sense for this user, and that this operator may do."""
         user = self.get_object(request, str(object_id))
         active = user is not None and user.status == User.Status.ACTIVE
-        moot = "accounts_user_reactivate" if active else "accounts_user_suspend"
+        moot = {"accounts_user_reactivate" if active else "accounts_user_suspend"}
+        if user is None or not SecondFactor.objects.filter(operator=user).exists():
+            moot.add("accounts_user_reset_second_factor")
         acts = super().get_actions_detail(request, object_id)
-        return [act for act in acts if act.action_name != moot]
+        return [act for act in acts if act.action_name not in moot]
 
     @action(description="Suspend", icon="block", permissions=["act"])
     def suspend(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -195,3 +203,7 @@ class UserAdmin(Acting):
     @action(description="Revoke sessions", icon="logout", permissions=["act"])
     def revoke_sessions(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self.act(request, object_id, RevokeSessions)
+
+    @action(description="Reset second factor", icon="phonelink_erase", permissions=["act"])
+    def reset_second_factor(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, ResetSecondFactor)

@@ -5,6 +5,9 @@ ones are refused for 30 seconds, then for twice as long after each, up to an hou
 mail. A client from which the account was signed in to lately (known_clients.py) has a count of its
 own, so that nobody elsewhere can delay it. What is refused is not counted and costs no hash.
 
+Codes of a second factor are counted apart, by the account alone: whoever comes so far knows the
+password, and could have both forgotten and known clients made by signing in elsewhere.
+
 Guesses are counted by what was typed as the address: refusals are the same whether there is such an
 account or not. Operators wait 15 minutes where others wait 30 seconds for their own guesses.
 """
@@ -13,6 +16,7 @@ import math
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import structlog
@@ -38,6 +42,7 @@ MAX_KEPT = 100_000
 _MAX_ADDRESS = 254
 
 _STRANGERS = "anywhere"
+_OF_CODES = "anywhere, of codes"
 _IS_OVER = f"f.last_at <= now() - interval '{QUIET_HOURS} hours'"
 
 
@@ -80,14 +85,17 @@ def verify(
     device_id: uuid.UUID | None = None,
     is_operator: bool = False,
     in_admin: bool = False,
+    is_code: bool = False,
 ) -> bool:
     """Is the secret right that `check` looks at? A wrong one is counted, a right one begins anew.
 
     Raises TooManyAttempts, before the check or where other guesses have used up the attempts
     meanwhile. Where an operator (`is_operator`) has to wait longer than others, the right secret
     counts as wrong, so that nobody can tell who is one; `in_admin` everybody waits that long.
+    `is_code`: it is one of a second factor.
     """
-    guess = _Guess.of(address, client_ip, device_id)
+    look = partial(_Guess.of, address, client_ip, device_id, is_code=is_code)
+    guess = look()
     guess.refuse(in_admin=in_admin)
     is_right = check()
     if is_right and is_operator and guess.operators_wait > 0:
@@ -95,10 +103,10 @@ def verify(
         is_right = False
     if is_right:
         # Guesses that were made during the check count against this one.
-        _Guess.of(address, client_ip, device_id).refuse(in_admin=in_admin)
+        look().refuse(in_admin=in_admin)
         SignInFailures.objects.filter(name__in=guess.names).delete()
     elif not guess.count():
-        _Guess.of(address, client_ip, device_id).refuse(in_admin=in_admin)
+        look().refuse(in_admin=in_admin)
     return is_right
 
 
@@ -121,7 +129,9 @@ class _Guess:
     operators_wait: float
 
     @classmethod
-    def of(cls, address: str, client_ip: str, device_id: uuid.UUID | None) -> Self:
+    def of(
+        cls, address: str, client_ip: str, device_id: uuid.UUID | None, *, is_code: bool
+    ) -> Self:
         """Counted for the device or the network address if it is known, else for the network
         address and for all strangers. One query."""
         address = address.strip().lower()[:_MAX_ADDRESS]
@@ -129,6 +139,8 @@ class _Guess:
         if device_id:
             device = digest(address, str(device_id))
             places.insert(0, (f"device {device.hex()[:16]}", device))
+        if is_code:
+            places = [(_OF_CODES, b"")]
         # What follows the last "from" was not typed, so nobody fails under somebody else's name.
         names = [f"{address} from {place}" for place, _ in places]
         with connection.cursor() as cursor:

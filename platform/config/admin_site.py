@@ -2,14 +2,22 @@
 
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import BadRequest
 from django.core.paginator import InvalidPage
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
+from django.urls import path
 
 from accounts.forms import SignInForm
+from accounts.second_factor_views import (
+    SecondFactorView,
+    remember_second_factor,
+    way_to_second_factor,
+)
 from accounts.views import OwnPasswordView
 from billing.dashboard import dashboard
 from common.backoffice.theme import AdminSite
@@ -21,8 +29,17 @@ class OperatorSite(AdminSite):
     """The theme's site with our way in."""
 
     login_form = SignInForm
+    login_template = "accounts/sign_in.html"
     index_template = "billing/dashboard.html"
     index_title = "Dashboard"
+
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        response = super().login(request, extra_context)
+        if request.method == "POST" and response.status_code == HTTPStatus.FOUND:
+            remember_second_factor(request)
+        return response
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -34,18 +51,26 @@ class OperatorSite(AdminSite):
         return super().index(request, context)
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
-        """Every page behind the sign-in: refuses what PostgreSQL could not look for or store."""
+        """Every page behind the sign-in: refuses what PostgreSQL could not look for or store, and
+        leads operators who have to set up a second factor there first."""
+        is_open = view in (self.second_factor, self.logout)
 
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             _refuse_unreadable(request)
-            return view(request, *args, **kwargs)
+            way = way_to_second_factor(request)
+            return view(request, *args, **kwargs) if is_open or way is None else way
 
         return super().admin_view(guarded, cacheable)
 
     def get_urls(self) -> list[Any]:
         """Without the way to a record's page on the site, where there are no such pages."""
-        return [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
+        urls = [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
+        page = self.admin_view(self.second_factor)
+        return [path("second-factor/", page, name="second_factor"), *urls]
+
+    def second_factor(self, request: HttpRequest) -> HttpResponseBase:
+        return SecondFactorView.as_view(extra_context=self.each_context(request))(request)
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

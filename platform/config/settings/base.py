@@ -207,6 +207,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # A session of the web app ends after so many days, however often it is refreshed.
 SESSION_LIFETIME_DAYS: int = env.int("SESSION_LIFETIME_DAYS", 90)
+# Must operators set up a second factor before any page of the admin?
+OPERATORS_NEED_SECOND_FACTOR = False
 # API keys are stored as HMAC-SHA256 under this pepper: a database dump alone is useless.
 API_KEY_PEPPER: str = env.str("API_KEY_PEPPER", "")
 # Sign-in with Google: whose ID tokens are taken, and where their keys are. Off without a client id.

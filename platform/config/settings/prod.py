@@ -3,6 +3,7 @@
 from config.settings.base import *
 
 PRODUCTION = True
+OPERATORS_NEED_SECOND_FACTOR = True
 SECRET_KEY = env.str("SECRET_KEY")
 API_KEY_PEPPER = env.str("API_KEY_PEPPER")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")

@@ -1,0 +1,127 @@
+"""The page of the admin where operators set up their second factor, and replace what they lost."""
+
+from typing import Any, ClassVar, cast
+
+import segno
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.generic import View
+
+from accounts import totp
+from accounts.audit import record
+from accounts.forms import SecondFactorForm
+from accounts.models import SecondFactor, User
+from accounts.services import second_factor
+from common.errors import DomainError
+
+# In the session of a visit whose operator has shown a code.
+_SHOWN = "second_factor_shown"
+
+
+def remember_second_factor(request: HttpRequest) -> None:
+    """Somebody has just signed in, which takes a code where a second factor is set up."""
+    request.session[_SHOWN] = SecondFactor.objects.filter(operator_id=request.user.pk).exists()
+
+
+def way_to_second_factor(request: HttpRequest) -> HttpResponseRedirect | None:
+    """Where an operator has to go before any page of the admin; None where nowhere."""
+    if request.session.get(_SHOWN):
+        return None
+    if SecondFactor.objects.filter(operator_id=request.user.pk).exists():
+        # Set up while this visit went on: it has shown none.
+        request.session.flush()
+        return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+    return redirect("admin:second_factor") if settings.OPERATORS_NEED_SECOND_FACTOR else None
+
+
+class SecondFactorView(View):
+    """Where there is none: a new secret as a QR code, and a form for the first code. Else new
+    recovery codes or the way to another app, each by a code."""
+
+    extra_context: ClassVar[dict[str, Any]] = {}
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._page(SecondFactorForm())
+
+    def post(self, request: HttpRequest) -> HttpResponseBase:
+        """Raises BadRequest for an act that is none."""
+        acts = {"set_up": self._set_up, "renew": self._renew, "remove": self._remove}
+        act = acts.get(request.POST.get("act", ""))
+        if act is None:
+            raise BadRequest("There is no such act.")
+        form = SecondFactorForm(request.POST)
+        if form.is_valid():
+            try:
+                return act(form)
+            except DomainError as error:
+                form.add_error("code", error.text)
+        return self._page(form)
+
+    def _set_up(self, form: SecondFactorForm) -> HttpResponseBase:
+        codes = second_factor.enrol(operator=self._operator, **form.cleaned_data)
+        self._stay()
+        self.request.session[_SHOWN] = True
+        record(self._operator, "Set up a second factor.")
+        return self._page(SecondFactorForm(), codes)
+
+    def _renew(self, form: SecondFactorForm) -> HttpResponseBase:
+        codes = second_factor.renew_recovery_codes(
+            operator=self._operator, code=form.cleaned_data["code"]
+        )
+        record(self._operator, "Made new recovery codes.")
+        return self._page(SecondFactorForm(), codes)
+
+    def _remove(self, form: SecondFactorForm) -> HttpResponseBase:
+        second_factor.remove(operator=self._operator, code=form.cleaned_data["code"])
+        self._stay()
+        del self.request.session[_SHOWN]
+        record(self._operator, "Removed their second factor.")
+        messages.success(self.request, "Removed. You can set up another app now.")
+        return redirect("admin:second_factor")
+
+    @property
+    def _operator(self) -> User:
+        return cast(User, self.request.user)
+
+    def _stay(self) -> None:
+        """All sessions of the operator were ended; this visit goes on."""
+        update_session_auth_hash(self.request, self._operator)
+
+    def _page(self, form: SecondFactorForm, codes: list[str] | None = None) -> HttpResponse:
+        factor = SecondFactor.objects.filter(operator=self._operator).first()
+        context = {
+            "title": "Second factor",
+            "form": form,
+            "factor": factor,
+            "codes": codes,
+            "is_required": settings.OPERATORS_NEED_SECOND_FACTOR,
+            **({} if factor else self._enrolment(form)),
+            **self.extra_context,
+        }
+        return TemplateResponse(self.request, "accounts/second_factor.html", context)
+
+    def _enrolment(self, form: SecondFactorForm) -> dict[str, Any]:
+        """The secret that is set up: that of the form again, after a wrong code."""
+        try:
+            secret = totp.unseal(
+                form.data.get("sealed", ""),
+                self._operator.pk,
+                within=second_factor.ENROLMENT_TIME,
+            )
+        except totp.Unreadable:
+            secret = totp.new_secret()
+        uri = totp.provisioning_uri(secret, self._operator.email)
+        picture = segno.make(uri, micro=False).svg_inline(scale=5, border=4, light="white")
+        return {
+            "sealed": totp.seal(secret, self._operator.pk),
+            "secret": totp.written(secret),
+            "picture": mark_safe(picture),  # noqa: S308 - made of squares
+        }

@@ -1,0 +1,115 @@
+"""Codes of an authenticator app (TOTP, RFC 6238), codes for when the app is lost, and how what they
+are made from is encrypted."""
+
+import base64
+import binascii
+import re
+import secrets
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives import constant_time
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+# What every app can do.
+STEP_SECONDS = 30
+_DIGITS = 6
+# Of 160 bits, as the RFC recommends for HMAC-SHA-1.
+_SECRET_BYTES = 20
+# A clock may be that many steps wrong, either way.
+_STEPS_OF_LEEWAY = 1
+RECOVERY_CODES = 10
+# 80 bits each, so that a fast hash is enough.
+_RECOVERY_BYTES = 10
+_SALT = "accounts.totp"
+_NOT_OF_A_CODE = re.compile(r"[\s-]+")
+
+
+class Unreadable(Exception):
+    """A secret was encrypted under another key, for another user, or too long ago."""
+
+
+def new_secret() -> bytes:
+    return secrets.token_bytes(_SECRET_BYTES)
+
+
+def written(secret: bytes) -> str:
+    """As people type it into an app: Base32 in groups of four."""
+    return _in_groups(base64.b32encode(secret).decode())
+
+
+def provisioning_uri(secret: bytes, address: str) -> str:
+    """What the QR code says (the key URI format of Google Authenticator)."""
+    return _totp(secret).get_provisioning_uri(address, settings.PRODUCT_NAME)
+
+
+def code_at(secret: bytes, seconds: float) -> str:
+    """The code of the app at that Unix time."""
+    return _totp(secret).generate(seconds).decode()
+
+
+def steps_of(secret: bytes, code: str, seconds: float) -> Iterator[int]:
+    """The time steps near that Unix time whose code this is, the earliest first."""
+    sent = _NOT_OF_A_CODE.sub("", code).encode()
+    now = int(seconds // STEP_SECONDS)
+    for step in range(now - _STEPS_OF_LEEWAY, now + _STEPS_OF_LEEWAY + 1):
+        if constant_time.bytes_eq(sent, code_at(secret, step * STEP_SECONDS).encode()):
+            yield step
+
+
+def new_recovery_codes() -> list[str]:
+    return [
+        _in_groups(base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode())
+        for _ in range(RECOVERY_CODES)
+    ]
+
+
+def recovery_digest(code: str) -> str:
+    """What is stored of a recovery code, however it is typed: a hash of 64 hexadecimal digits."""
+    plain = _NOT_OF_A_CODE.sub("", code).upper()
+    return salted_hmac(_SALT, plain, algorithm="sha256").hexdigest()
+
+
+def seal(secret: bytes, user_id: UUID) -> str:
+    """The secret, encrypted so that it can be read again for that user alone."""
+    return _fernet().encrypt(user_id.bytes + secret).decode()
+
+
+def unseal(sealed: str, user_id: UUID, *, within: timedelta | None = None) -> bytes:
+    """Raises Unreadable."""
+    seconds = None if within is None else int(within.total_seconds())
+    try:
+        plain = _fernet().decrypt(sealed, ttl=seconds)
+    except (InvalidToken, binascii.Error, ValueError):
+        raise Unreadable from None
+    if plain[:16] != user_id.bytes:
+        raise Unreadable
+    return plain[16:]
+
+
+def _fernet() -> MultiFernet:
+    """Under SECRET_KEY; what was encrypted under one of SECRET_KEY_FALLBACKS can still be read."""
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return MultiFernet(
+        [
+            Fernet(
+                base64.urlsafe_b64encode(
+                    salted_hmac(_SALT, "encryption", secret=key, algorithm="sha256").digest()
+                )
+            )
+            for key in keys
+        ]
+    )
+
+
+def _totp(secret: bytes) -> TOTP:
+    return TOTP(secret, _DIGITS, SHA1(), STEP_SECONDS)  # noqa: S303
+
+
+def _in_groups(text: str) -> str:
+    return "-".join(text[start : start + 4] for start in range(0, len(text), 4))
