@@ -1,7 +1,13 @@
 """Why a council refuses something, and how a call's failure is told."""
 
 from common.errors import Conflict, DomainError, NotFound
-from council.types import MAX_CARDS, MAX_CARDS_EVER, MAX_SESSIONS_PER_DAY
+from council.types import (
+    MAX_CARDS,
+    MAX_CARDS_EVER,
+    MAX_RESTORATIONS_PER_DAY,
+    MAX_SESSIONS_PER_DAY,
+    MAX_VERSIONS,
+)
 
 
 class CardNotFound(NotFound):
@@ -45,7 +51,15 @@ class TooManySessions(DomainError):
 
 class TooManyVersions(Conflict):
     code = "too_many_versions"
-    message = "A card has at most 100 versions. Add a new card to go on."
+    message = f"A card has at most {MAX_VERSIONS} versions. Add a new card to go on."
+
+
+class TooManyRestorations(DomainError):
+    code, status = "too_many_restorations", 429
+    message = (
+        f"Versions of this card were restored {MAX_RESTORATIONS_PER_DAY} times within 24 hours. "
+        "Wait for Retry-After seconds."
+    )
 
 
 class NotEnoughCards(DomainError):

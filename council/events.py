@@ -6,12 +6,12 @@ whole card, so that applying one twice does no harm.
 """
 
 from common.money import usd
-from council.models import Card, Message, Session, Status, Turn, Version
+from council.models import Card, Message, Session, Turn, Version
 from council.selectors.cards import current_of, session_cost, state_of
 from council.selectors.rounds import positions, revisions_of
 from council.serializers import card_in_event, message_in_event, session_in_event, version_meta
 from council.types import MAX_DELTA
-from events.types import USER, NewEvent, model_actor
+from events.types import SYSTEM, USER, NewEvent, model_actor
 
 
 def session_created(session: Session) -> NewEvent:
@@ -19,11 +19,14 @@ def session_created(session: Session) -> NewEvent:
     return NewEvent("session.created", {"session": data}, USER)
 
 
-def session_changed(session: Session) -> NewEvent:
-    """`session.completed` when nothing runs any more and there is an answer."""
-    done = session.status == Status.COMPLETED
-    name = "session.completed" if done else "session.updated"
-    return NewEvent(name, {"session": session_in_event(session)})
+def session_completed(session: Session) -> NewEvent:
+    """Nothing runs any more, and there is an answer."""
+    return NewEvent("session.completed", {"session": session_in_event(session)})
+
+
+def session_updated(session: Session, actor: str = SYSTEM) -> NewEvent:
+    """Its title, activity, round or status is another."""
+    return NewEvent("session.updated", {"session": session_in_event(session)}, actor)
 
 
 def card_created(session: Session, card: Card) -> NewEvent:

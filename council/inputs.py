@@ -2,19 +2,25 @@
 
 from typing import Any, get_args
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.fields import SkipField, empty
 
 from catalog.fields import ChatModelField
 from common.fields import BoundedListField, IdField, PromptField, TextField, WholeNumberField
+from common.pagination import MAX_LIMIT
 from council.diffs import Format
 from council.exports import FileFormat
+from council.models import Status
 from council.types import (
     MAX_CARDS,
     MAX_INSTRUCTIONS,
     MAX_PROMPT,
+    MAX_QUERY,
     MAX_ROUNDS,
     MAX_SYSTEM,
     MAX_TITLE,
+    MAX_VERSIONS_WITH_CONTENT,
     MergeMode,
 )
 
@@ -39,6 +45,18 @@ class ModeField(serializers.ChoiceField):
         return MergeMode(super().to_internal_value(data))
 
 
+@extend_schema_field({"type": "null"})
+class UnsupportedField(serializers.Field[Any, Any, Any, Any]):
+    """What conversations take and councils do not. What means nothing may be sent."""
+
+    default_error_messages = {"unsupported": "A council takes none."}
+
+    def run_validation(self, data: Any = empty) -> Any:
+        if data is empty or data is None or data == []:
+            raise SkipField
+        self.fail("unsupported")
+
+
 class SessionInputSerializer(serializers.Serializer[Any]):
     """One card for each of the models; a model may be there several times."""
 
@@ -46,6 +64,47 @@ class SessionInputSerializer(serializers.Serializer[Any]):
     models = BoundedListField(child=ChatModelField(), min_length=1, max_length=MAX_CARDS)
     title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
     system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
+    upload_ids = UnsupportedField(
+        required=False, help_text="A council takes no files: say what is in them in the question."
+    )
+    space_id = UnsupportedField(required=False, help_text="A council is in no space.")
+
+
+class SessionChangesInputSerializer(serializers.Serializer[Any]):
+    """An empty title is the first line of the question."""
+
+    title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
+
+
+class SessionsQuerySerializer(serializers.Serializer[Any]):
+    """Which councils a list has."""
+
+    q = TextField(
+        max_length=MAX_QUERY,
+        required=False,
+        allow_blank=True,
+        help_text="What the title has in it, in capitals or not.",
+    )
+    status = serializers.ChoiceField(
+        [status.value for status in Status if status != Status.QUEUED], required=False
+    )
+
+
+class VersionsQuerySerializer(serializers.Serializer[Any]):
+    """A page of a card's history."""
+
+    include = serializers.ChoiceField(
+        ["content"], required=False, help_text="`content`: with the text of each version."
+    )
+    limit = serializers.IntegerField(
+        min_value=1,
+        default=MAX_LIMIT,
+        help_text=f"At most so many versions, and never more than {MAX_LIMIT}; "
+        f"with their texts {MAX_VERSIONS_WITH_CONTENT}.",
+    )
+    before = serializers.IntegerField(
+        min_value=1, required=False, help_text="Versions older than the one of this number."
+    )
 
 
 class CardInputSerializer(serializers.Serializer[Any]):

@@ -53,7 +53,8 @@ class Turn(models.Model):
     """One action of the user that starts calls, until all of them have ended.
 
     `params` is what the action asked for; a debate's is `{rounds, focus, labels: {card_id: "A"}}`,
-    and `round` is the one that runs.
+    and `round` is the one that runs. `stopped_at` is when its user stopped it: from then on it
+    begins no further call.
     """
 
     class Kind(models.TextChoices):
@@ -70,6 +71,7 @@ class Turn(models.Model):
     params = models.JSONField(default=dict)
     round = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
+    stopped_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:

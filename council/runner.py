@@ -7,6 +7,7 @@ from typing import ParamSpec, TypeVar
 from uuid import UUID
 
 import structlog
+from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
 
 from billing.types import Ending, Resolution
@@ -16,7 +17,7 @@ from council import events
 from council.services import outcomes
 from council.services.outcomes import Prepared
 from inference.chat import ChatPump
-from inference.errors import CallInterrupted
+from inference.errors import CallCancelled, CallInterrupted
 from inference.services import open_chat
 from inference.types import ChatCall
 from jobs.models import Job
@@ -87,6 +88,7 @@ class Call:
             conclude=self._conclude,
         )
         self._concluding = False
+        self._is_let_go = False
         self._text = ""
         self._taken = 0  # of the pump's deltas
         self._told = 0  # code points in the log
@@ -102,6 +104,7 @@ class Call:
                 async with asyncio.timeout(DELTA_SECONDS):
                     await pump.finished.wait()
             self._heed()
+            await self._let_go(pump)
             await self._tell(pump)
         if pump.error is not None and not self._concluding:
             raise pump.error
@@ -113,11 +116,32 @@ class Call:
         elif self._job.wish == Job.Wish.CANCEL:
             self._pump.cancel()
 
+    async def _let_go(self, pump: ChatPump) -> None:
+        """Do not let the user wait for a call that they do not want: where it goes on, they see no
+        more of it than what it costs."""
+        async with self._telling:
+            if not pump.is_winding_down or self._is_told:
+                return
+            said = self._prepared.said(self._heard(), pump.finish_reason, CallCancelled())
+            try:
+                await in_thread(
+                    outcomes.let_go, job_id=self._job.id, attempt=self._job.attempt, said=said
+                )
+            except DatabaseError:
+                log.warning("council.not_let_go", job_id=str(self._job.id))
+                return
+            self._is_let_go = True
+
+    @property
+    def _is_told(self) -> bool:
+        """Does the log have its end, or is it on its way there?"""
+        return self._concluding or self._is_let_go
+
     async def _tell(self, pump: ChatPump) -> None:
         """Append what has come since the last time; while the database is away, this waits."""
         async with self._telling:
             fresh = self._prepared.shown(self._heard())[self._told :]
-            if not fresh or self._concluding or self._job.lost:
+            if not fresh or self._is_told or self._job.lost:
                 return
             told = events.deltas(self._version, self._generation.model, fresh, self._told)
             try:

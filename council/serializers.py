@@ -100,8 +100,8 @@ class VersionSerializer(serializers.Serializer[Version]):
 
 @extend_schema_serializer(component_name="CardVersion")
 class VersionRowSerializer(serializers.Serializer[VersionState]):
-    """A version of a card, without its text. `restored_from` is the number it was restored from;
-    `cost_usd` is what was paid to write it."""
+    """A version of a card. `restored_from` is the number it was restored from; `cost_usd` is what
+    was paid to write it. `content` is there where it was asked for."""
 
     version = serializers.IntegerField(source="number", read_only=True)
     source = serializers.ChoiceField(  # type: ignore[assignment]
@@ -117,7 +117,14 @@ class VersionRowSerializer(serializers.Serializer[VersionState]):
     cost_usd = UsdField(source="cost")
     is_current = serializers.BooleanField(read_only=True)
     details = serializers.DictField(read_only=True)
+    content = serializers.CharField(read_only=True, required=False)
     created_at = serializers.DateTimeField(read_only=True)
+
+    def to_representation(self, instance: VersionState) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        if instance.content is None:
+            del shown["content"]
+        return shown
 
 
 @extend_schema_serializer(component_name="CouncilMessage")

@@ -10,7 +10,11 @@ from council.viewsets.sessions import SessionViewSet
 urlpatterns = [
     path("sessions", SessionViewSet.as_view({"get": "list", "post": "create"})),
     path("sessions/estimate", EstimateViewSet.as_view({"post": "session"})),
-    path("sessions/<uuid:session_id>", SessionViewSet.as_view({"get": "retrieve"})),
+    path(
+        "sessions/<uuid:session_id>",
+        SessionViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("sessions/<uuid:session_id>/stop", SessionViewSet.as_view({"post": "stop"})),
     path("sessions/<uuid:session_id>/cards", SessionViewSet.as_view({"post": "add_card"})),
     path("sessions/<uuid:session_id>/chat", SessionViewSet.as_view({"post": "chat"})),
     path("sessions/<uuid:session_id>/chat/estimate", EstimateViewSet.as_view({"post": "chat"})),
@@ -20,6 +24,7 @@ urlpatterns = [
     path("sessions/<uuid:session_id>/debate/estimate", EstimateViewSet.as_view({"post": "debate"})),
     path("sessions/<uuid:session_id>/events", SessionViewSet.as_view({"get": "events"})),
     path("cards/<uuid:card_id>", CardViewSet.as_view({"delete": "destroy"})),
+    path("cards/<uuid:card_id>/stop", CardViewSet.as_view({"post": "stop"})),
     path("cards/<uuid:card_id>/regenerate", CardViewSet.as_view({"post": "regenerate"})),
     path("cards/<uuid:card_id>/diff", CardViewSet.as_view({"get": "diff"})),
     path(

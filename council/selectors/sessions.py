@@ -54,9 +54,13 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
     created_at: datetime
 
 
-def list_sessions(user: User) -> QuerySet[Session]:
-    """The user's councils."""
-    return Session.objects.filter(account=user)
+def list_sessions(user: User, *, q: str = "", status: str = "") -> QuerySet[Session]:
+    """The user's councils: those whose title has `q` in it, and of that status, where they are
+    named."""
+    own = Session.objects.filter(account=user)
+    if q:
+        own = own.filter(title__icontains=q)
+    return own.filter(status=status) if status else own
 
 
 def summaries_of(user: User, sessions: Sequence[Session]) -> list[SessionSummary]:

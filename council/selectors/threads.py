@@ -35,6 +35,14 @@ def asked_of(card: Card, version: Version) -> tuple[str, ...]:
     return (question_of(card), *messages)
 
 
+def exchanges_of(card: Card) -> list[tuple[str, Version]]:
+    """The conversation that ends with the current version of the card, which is a finished answer:
+    what the user said, and the version that answers it, each in turn; the oldest first."""
+    last = current_of(card)
+    versions = [*ancestors_of(last), last]
+    return list(zip(asked_of(card, last), versions, strict=True))
+
+
 def thread_of(card: Card, version: Version | None = None) -> list[ThreadMessage]:
     """The conversation that ends with a version of the card, its current one for None; the oldest
     first: the question, its answer, and what was said after."""

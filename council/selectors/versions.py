@@ -7,13 +7,14 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors.charges import ChargeUsage, get_usage
+from common.pagination import MAX_LIMIT
 from council.models import Card, Version
-from council.selectors.cards import current_of
+from council.selectors.cards import current_of, text_of
 
 
 class VersionState(Struct, frozen=True, kw_only=True):
     """A version and its call. `cost` is what was paid to write it, in nano-USD: restoring one costs
-    nothing."""
+    nothing. `content` is None where no texts are wanted."""
 
     number: int
     source: str
@@ -27,17 +28,34 @@ class VersionState(Struct, frozen=True, kw_only=True):
     cost: int
     is_current: bool
     details: dict[str, Any]
+    content: str | None
     created_at: datetime
 
 
-def list_versions(user: User, card: Card) -> list[VersionState]:
-    """All versions of the user's card, the newest first."""
-    versions = list(card.versions.select_related("generation").order_by("-number"))
+def list_versions(
+    user: User,
+    card: Card,
+    limit: int = MAX_LIMIT,
+    *,
+    before: int | None = None,
+    with_text: bool = False,
+) -> list[VersionState]:
+    """The newest versions of the user's card, or of those before a number; the newest first."""
+    found = card.versions.select_related("generation").order_by("-number")
+    if before is not None:
+        found = found.filter(number__lt=before)
+    if not with_text:
+        found = found.defer("generation__content")
+    versions = list(found[:limit])
     usage = get_usage(user, {version.generation_id for version in versions})
-    return [_state(card, version, usage.get(version.generation_id)) for version in versions]
+    return [
+        _state(card, version, usage.get(version.generation_id), with_text) for version in versions
+    ]
 
 
-def _state(card: Card, version: Version, usage: ChargeUsage | None) -> VersionState:
+def _state(
+    card: Card, version: Version, usage: ChargeUsage | None, with_text: bool
+) -> VersionState:
     is_first_use = version.restored_from is None
     return VersionState(
         number=version.number,
@@ -52,5 +70,6 @@ def _state(card: Card, version: Version, usage: ChargeUsage | None) -> VersionSt
         cost=usage.billed if usage and is_first_use else 0,
         is_current=version.pk == current_of(card).pk,
         details=version.details,
+        content=text_of(version) if with_text else None,
         created_at=version.created_at,
     )

@@ -2,6 +2,7 @@
 is clear that it can be paid."""
 
 from collections.abc import Callable
+from uuid import UUID
 
 from django.db import transaction
 
@@ -9,6 +10,7 @@ from accounts.models import User
 from billing.selectors.features import require_feature
 from billing.services import named
 from billing.types import Once
+from common.errors import NotFound
 from council.models import Card, Message, Session, Turn
 from council.selectors.cards import current_of
 from council.services.admission import admit
@@ -24,16 +26,25 @@ def carry_out(*, user: User, once: Once | None, action: Action, least: int = 1) 
     """Let `action` begin its turn, and return it; the one that it began before, where the request
     is sent again. At least so many of its calls have to be possible.
 
-    Raises what the action does, PlanRequired, IdempotencyMismatch, TooManyRuns, and why too few
-    calls are possible: PaymentRequired or ProviderNotAvailable.
+    Raises what the action does, PlanRequired, IdempotencyMismatch, NotFound where what it began is
+    deleted, TooManyRuns, and why too few calls are possible: PaymentRequired or
+    ProviderNotAvailable.
     """
     begun = named.take(account=user, once=once)
     if begun is not None:
-        return Turn.objects.select_related("session").get(pk=begun)
+        return _get_begun(begun)
     turn = begin(user=user, action=action)
     admit(user=user, turn=turn, least=least)
     if once is not None:
         named.keep(account=user, once=once, result=turn.pk)
+    return turn
+
+
+def _get_begun(turn_id: UUID) -> Turn:
+    """Raises NotFound where its council was deleted since."""
+    turn = Turn.objects.select_related("session").filter(pk=turn_id).first()
+    if turn is None:
+        raise NotFound("What this request began has been deleted.")
     return turn
 
 

@@ -12,7 +12,6 @@ from council.selectors.cards import current_of, has_answer, live_cards
 from council.services import generations
 from council.services.locks import lock_card, lock_session
 from council.services.log import tell
-from council.services.sessions import changes
 from events.types import NewEvent
 
 
@@ -27,7 +26,7 @@ def message_card(*, user: User, card_id: UUID, content: str) -> Message:
     turn = generations.open_turn(session=session, kind=Turn.Kind.MESSAGE)
     message = Message.objects.create(session=session, turn=turn, card=card, content=content)
     told = [events.message_created(message), *_ask(session, card, turn, message)]
-    tell(session=session, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *generations.changes(session=session)])
     return message
 
 
@@ -49,7 +48,7 @@ def chat(*, user: User, session_id: UUID, content: str) -> Message:
     for card in answered:
         card.session = session
         told += _ask(session, card, turn, message)
-    tell(session=session, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *generations.changes(session=session)])
     return message
 
 

@@ -8,16 +8,13 @@ from django.db import transaction
 from accounts.models import User
 from common.errors import ValidationFailed
 from council import events, labels
-from council.errors import TooManyVersions
 from council.models import Card, Turn
-from council.selectors.cards import current_of
 from council.selectors.choices import finished_cards
 from council.services import generations
 from council.services import rounds as debate_rounds
 from council.services.locks import lock_session
 from council.services.log import tell
-from council.services.sessions import changes
-from council.types import MAX_ROUNDS, MAX_VERSIONS
+from council.types import MAX_ROUNDS
 
 
 @transaction.atomic
@@ -54,7 +51,7 @@ def debate(
     told = [
         events.debate_started(turn),
         *debate_rounds.begin(turn=turn, cards=cards),
-        *changes(session=session),
+        *generations.changes(session=session),
     ]
     tell(session=session, events=told)
     return turn
@@ -62,8 +59,8 @@ def debate(
 
 def _check(cards: Sequence[Card], rounds: int) -> None:
     """A debate does not stop in the middle for lack of room: of each card it makes a version a
-    round, and one more where it takes a failed one back."""
+    round."""
     if any(card.kind == Card.Kind.MERGE for card in cards):
         raise ValidationFailed.of("card_ids", "A merge takes no part in a debate.")
-    if any(current_of(card).number + rounds + 1 > MAX_VERSIONS for card in cards):
-        raise TooManyVersions
+    for card in cards:
+        generations.check_room(card=card, versions=rounds)

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from council import events
 from council.errors import CardRunning, SessionBusy, TooManyVersions
 from council.models import Card, Generation, Message, Session, Status, Turn, Version
 from council.selectors.cards import is_running
 from council.types import JOB, MAX_VERSIONS
+from events.types import NewEvent
 from jobs.services import enqueue
 
 # While one of these goes on, no other of them may begin.
@@ -58,6 +60,7 @@ def begin(
 
     Raises TooManyVersions.
     """
+    check_room(card=card, versions=1)
     return append_version(
         card=card,
         generation=_call(card, turn, model),
@@ -77,19 +80,36 @@ def begin_again(*, version: Version, turn: Turn, model: str, details: dict[str, 
     version.save(update_fields=["generation", "details"])
 
 
-def append_version(*, card: Card, generation: Generation, **fields: Any) -> Version:
-    """Give a card its next version. Raises TooManyVersions."""
-    number = card.current.number + 1 if card.current else 1
-    if number > MAX_VERSIONS:
+def check_room(*, card: Card, versions: int) -> None:
+    """Raises TooManyVersions where the card cannot have so many more. Restorations do not count:
+    they write nothing."""
+    written = card.versions.exclude(source=Version.Source.RESTORE).count()
+    if written + versions > MAX_VERSIONS:
         raise TooManyVersions
+
+
+def append_version(*, card: Card, generation: Generation, **fields: Any) -> Version:
+    """Give a card its next version."""
+    number = card.current.number + 1 if card.current else 1
     version = Version.objects.create(card=card, number=number, generation=generation, **fields)
     card.current = version
     card.save(update_fields=["current"])
     return version
 
 
-def refresh(*, session: Session) -> bool:
-    """Bring the session's status in line with what runs. Has it changed?"""
+def changes(*, session: Session) -> list[NewEvent]:
+    """Bring the session's status in line with what runs. Returns the event; none where nothing has
+    changed."""
+    was = session.status
+    if not _refresh(session):
+        return []
+    if session.status == Status.COMPLETED != was:
+        return [events.session_completed(session)]
+    return [events.session_updated(session)]
+
+
+def _refresh(session: Session) -> bool:
+    """Has the session's status, activity or round changed?"""
     before = (session.status, session.activity, session.round, session.rounds)
     running = {turn.kind: turn for turn in session.turns.filter(status=Status.RUNNING)}
     debate = running.get(Turn.Kind.DEBATE)
@@ -110,8 +130,10 @@ def _call(card: Card, turn: Turn, model: str) -> Generation:
 
 
 def _final_status(session: Session) -> Status:
-    """A council that has no answer at all has failed."""
+    """A council has completed where a card has a finished answer. One without any is cancelled
+    where its user has stopped or removed what it had, or else has failed."""
     cards = session.cards.filter(removed_at=None)
-    if cards.filter(current__generation__status=Status.COMPLETED).exists() or not cards.exists():
+    ended = set(cards.values_list("current__generation__status", flat=True))
+    if Status.COMPLETED in ended:
         return Status.COMPLETED
-    return Status.FAILED
+    return Status.CANCELLED if Status.CANCELLED in ended or not ended else Status.FAILED

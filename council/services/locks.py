@@ -31,11 +31,12 @@ def lock_card(user: User, card_id: UUID) -> Card:
     return card
 
 
-def lock_generation(generation_id: UUID) -> Generation:
-    """A generation, its council held; for those who run it."""
-    session_id = Generation.objects.values_list("session", flat=True).get(pk=generation_id)
+def lock_generation(generation_id: UUID) -> Generation | None:
+    """A generation, its council held; for those who run it. None where the council was deleted."""
     held = Session.objects.select_for_update(of=("self",)).select_related("account")
-    session = held.get(pk=session_id)
+    session = held.filter(generations=generation_id).first()
+    if session is None:
+        return None
     generation = Generation.objects.select_related(
         "turn", "card__current__generation", "card__current__message"
     ).get(pk=generation_id)

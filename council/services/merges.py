@@ -14,7 +14,7 @@ from council.selectors.choices import finished_cards
 from council.services import generations, syntheses
 from council.services.locks import lock_session
 from council.services.log import tell
-from council.services.sessions import changes, check_room
+from council.services.sessions import check_room
 from council.types import MergeMode
 from events.types import USER
 
@@ -59,7 +59,7 @@ def merge(
     told = [
         events.card_created(session, card),
         events.merge_event("started", turn, card, USER),
-        *changes(session=session),
+        *generations.changes(session=session),
     ]
     tell(session=session, events=told)
     return card

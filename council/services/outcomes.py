@@ -19,7 +19,7 @@ from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
 from council.selectors.cards import spoken
 from council.services import restorations, rounds, syntheses
-from council.services.generations import refresh
+from council.services.generations import changes
 from council.services.locks import lock_generation
 from council.services.log import tell
 from events.selectors import get_last_seq
@@ -34,6 +34,7 @@ from inference.errors import (
 )
 from jobs import services as jobs
 from jobs.models import Job
+from jobs.selectors import is_unwanted
 from providers.types import FinishReason, Message
 
 
@@ -86,13 +87,13 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     """Mark a call as running, and say what it asks. None where it shall not be made any more. May
     be repeated.
 
-    Raises CallCancelled where the card was removed meanwhile, ProviderNotAvailable where the model
-    is gone from the catalog.
+    Raises CallCancelled where the call was stopped, or its card or council removed meanwhile,
+    ProviderNotAvailable where the model is gone from the catalog.
     """
     generation = lock_generation(job_id)
     if not jobs.is_running(job_id=job_id, attempt=attempt):
         return None
-    if generation.card.removed_at is not None:
+    if generation is None or generation.card.removed_at is not None or is_unwanted(job_id):
         raise CallCancelled
     model = get_catalog().find(generation.model)
     if model is None:
@@ -114,19 +115,32 @@ def conclude(*, job_id: UUID, attempt: int, ending: Ending, said: Said) -> Resol
         generation = lock_generation(job_id)
         if resolution.taken_over:
             said = replace(said, failure=CallInterrupted())
-        _end(generation, attempt, said)
+        _end(job_id, generation, attempt, said)
     return resolution
+
+
+@transaction.atomic
+def let_go(*, job_id: UUID, attempt: int, said: Said) -> None:
+    """End a card's version that was stopped, with what it has said, while its call goes on until it
+    is known what it costs: `conclude` or `give_up` then ends the charge and the job, and tells the
+    cost."""
+    generation = lock_generation(job_id)
+    is_ours = jobs.is_running(job_id=job_id, attempt=attempt)
+    if generation is not None and is_ours and _is_open(generation):
+        tell(session=generation.session, events=_finish(generation, said))
 
 
 @transaction.atomic
 def give_up(*, job_id: UUID, attempt: int, failure: DomainError) -> None:
     """End a call that nobody can conclude, because it was refused or its process has died: at what
-    it had said, and at what was saved of its charge if it had come to hold one."""
+    it had said, and at what was saved of its charge if it had come to hold one. It is no failure if
+    its user had stopped it."""
     endings.expire(job_id, failure_of(failure))
     generation = lock_generation(job_id)
     if jobs.is_running(job_id=job_id, attempt=attempt):
-        text = spoken(generation, _version_of(generation))
-        _end(generation, attempt, Said(text=text, failure=failure))
+        text = "" if generation is None else spoken(generation, _version_of(generation))
+        why = CallCancelled() if is_unwanted(job_id) else failure
+        _end(job_id, generation, attempt, Said(text=text, failure=why))
 
 
 def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
@@ -141,16 +155,32 @@ def call_off(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[
     told: list[NewEvent] = []
     for generation_id in (each for each in failures if each in idle):
         generation = lock_generation(generation_id)
+        assert generation is not None  # noqa: S101 - its session is held
         generation.session = generation.card.session = generation.turn.session = session
         told += _finish(generation, Said(failure=failures[generation_id]))
     return told
 
 
-def _end(generation: Generation, attempt: int, said: Said) -> None:
-    """Nothing, where the job is no longer this attempt's."""
-    if jobs.end(job_id=generation.pk, attempt=attempt, status=Job.Status(_status(said.failure))):
-        told = _finish(generation, said)
-        tell(session=generation.session, events=told)
+def _end(job_id: UUID, generation: Generation | None, attempt: int, said: Said) -> None:
+    """Nothing, where the job is no longer this attempt's; the job alone, where the council was
+    deleted."""
+    status = Job.Status(_status(said.failure))
+    if not jobs.end(job_id=job_id, attempt=attempt, status=status) or generation is None:
+        return
+    told = _finish(generation, said) if _is_open(generation) else _tell_cost(generation)
+    tell(session=generation.session, events=told)
+
+
+def _is_open(generation: Generation) -> bool:
+    """Is its end yet to be told?"""
+    return generation.status in (Status.QUEUED, Status.RUNNING)
+
+
+def _tell_cost(generation: Generation) -> list[NewEvent]:
+    """What is known of a stopped call when its charge has ended, if its card is there."""
+    session, card = generation.session, generation.card
+    told = [] if card.removed_at else [events.card_event("updated", session, card)]
+    return [*told, events.usage_updated(session)]
 
 
 def _finish(generation: Generation, said: Said) -> list[NewEvent]:
@@ -219,11 +249,11 @@ def _advance(turn: Turn) -> list[NewEvent]:
     if turn.kind == Turn.Kind.DEBATE:
         told, goes_on = rounds.after(turn=turn)
         if goes_on:
-            return [*told, *_session_events(session)]
+            return [*told, *changes(session=session)]
     if turn.kind == Turn.Kind.MERGE:
         told = syntheses.after(turn=turn)
     close_turn(turn)
-    return [*told, *_session_events(session)]
+    return [*told, *changes(session=session)]
 
 
 def close_turn(turn: Turn) -> None:
@@ -233,10 +263,6 @@ def close_turn(turn: Turn) -> None:
     turn.status = next((status for status in ranking if status in ended), Status.COMPLETED)
     turn.ended_at = Now()
     turn.save(update_fields=["status", "ended_at"])
-
-
-def _session_events(session: Session) -> list[NewEvent]:
-    return [events.session_changed(session)] if refresh(session=session) else []
 
 
 def _version_of(generation: Generation) -> Version:

@@ -1,16 +1,32 @@
 """Restoring a version: it is appended as a new one, so that nothing of a card's history is lost."""
 
+import math
+from datetime import timedelta
+
+from django.utils import timezone
+
 from council import events
+from council.errors import TooManyRestorations
 from council.models import Card, Version
 from council.services import generations
+from council.types import MAX_RESTORATIONS_PER_DAY
 from events.types import NewEvent
+
+_DAY = timedelta(days=1)
+
+
+def check_pace(*, card: Card) -> None:
+    """Raises TooManyRestorations: each writes a row, and the version's text into the log."""
+    restored = card.versions.filter(source=Version.Source.RESTORE).order_by("-number")
+    times = restored.values_list("created_at", flat=True)
+    for oldest in times[MAX_RESTORATIONS_PER_DAY - 1 : MAX_RESTORATIONS_PER_DAY]:
+        wait = oldest + _DAY - timezone.now()
+        if wait > timedelta():
+            raise TooManyRestorations(retry_after=math.ceil(wait.total_seconds()))
 
 
 def restore(*, card: Card, chosen: Version, actor: str) -> list[NewEvent]:
-    """Make a finished version of the card its current one again. Returns the events.
-
-    Raises TooManyVersions.
-    """
+    """Make a finished version of the card its current one again. Returns the events."""
     version = generations.append_version(
         card=card,
         generation=chosen.generation,

@@ -35,7 +35,7 @@ def after(*, turn: Turn) -> tuple[list[NewEvent], bool]:
     """What a round whose calls have all ended has brought: its events, and does another begin?
 
     Who failed takes no part any more. Where fewer than two are left, or nobody has changed
-    anything, the others have heard all there is to hear.
+    anything, the others have heard all there is to hear. One that was stopped does not go on.
     """
     told = [events.round_completed(turn)]
     revised = {
@@ -45,7 +45,8 @@ def after(*, turn: Turn) -> tuple[list[NewEvent], bool]:
     }
     left = list(live_cards().filter(pk__in=revised))
     changed = any(revised[card.pk].details.get("changed") for card in left)
-    if turn.round >= turn.params["rounds"] or len(left) < MIN_ANSWERS or not changed:
+    is_last = turn.round >= turn.params["rounds"] or turn.stopped_at is not None
+    if is_last or len(left) < MIN_ANSWERS or not changed:
         return [*told, events.debate_completed(turn)], False
     turn.round += 1
     turn.save(update_fields=["round"])

@@ -1,4 +1,4 @@
-"""Councils and their cards: begun, added, written anew, restored, removed."""
+"""Councils and their cards: begun, added, written anew, restored, renamed, removed, deleted."""
 
 import time
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from common.ids import unix_seconds
 from common.titles import first_line
-from council import events
+from council import events, user_events
 from council.errors import NothingToAnswer, TooManyCards, TooManySessions
 from council.models import Card, Session, Status, Turn, Version
 from council.selectors.cards import current_of, get_version
@@ -25,8 +25,9 @@ from council.types import (
     MAX_TITLE,
     STREAM,
 )
-from events.services import open_stream
-from events.types import USER, NewEvent
+from events.services import delete_stream, open_stream
+from events.types import USER, NewEvent, ToUser
+from jobs import services as jobs
 
 _SECONDS_PER_DAY = 86_400
 
@@ -70,7 +71,7 @@ def add_card(*, user: User, session_id: UUID, model: str, prompt: str = "") -> C
     turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
     card = Card.objects.create(session=session, prompt=prompt)
     told = _deal(card, turn, model)
-    tell(session=session, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *generations.changes(session=session)])
     return card
 
 
@@ -115,7 +116,7 @@ def regenerate(
     told = [events.version_created(session, card)]
     if merges:
         told.append(events.merge_event("started", turn, card, USER))
-    tell(session=session, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *generations.changes(session=session)])
     return card
 
 
@@ -125,7 +126,7 @@ def restore(*, user: User, card_id: UUID, number: int) -> Card:
     shown already changes nothing.
 
     Raises NotFound, also for an unknown version, CardRunning, SessionBusy, NothingToAnswer where
-    that version has no finished answer, TooManyVersions.
+    that version has no finished answer, TooManyRestorations.
     """
     card = lock_card(user, card_id)
     session = card.session
@@ -135,9 +136,32 @@ def restore(*, user: User, card_id: UUID, number: int) -> Card:
         raise NothingToAnswer("That version has no finished answer.")
     if chosen.generation_id == current_of(card).generation_id:
         return card
+    restorations.check_pace(card=card)
     told = restorations.restore(card=card, chosen=chosen, actor=USER)
-    tell(session=session, events=[*told, *changes(session=session)])
+    tell(session=session, events=[*told, *generations.changes(session=session)])
     return card
+
+
+@transaction.atomic
+def rename(*, user: User, session_id: UUID, title: str) -> None:
+    """Give the council another title; an empty one is the first line of its question. Raises
+    NotFound."""
+    session = lock_session(user, session_id)
+    session.title = title or first_line(session.prompt, MAX_TITLE)
+    session.save(update_fields=["title"])
+    tell(session=session, events=[events.session_updated(session, USER)])
+
+
+@transaction.atomic
+def delete(*, user: User, session_id: UUID) -> None:
+    """Delete a council with its cards and its log, whose sockets are closed. Calls that run are
+    stopped, and billed for what they have produced; what was billed stays. Raises NotFound."""
+    session = lock_session(user, session_id)
+    running = session.generations.filter(status__in=(Status.QUEUED, Status.RUNNING))
+    jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
+    session.delete()
+    deleted = ToUser(user.pk, [user_events.deleted(session_id)])
+    delete_stream(stream_id=session_id, told=deleted)
 
 
 @transaction.atomic
@@ -155,17 +179,13 @@ def remove(*, user: User, card_id: UUID) -> None:
     ended = outcomes.cancel(
         session=session, generation_ids=list(running.values_list("id", flat=True))
     )
-    told = [events.card_removed(card), *ended, *changes(session=session)]
+    told = [events.card_removed(card), *ended, *generations.changes(session=session)]
     tell(session=session, events=told)
 
 
-def changes(*, session: Session) -> list[NewEvent]:
-    """The event of a session whose status is another now; none where it is not."""
-    return [events.session_changed(session)] if generations.refresh(session=session) else []
-
-
 def _check_pace(user: User) -> None:
-    """Raises TooManySessions. Councils stay, also those whose calls have cost nothing."""
+    """Raises TooManySessions. Councils stay until they are deleted, also those whose calls have
+    cost nothing."""
     newest = Session.objects.filter(account=user).order_by("-id").values_list("id", flat=True)
     for oldest in newest[MAX_SESSIONS_PER_DAY - 1 : MAX_SESSIONS_PER_DAY]:
         wait = unix_seconds(oldest) + _SECONDS_PER_DAY - int(time.time())

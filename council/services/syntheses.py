@@ -14,6 +14,7 @@ from council.services import generations
 from council.types import MergeMode
 from events.types import NewEvent, model_actor
 from inference.errors import ProviderNotAvailable, UpstreamFailed
+from jobs.selectors import is_unwanted
 
 # The model was not reached, or failed before it said anything: it is worth asking another.
 _UNREACHED = (UpstreamFailed, ProviderNotAvailable, ServiceUnavailable)
@@ -72,12 +73,14 @@ def after(*, turn: Turn) -> list[NewEvent]:
 
 
 def _may_fall_back(version: Version, failed: Generation, failure: DomainError) -> bool:
-    """Not where the first call is billed: it has brought something, if only thoughts."""
+    """Not where the first call is billed: it has brought something, if only thoughts. Nor where it
+    was stopped."""
     return (
         is_merge(version)
         and version.details["synthesis"]["source"] == "primary"
         and isinstance(failure, _UNREACHED)
         and failed.card.removed_at is None
+        and not is_unwanted(failed.pk)
         and not get_usage(failed.session.account, [failed.pk])
     )
 

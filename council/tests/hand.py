@@ -39,6 +39,11 @@ class Call:
     def generation(self) -> Generation:
         return Generation.objects.select_related("session__account", "card").get(pk=self.job_id)
 
+    @property
+    def account_id(self) -> UUID:
+        """Known also where the council was deleted."""
+        return Job.objects.get(pk=self.job_id).account_id
+
     def prepare(self) -> Prepared | None:
         self.prepared = outcomes.prepare(job_id=self.job_id, attempt=self.attempt)
         return self.prepared
@@ -65,14 +70,12 @@ class Call:
         self, text: str, failure: DomainError | None = None, *, finish: FinishReason = "stop"
     ) -> Resolution:
         """End the call with an answer that is billed."""
-        account_id = self.generation.session.account_id
-        ending = Ending(self.job_id, account_id, "settled", COST, 5, 10)
+        ending = Ending(self.job_id, self.account_id, "settled", COST, 5, 10)
         return self.conclude(ending, text, failure, finish)
 
     def release(self, failure: DomainError) -> Resolution:
         """End the call without any."""
-        account_id = self.generation.session.account_id
-        return self.conclude(Ending(self.job_id, account_id, "released"), "", failure)
+        return self.conclude(Ending(self.job_id, self.account_id, "released"), "", failure)
 
     def conclude(
         self,

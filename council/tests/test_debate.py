@@ -334,7 +334,13 @@ def test_one_answer_is_no_debate(council: Session) -> None:
 
 
 def test_there_has_to_be_room_for_all_rounds(council: Session) -> None:
-    Version.objects.filter(card=_ids(council)[0]).update(number=MAX_VERSIONS - 3)
+    first = _cards(council)[0]
+    generation = current_of(first).generation
+    last = Version.objects.bulk_create(
+        Version(card=first, number=number, source="regenerate", generation=generation)
+        for number in range(2, MAX_VERSIONS - 1)
+    )[-1]
+    Card.objects.filter(pk=first.pk).update(current=last)
 
     with pytest.raises(TooManyVersions):
         _debate(council, rounds=3)

@@ -122,7 +122,7 @@ def test_a_card_that_is_being_written_is_removed_and_billed_at_what_it_produced(
         alice.do("DELETE", f"/cards/{_card(session)['id']}")
 
     last = follower.pictures[-1]
-    assert (last["cards"], last["status"]) == ([], "completed")
+    assert (last["cards"], last["status"]) == ([], "cancelled")
     [charge] = alice.charges().values()
     assert charge.status == "settled"
     assert 0 < charge.tokens_out < SLOW["tokens"]

@@ -258,9 +258,9 @@ def test_a_card_that_waits_is_removed_at_once(council: Session, card: Card, alic
 
     job = Job.objects.get(pk=card.generations.get().pk)
     assert job.status == Job.Status.CANCELLED
-    assert _told(council)[-3:] == ["card.removed", "usage.updated", "session.completed"]
+    assert _told(council)[-3:] == ["card.removed", "usage.updated", "session.updated"]
     council.refresh_from_db()
-    assert (council.status, council.activity) == (Status.COMPLETED, "")
+    assert (council.status, council.activity) == (Status.CANCELLED, "")
 
 
 def test_a_card_that_is_being_written_is_removed_and_its_call_stopped(
@@ -278,7 +278,7 @@ def test_a_card_that_is_being_written_is_removed_and_its_call_stopped(
 
     call.settle("Deep, very", CallCancelled())
 
-    assert _told(council)[-2:] == ["usage.updated", "session.completed"]
+    assert _told(council)[-2:] == ["usage.updated", "session.updated"]
     assert not live_cards().filter(session=council).exists()
     assert _last(council, "usage.updated") == {"cost_usd": usd(2 * hand.COST)}
 
@@ -293,7 +293,7 @@ def test_a_card_that_is_removed_just_before_its_call_is_never_called_for(
         call.prepare()
     call.give_up(refusal.value)
 
-    assert _told(council)[-3:] == ["card.removed", "usage.updated", "session.completed"]
+    assert _told(council)[-3:] == ["card.removed", "usage.updated", "session.updated"]
     assert Job.objects.get(pk=call.job_id).status == Job.Status.CANCELLED
 
 

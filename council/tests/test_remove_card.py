@@ -6,7 +6,7 @@ from django.db import transaction
 from billing.tests.bank import IN_PLAN
 from council.models import Generation
 from council.services import sessions
-from council.tests import hand
+from council.tests import hand, log
 from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
 from inference.errors import CallCancelled
 from jobs.models import Job
@@ -43,7 +43,17 @@ def test_a_call_that_waits_is_never_made(alice: Desk) -> None:
     call = Generation.objects.get(card=card)
     assert answer.status_code == 204
     assert (call.status, Job.objects.get(pk=call.pk).status) == ("cancelled", "cancelled")
+    assert alice.session(session.pk)["status"] == "cancelled"
+
+
+def test_a_council_without_any_card_is_cancelled_and_not_completed(alice: Desk) -> None:
+    session, [card] = alice.council("Deep.")
     assert alice.session(session.pk)["status"] == "completed"
+
+    alice.client.delete(f"{CARDS}/{card.pk}")
+
+    assert alice.session(session.pk)["status"] == "cancelled"
+    assert log.types(session.pk)[-2:] == ["card.removed", "session.updated"]
 
 
 def test_a_call_that_runs_is_asked_to_stop(alice: Desk) -> None:

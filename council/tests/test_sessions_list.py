@@ -112,7 +112,7 @@ def test_a_council_whose_cards_were_removed_stays(alice: Desk) -> None:
 
     [row] = rows(alice)
 
-    assert (row["models"], row["status"]) == ([], "completed")
+    assert (row["models"], row["status"]) == ([], "cancelled")
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,37 @@ def test_a_page_that_is_none_is_422(alice: Desk, name: str, value: str) -> None:
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["loc"] == [name]
+
+
+def test_a_search_finds_titles(alice: Desk) -> None:
+    sea, _ = alice.council("Deep.")
+    alice.client.patch(f"{SESSIONS}/{sea.pk}", {"title": "100% Blue_sea"}, format="json")
+    alice.council("Wet.")
+    for words in ("blue", "SEA", "% b", "e_s", ""):
+        found = [row["id"] for row in rows(alice, q=words)]
+        assert str(sea.pk) in found
+        assert (len(found) == 2) is (words in ("SEA", ""))
+    assert rows(alice, q="100_") == []
+
+
+def test_councils_are_listed_by_status(alice: Desk) -> None:
+    done, _ = alice.council("Deep.")
+    removed, [card] = alice.council("Deep.")
+    alice.client.delete(f"{CARDS}/{card.pk}")
+    for status, found in {"completed": [done], "cancelled": [removed], "failed": []}.items():
+        assert [row["id"] for row in rows(alice, status=status)] == [str(s.pk) for s in found]
+
+
+def test_filters_hold_on_the_next_page(alice: Desk) -> None:
+    for _ in range(3):
+        alice.council("Deep.")
+    page = alice.get(SESSIONS, limit=2, q="deep", status="completed")
+    assert "q=deep" in page.headers["Link"]
+    assert "status=completed" in page.headers["Link"]
+
+
+@pytest.mark.parametrize("query", [{"status": "queued"}, {"status": ""}, {"q": "x" * 201}])
+def test_an_unknown_status_and_a_long_search_are_422(alice: Desk, query: dict[str, str]) -> None:
+    answer = alice.get(SESSIONS, **query)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == list(query)

@@ -173,3 +173,25 @@ def test_on_the_free_plan_it_needs_another_plan() -> None:
         "free",
     )
     assert not session_streams(bob.user).exists()
+
+
+SOME_ID = "0198c0de-0000-7000-8000-000000000000"
+
+
+@pytest.mark.parametrize("path", [SESSIONS, f"{SESSIONS}/estimate"])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("upload_ids", [SOME_ID]), ("upload_ids", "x"), ("space_id", SOME_ID), ("space_id", 1)],
+)
+def test_files_and_spaces_are_refused_instead_of_ignored(path: str, field: str, value: Any) -> None:
+    alice = new_desk()
+    body: dict[str, Any] = {"prompt": QUESTION, "models": [IN_PLAN], field: value}
+    answer = alice.post(path, **body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"loc": [field], "msg": "A council takes none."}]
+
+
+def test_no_files_and_no_space_may_be_said() -> None:
+    alice = new_desk()
+    answer = alice.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN], upload_ids=[], space_id=None)
+    assert answer.status_code == 201

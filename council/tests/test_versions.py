@@ -1,9 +1,11 @@
 """GET /api/council/cards/{id}/versions, and POST .../restore."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from common.money import usd
@@ -11,7 +13,7 @@ from council.models import Card, Version
 from council.services import conversation, sessions
 from council.tests import hand, log
 from council.tests.desk import CARDS, Desk, new_desk
-from council.types import MAX_VERSIONS
+from council.types import MAX_RESTORATIONS_PER_DAY, MAX_VERSIONS
 from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -171,20 +173,94 @@ def test_while_the_card_is_written_nothing_is_restored(alice: Desk, card: Card) 
     call.settle("Very deep.")
 
 
-def test_a_card_has_at_most_100_versions(alice: Desk, card: Card) -> None:
-    rewrite(alice, card, "Very deep.")
+def fill(card: Card, source: Version.Source, *, versions: int, days: int = 0) -> None:
+    """Let the card have so many versions, of which those from the third on came about like this,
+    and so long ago."""
     generation = card.versions.get(number=2).generation
     Version.objects.bulk_create(
-        Version(card=card, number=number, source="restore", generation=generation)
-        for number in range(3, MAX_VERSIONS + 1)
+        Version(card=card, number=number, source=source, generation=generation)
+        for number in range(3, versions + 1)
     )
-    Card.objects.filter(pk=card.pk).update(current=card.versions.get(number=MAX_VERSIONS))
+    made_at = timezone.now() - timedelta(days=days)
+    card.versions.filter(number__gt=2).update(created_at=made_at)
+    Card.objects.filter(pk=card.pk).update(current=card.versions.get(number=versions))
 
-    for path, body in (
-        ("restore", {"version": 1}),
-        ("regenerate", {}),
-        ("messages", {"content": "More."}),
-    ):
+
+def test_a_card_has_at_most_100_versions_and_they_can_be_restored(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    fill(card, Version.Source.REGENERATE, versions=MAX_VERSIONS)
+
+    for path, body in (("regenerate", {}), ("messages", {"content": "More."})):
         answer = alice.post(f"{CARDS}/{card.pk}/{path}", **body)
         assert (answer.status_code, path) == (409, path)
     assert len(versions(alice, card)) == MAX_VERSIONS
+    assert restore(alice, card, 1).status_code == 200
+
+
+def test_restoring_uses_up_no_versions(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    fill(card, Version.Source.RESTORE, versions=3 * MAX_VERSIONS, days=2)
+
+    assert restore(alice, card, 1).json()["current_version"] == 3 * MAX_VERSIONS + 1
+    rewrite(alice, card, "Bottomless.")
+    assert restore(alice, card, 2).status_code == 200
+
+
+def test_too_many_restorations_in_a_day_have_to_wait(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    fill(card, Version.Source.RESTORE, versions=MAX_RESTORATIONS_PER_DAY + 1)
+    assert restore(alice, card, 1).status_code == 200
+
+    answer = restore(alice, card, 2)
+
+    assert (answer.status_code, answer.json()["code"]) == (429, "too_many_restorations")
+    assert 0 < int(answer.headers["Retry-After"]) <= 86_400
+    rewrite(alice, card, "Bottomless.")
+
+
+# --- Texts and pages ------------------------------------------------------------------------------
+
+
+def test_texts_come_where_they_are_asked_for(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    restore(alice, card, 1)
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk)
+        call = hand.begin(card)
+    call.say("As far as I can ")
+
+    rows = alice.get(f"{CARDS}/{card.pk}/versions", include="content").json()
+
+    texts = [row.pop("content") for row in rows]
+    assert texts == ["As far as I can ", "Deep.", "Very deep.", "Deep."]
+    assert rows == versions(alice, card)
+    call.settle("As far as I can see.")
+
+
+@pytest.mark.parametrize(
+    "query", [{}, {"include": "content"}, {"limit": 7}, {"limit": 7, "include": "content"}]
+)
+def test_pages_lead_to_the_first_version(alice: Desk, card: Card, query: dict[str, Any]) -> None:
+    rewrite(alice, card, "Very deep.")
+    fill(card, Version.Source.REGENERATE, versions=50)
+    numbers, sizes, page = [], [], alice.get(f"{CARDS}/{card.pk}/versions", **query)
+    while True:
+        rows = page.json()
+        sizes.append(len(rows))
+        numbers += [row["version"] for row in rows]
+        if "Link" not in page.headers:
+            break
+        page = alice.client.get(page.headers["Link"].partition(">")[0].strip("<"))
+    assert numbers == list(range(50, 0, -1))
+    most = 20 if "include" in query else 100
+    assert sizes[0] == min(50, most, query.get("limit", most))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"include": "usage"}, {"include": ""}, {"limit": 0}, {"limit": "ten"}, {"before": "x"}],
+)
+def test_what_is_asked_for_wrongly_is_422(alice: Desk, card: Card, query: dict[str, Any]) -> None:
+    answer = alice.get(f"{CARDS}/{card.pk}/versions", **query)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == list(query)

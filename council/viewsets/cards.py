@@ -9,16 +9,23 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from msgspec import to_builtins
 from rest_framework import status
 from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
 
 from accounts.types import AuthenticatedRequest
 from billing.idempotency import once
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import refusals
-from common.pagination import MAX_LIMIT, read_limit
+from common.pagination import MAX_LIMIT, PAGE_PARAMETERS, read_limit
 from common.viewsets import ViewSet
 from council import diffs
-from council.errors import CardRunning, NothingToAnswer, SessionBusy, TooManyVersions
+from council.errors import (
+    CardRunning,
+    NothingToAnswer,
+    SessionBusy,
+    TooManyRestorations,
+    TooManyVersions,
+)
 from council.exports import MEDIA_TYPES, file_name, render
 from council.inputs import (
     DiffInputSerializer,
@@ -26,6 +33,7 @@ from council.inputs import (
     MessageInputSerializer,
     RegenerateInputSerializer,
     RestoreInputSerializer,
+    VersionsQuerySerializer,
 )
 from council.selectors.cards import get_card, state_of, text_of
 from council.selectors.comparisons import get_sides
@@ -42,7 +50,8 @@ from council.serializers import (
     ThreadMessageSerializer,
     VersionRowSerializer,
 )
-from council.services import actions, conversation, sessions
+from council.services import actions, conversation, sessions, stopping
+from council.types import MAX_VERSIONS_WITH_CONTENT
 from council.viewsets.refusals import STARTS
 
 
@@ -58,6 +67,19 @@ class CardViewSet(ViewSet):
         """
         sessions.remove(user=request.user, card_id=card_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=None, responses={200: CardSerializer, 202: CardSerializer})
+    def stop(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """Stop the call that writes a card, and keep what has come.
+
+        202: the card has the status `cancelled` soon after. The prompt and what has come are
+        billed, once; a call that waits is never made. 200: nothing was being written, and the card
+        is as it was.
+        """
+        stopped = stopping.stop_card(user=request.user, card_id=card_id)
+        card = state_of(request.user, get_card(request.user, card_id), with_text=True)
+        done = status.HTTP_202_ACCEPTED if stopped else status.HTTP_200_OK
+        return Response(CardSerializer(card).data, status=done)
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -78,17 +100,30 @@ class CardViewSet(ViewSet):
         card = card_of(request.user, turn)
         return Response(CardSerializer(card).data, status=status.HTTP_202_ACCEPTED)
 
-    @extend_schema(responses=VersionRowSerializer(many=True))
+    @extend_schema(
+        parameters=[VersionsQuerySerializer, PAGE_PARAMETERS[-1]],
+        responses=VersionRowSerializer(many=True),
+    )
     def versions(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
-        """The history of a card, newest first: at most 100 versions."""
-        versions = list_versions(request.user, get_card(request.user, card_id))
-        return Response([VersionRowSerializer(version).data for version in versions])
+        """The history of a card, newest first."""
+        asked = read(VersionsQuerySerializer, request.query_params.dict())
+        with_text = "include" in asked
+        limit = min(asked["limit"], MAX_VERSIONS_WITH_CONTENT if with_text else MAX_LIMIT)
+        card, before = get_card(request.user, card_id), asked.get("before")
+        # One more than is shown, to see whether there is more.
+        found = list_versions(request.user, card, limit + 1, before=before, with_text=with_text)
+        rows = [VersionRowSerializer(version).data for version in found[:limit]]
+        if len(found) == len(rows):
+            return Response(rows)
+        here = request.build_absolute_uri()
+        way_on = replace_query_param(here, "before", rows[-1]["version"])
+        return Response(rows, headers={"Link": f'<{way_on}>; rel="next"'})
 
     @extend_schema(
         request=RestoreInputSerializer,
         responses={
             200: CardSerializer,
-            **refusals(CardRunning, SessionBusy, NothingToAnswer, TooManyVersions),
+            **refusals(CardRunning, SessionBusy, NothingToAnswer, TooManyRestorations),
         },
     )
     def restore(self, request: AuthenticatedRequest, card_id: UUID) -> Response:

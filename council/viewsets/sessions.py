@@ -28,7 +28,9 @@ from council.inputs import (
     DebateInputSerializer,
     MergeInputSerializer,
     MessageInputSerializer,
+    SessionChangesInputSerializer,
     SessionInputSerializer,
+    SessionsQuerySerializer,
 )
 from council.selectors.sessions import get_session, list_sessions, summaries_of
 from council.selectors.turns import card_of, cards_of
@@ -39,7 +41,7 @@ from council.serializers import (
     SessionRowSerializer,
     SessionSerializer,
 )
-from council.services import actions, conversation, debates, merges, sessions
+from council.services import actions, conversation, debates, merges, sessions, stopping
 from council.types import MIN_ANSWERS, STREAM
 from council.viewsets.refusals import STARTS
 from events.replay import ReplayMixin
@@ -50,11 +52,15 @@ class SessionViewSet(ReplayMixin, ViewSet):
 
     kind = STREAM
 
-    @extend_schema(parameters=PAGE_PARAMETERS, responses=SessionRowSerializer(many=True))
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SessionsQuerySerializer],
+        responses=SessionRowSerializer(many=True),
+    )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your councils, newest first."""
+        asked = read(SessionsQuerySerializer, request.query_params.dict())
         pages = NewestFirst()
-        page = pages.paginate_queryset(list_sessions(request.user), request)
+        page = pages.paginate_queryset(list_sessions(request.user, **asked), request)
         rows = SessionRowSerializer(summaries_of(request.user, page), many=True)
         return pages.get_paginated_response(rows.data)
 
@@ -87,6 +93,36 @@ class SessionViewSet(ReplayMixin, ViewSet):
         nothing.
         """
         return Response(SessionSerializer(get_session(request.user, session_id)).data)
+
+    @extend_schema(request=SessionChangesInputSerializer, responses=SessionSerializer)
+    def partial_update(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Rename a council."""
+        changes = read(SessionChangesInputSerializer, request.data)
+        if changes:
+            sessions.rename(user=request.user, session_id=session_id, **changes)
+        return Response(SessionSerializer(get_session(request.user, session_id)).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Delete a council for good, with its cards and its events.
+
+        Calls that run are stopped, and billed for the prompt and what has come. Its sockets are
+        closed with 4403. What it has cost stays in your usage.
+        """
+        sessions.delete(user=request.user, session_id=session_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=None, responses={200: SessionSerializer, 202: SessionSerializer})
+    def stop(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Stop all that is being written in a council: answers, merges, debates.
+
+        202: each card ends soon after, as it does when it is stopped alone, and a debate begins no
+        further round. 200: nothing was being written.
+        """
+        stopped = stopping.stop_session(user=request.user, session_id=session_id)
+        session = get_session(request.user, session_id)
+        done = status.HTTP_202_ACCEPTED if stopped else status.HTTP_200_OK
+        return Response(SessionSerializer(session).data, status=done)
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],

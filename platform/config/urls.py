@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import TemplateView
 
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
+from config.continuations import ContinuationViewSet
 from config.openapi import openapi_json
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -20,6 +21,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/uploads", include("files.upload_urls")),
     path("api/transcribe", include("conversations.transcribe_urls")),
     path("api/files", include("conversations.file_urls")),
+    path(
+        "api/council/cards/<uuid:card_id>/continue",
+        ContinuationViewSet.as_view({"post": "create"}),
+    ),
     path("api/council/", include("council.urls")),
     path("api/events", include("events.urls")),
     path("files/", include("files.urls")),

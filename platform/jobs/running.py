@@ -11,7 +11,7 @@ from jobs.models import Job
 
 
 class JobLost(Exception):
-    """The job is not ours any more: stop, and write nothing."""
+    """The job is not ours any more, or nobody is told of it: stop, and write nothing."""
 
 
 class RunningJob:
@@ -44,7 +44,7 @@ class RunningJob:
         """Write progress to a stream, once, and ring. Appends of jobs that run at once share a
         round trip; while the database is away, this waits.
 
-        Raises JobLost where the job has ended.
+        Raises JobLost where the job has ended, or the stream is deleted.
         """
         async with self._appending:
             self._appends += 1

@@ -69,7 +69,8 @@ $$;
 
 -- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",
 -- "events"}; `number` counts what an attempt writes, so that an item that is sent again is written
--- once. Returns for each, in order, whether it is written; if not, its job is lost. NULL where
+-- once. Returns for each, in order, whether it is written; if not, its job is lost, or its stream is
+-- deleted. NULL where
 -- somebody else holds the job or the stream: it is not done, and may be sent again.
 --
 -- Waits for no row, so that one stream that is held keeps no other waiting.
@@ -95,7 +96,11 @@ BEGIN
             CONTINUE;
         END IF;
         PERFORM FROM events_stream WHERE id = v_item.stream FOR NO KEY UPDATE SKIP LOCKED;
-        CONTINUE WHEN NOT FOUND AND EXISTS (SELECT FROM events_stream WHERE id = v_item.stream);
+        IF NOT FOUND THEN
+            PERFORM FROM events_stream WHERE id = v_item.stream;
+            IF NOT FOUND THEN v_is_written[v_item.place] := false; END IF;
+            CONTINUE;
+        END IF;
         UPDATE jobs_job SET appends = v_item.number
         WHERE id = v_item.job AND appends < v_item.number;
         IF FOUND THEN PERFORM event_append(v_item.stream, v_item.events); END IF;

@@ -1,0 +1,100 @@
+"""`/api/council/cards/{id}/continue`: from the answer of a council into a conversation.
+
+Councils and conversations know nothing of each other; what leads from one into the other stands
+above both (docs/decisions/0037).
+"""
+
+from uuid import UUID
+
+from django.db import transaction
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from accounts.models import User
+from accounts.types import AuthenticatedRequest
+from billing.errors import IdempotencyMismatch
+from billing.idempotency import once
+from billing.services import named
+from billing.types import Once
+from common.idempotency import IDEMPOTENCY_KEY
+from common.openapi import refusals
+from common.viewsets import ViewSet
+from conversations.errors import ConversationFull, TooManyConversations, TooManyNewConversations
+from conversations.selectors.conversations import get_detail
+from conversations.serializers import ConversationDetailSerializer
+from conversations.services.continuations import Exchange, continue_with
+from council.errors import NothingToAnswer
+from council.models import Card
+from council.selectors.cards import current_of, get_card, has_answer
+from council.selectors.threads import exchanges_of
+
+
+class ContinuationViewSet(ViewSet):
+    """What leads from a card into a conversation."""
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=None,
+        responses={
+            201: ConversationDetailSerializer,
+            **refusals(
+                NothingToAnswer,
+                IdempotencyMismatch,
+                ConversationFull,
+                TooManyConversations,
+                TooManyNewConversations,
+            ),
+        },
+    )
+    def create(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
+        """Go on with a card in a conversation.
+
+        It begins with the council's question and the answer that the card shows, and what was said
+        to the card since; the card's model answers what comes next. No model is called, and nothing
+        is billed.
+        """
+        conversation_id = continue_card(
+            user=request.user, card_id=card_id, once=once(request, {"card_id": card_id})
+        )
+        detail = get_detail(request.user, conversation_id)
+        return Response(ConversationDetailSerializer(detail).data, status=status.HTTP_201_CREATED)
+
+
+@transaction.atomic
+def continue_card(*, user: User, card_id: UUID, once: Once | None) -> UUID:
+    """Begin a conversation with what a card has said. Returns its id; that of before, where the
+    request is sent again.
+
+    Raises NotFound, NothingToAnswer, IdempotencyMismatch, and what `continue_with` does.
+    """
+    if once is not None and (begun := named.take(account=user, once=once)) is not None:
+        return begun
+    card = get_card(user, card_id)
+    if not has_answer(card):
+        raise NothingToAnswer
+    conversation_id = _begin(user, card)
+    if once is not None:
+        named.keep(account=user, once=once, result=conversation_id)
+    return conversation_id
+
+
+def _begin(user: User, card: Card) -> UUID:
+    session = card.session
+    said = [
+        Exchange(
+            question=question,
+            answer=version.generation.content,
+            model=version.generation.model,
+            finish_reason=version.generation.finish_reason,
+        )
+        for question, version in exchanges_of(card)
+    ]
+    conversation = continue_with(
+        user=user,
+        title=session.title,
+        model=current_of(card).generation.model,
+        system=session.system,
+        said=said,
+    )
+    return conversation.pk

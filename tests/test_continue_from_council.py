@@ -1,0 +1,146 @@
+"""POST /api/council/cards/{id}/continue: from a card's answer into a conversation."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+from pytest_django import Settings
+
+from billing.models import Charge
+from billing.tests.bank import BALANCE_ONLY, IN_PLAN
+from conversations.models import Conversation
+from council.models import Card, Session
+from council.services import conversation, merges, sessions
+from council.tests import hand
+from council.tests.desk import CARDS, QUESTION, Desk, new_desk
+from council.types import MergeMode
+from events.tests.streams import told
+from inference.errors import UpstreamFailed
+from providers.config import from_environ
+from tests.service import SIMULATED
+
+pytestmark = pytest.mark.usefixtures("committed", "providers")
+
+CONVERSATIONS = "/api/conversations"
+
+
+@pytest.fixture
+def providers(settings: Settings) -> None:
+    """As the service has them. Nobody here calls them."""
+    simulated = frozenset(SIMULATED.split(","))
+    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
+
+
+@pytest.fixture
+def alice(committed: None) -> Desk:
+    return new_desk()
+
+
+def go_on(desk: Desk, card: Card, key: str | None = None) -> Any:
+    return desk.post(f"{CARDS}/{card.pk}/continue", key=key)
+
+
+def said(detail: dict[str, Any]) -> list[tuple[str, str, str | None]]:
+    return [(each["role"], each["content"], each["model"]) for each in detail["messages"]]
+
+
+def test_it_begins_with_the_question_and_the_answer(alice: Desk) -> None:
+    _, [card, _] = alice.council("Deep.", "Blue.", model=BALANCE_ONLY)
+
+    answer = go_on(alice, card)
+
+    assert answer.status_code == 201
+    made = answer.json()
+    assert said(made) == [("user", QUESTION, None), ("assistant", "Deep.", BALANCE_ONLY)]
+    assert (made["title"], made["model"]) == ("How deep is the sea?", BALANCE_ONLY)
+    question, reply = made["messages"]
+    assert (question["parent_id"], reply["parent_id"]) == (None, question["id"])
+    assert made["active_leaf_id"] == reply["id"]
+    assert (reply["status"], reply["finish_reason"], reply["usage"]) == ("completed", "stop", None)
+    assert alice.get(f"{CONVERSATIONS}/{made['id']}").json() == made
+    assert [row["id"] for row in alice.get(CONVERSATIONS).json()] == [made["id"]]
+
+
+def test_it_costs_nothing(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    charges = Charge.objects.filter(account=alice.user).count()
+    go_on(alice, card)
+    assert Charge.objects.filter(account=alice.user).count() == charges
+
+
+def test_it_goes_on_from_the_version_that_is_shown(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk, model=BALANCE_ONLY)
+        hand.answer(card, "Very deep.")
+    assert said(go_on(alice, card).json())[1] == ("assistant", "Very deep.", BALANCE_ONLY)
+    sessions.restore(user=alice.user, card_id=card.pk, number=1)
+    assert said(go_on(alice, card).json())[1] == ("assistant", "Deep.", IN_PLAN)
+
+
+def test_what_was_said_to_the_card_since_is_there(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    with transaction.atomic():
+        conversation.message_card(user=alice.user, card_id=card.pk, content="How blue?")
+        hand.answer(card, "Blue.")
+    assert [text for _, text, _ in said(go_on(alice, card).json())] == [
+        QUESTION,
+        "Deep.",
+        "How blue?",
+        "Blue.",
+    ]
+
+
+def test_so_it_does_from_a_merge_and_with_the_councils_system(alice: Desk) -> None:
+    session, _ = alice.council("Deep.", "Blue.")
+    Session.objects.filter(pk=session.pk).update(system="Be brief.")
+    with transaction.atomic():
+        card = merges.merge(user=alice.user, session_id=session.pk, mode=MergeMode.FUSE)
+        hand.answer(card, "Deep blue.")
+    made = go_on(alice, card).json()
+    assert [text for _, text, _ in said(made)] == [QUESTION, "Deep blue."]
+    assert made["system"] == "Be brief."
+
+
+def test_a_double_click_begins_one(alice: Desk) -> None:
+    _, [card, other] = alice.council("Deep.", "Blue.")
+    answers = [go_on(alice, card, "one") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert answers[0].json() == answers[1].json()
+    assert go_on(alice, other, "one").status_code == 201  # a name is of its address
+    assert Conversation.objects.filter(account=alice.user).count() == 2
+
+
+def test_the_lists_of_all_devices_have_it(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    made = go_on(alice, card).json()
+    kind, data = told(alice.user)[-1]
+    assert kind == "conversation.created"
+    assert data["conversation"]["id"] == made["id"]
+
+
+def test_without_a_finished_answer_there_is_nothing_to_go_on_from(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    with transaction.atomic():
+        sessions.regenerate(user=alice.user, card_id=card.pk)
+        call = hand.begin(card)
+    running = go_on(alice, card)
+    call.release(UpstreamFailed())
+    failed = go_on(alice, card)
+    for answer in (running, failed):
+        assert (answer.status_code, answer.json()["code"]) == (409, "nothing_to_answer")
+    assert not Conversation.objects.filter(account=alice.user).exists()
+
+
+def test_others_cards_and_removed_ones_are_404(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    assert go_on(new_desk("bob"), card).status_code == 404
+    alice.client.delete(f"{CARDS}/{card.pk}")
+    assert go_on(alice, card).status_code == 404
+
+
+def test_one_that_was_begun_and_deleted_since_is_404(alice: Desk) -> None:
+    _, [card] = alice.council("Deep.")
+    made = go_on(alice, card, "one").json()
+    alice.client.delete(f"{CONVERSATIONS}/{made['id']}")
+    assert go_on(alice, card, "one").status_code == 404
