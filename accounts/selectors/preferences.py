@@ -41,11 +41,9 @@ def get_preference(user: User, model: str) -> ModelPreference:
     return _preferences(user).filter(model=model).first() or _default(model)
 
 
-def first_favourite(user: User) -> str | None:
-    """The first model among the user's favourites that is enabled, as `list_agents` has them."""
-    favourites = _preferences(user).filter(enabled=True, favourite=True)
-    wanted = set(favourites.values_list("model", flat=True))
-    return next((model.id for model in _chat_models() if model.id in wanted), None)
+def list_enabled(user: User) -> list[Agent]:
+    """The chat models that the user has not disabled, in the order of `list_agents`."""
+    return [agent for agent in list_agents(user) if agent.enabled]
 
 
 def _preferences(user: User) -> QuerySet[ModelPreference]:

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from accounts.models import ModelPreference
-from accounts.selectors.preferences import first_favourite, get_preference
+from accounts.models import ModelPreference, User
+from accounts.selectors.preferences import get_preference, list_enabled
 from accounts.services.preferences import set_preference
 from accounts.types import MAX_AGENT_INSTRUCTIONS
 from catalog.models import AIModel
@@ -36,6 +36,11 @@ def post(persona: Persona, **body: Any) -> Any:
 
 def patch(persona: Persona, model: str, **body: Any) -> Any:
     return persona.client.patch(f"{URL}/{model}", body, format="json")
+
+
+def first_favourite(user: User) -> str | None:
+    """Of those that are not disabled."""
+    return next((agent.model for agent in list_enabled(user) if agent.favourite), None)
 
 
 def test_every_chat_model_is_listed_as_it_comes_until_the_user_says_something(

@@ -10,8 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from accounts.models import User
-from accounts.selectors.preferences import first_favourite, get_preference
+from accounts.selectors.preferences import get_preference, list_enabled
 from billing.selectors.affordability import get_purse
+from billing.selectors.entitlements import get_entitlements
 from billing.types import FREE_OUTPUT_TOKENS, FREE_PLAN
 from catalog.selectors import get_catalog
 from catalog.types import Model
@@ -171,13 +172,30 @@ def _draft(
 
 
 def _model(user: User, name: str) -> Model:
-    """The model of that name, else the user's favourite, else the platform's choice. Raises
+    """The model of that name, else the one that answers where none is named. Raises
     ValidationFailed."""
-    name = name or first_favourite(user) or settings.DEFAULT_CHAT_MODEL
+    name = name or _unnamed(user)
     model = get_catalog().find(name)
     if model is None or model.modality != "chat":
         raise ValidationFailed.of("model", f"There is no chat model {name}, or no more.")
     return model
+
+
+def _unnamed(user: User) -> str:
+    """The model that answers where none is named: the user's first favourite, else the platform's
+    choice, else the first that can be called; never one that the user has disabled. Raises
+    ValidationFailed where that is all."""
+    enabled = list_enabled(user)
+    names = [agent.model for agent in enabled]
+    if not names:
+        raise ValidationFailed.of("model", "You have disabled all models. Name one, or enable one.")
+    default = get_catalog().find(settings.DEFAULT_CHAT_MODEL)
+    if enabled[0].favourite:
+        return names[0]
+    if default is not None and default.id in names:
+        return default.id
+    can_be_called = {each.model for each in get_entitlements(user).models if each.callable}
+    return next(filter(can_be_called.__contains__, names), names[0])
 
 
 def _effort(model: Model, wanted: str) -> ReasoningEffort | None:

@@ -219,11 +219,13 @@ def test_a_revoked_link_is_dead_and_stays_so_when_another_is_made(alice: Persona
     assert read(again.json()).status_code == 200
 
 
-def test_revoking_what_is_not_shared_changes_nothing(alice: Persona) -> None:
-    conversation = talk(alice.user, "Hello")
+def test_what_is_not_shared_cannot_be_revoked(alice: Persona) -> None:
+    conversation = talk(alice.user, "Hello", "Hi")
 
-    for _ in range(2):
-        assert alice.client.delete(path(conversation.pk)).status_code == 204
+    assert alice.client.delete(path(conversation.pk)).status_code == 404
+    share(alice, conversation)
+    assert alice.client.delete(path(conversation.pk)).status_code == 204
+    assert alice.client.delete(path(conversation.pk)).status_code == 404
 
 
 @pytest.mark.parametrize("replies", [[], ["running"], ["failed"], ["cancelled", "running"]])

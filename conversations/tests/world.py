@@ -144,7 +144,7 @@ class World(Writers):
         self.links[link] = talk
 
     def revoke(self, talk: Talk) -> None:
-        self.ask("DELETE", f"/{talk.id}/share")
+        self.ask("DELETE", f"/{talk.id}/share", expected=204 if talk.shared else 404)
         talk.shared = None
         self.void_link(talk)
 

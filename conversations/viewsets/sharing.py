@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from common.errors import NotFound
 from common.openapi import refusals
 from common.viewsets import ViewSet
 from conversations.errors import NothingToShare
@@ -55,7 +56,8 @@ class ShareViewSet(ViewSet):
 
         It works nowhere any more, and never will again.
         """
-        sharing.revoke(user=request.user, conversation_id=conversation_id)
+        if not sharing.revoke(user=request.user, conversation_id=conversation_id):
+            raise NotFound
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -1,9 +1,10 @@
 """Bodies that bring a file: forms (RFC 7578) with one part that is called `file`."""
 
+import re
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.core.files.uploadedfile import UploadedFile
@@ -17,14 +18,18 @@ from rest_framework.serializers import FileField
 from common.errors import MalformedRequest, PayloadTooLarge, ValidationFailed
 
 FIELD = "file"
-MAX_FILE_BYTES = 25 * 1024 * 1024
+MAX_FILE_BYTES = 25_000_000
 # The file, and what stands around it.
 MAX_FORM_BYTES = MAX_FILE_BYTES + 64 * 1024
 # What does not fit is written to disk.
 _MEMORY_BYTES = 256 * 1024
 _NAMELESS = "file"
+# Where a head that could not be read is looked for: as much as stands around the file at most.
+_BEGINNING_BYTES = MAX_FORM_BYTES - MAX_FILE_BYTES
+_DISPOSITION = re.compile(rb"^content-disposition:.*$", re.IGNORECASE | re.MULTILINE)
 
-TOO_LARGE = "A file may have 25 MB."
+TOO_LARGE = f"A file has at most 25 MB, which are {MAX_FILE_BYTES:,} bytes."
+NAME_UNREADABLE = "The name of the file is not UTF-8. Send it as UTF-8, or send another name."
 
 
 @extend_schema_field({"type": "string", "format": "binary"})
@@ -35,7 +40,8 @@ class FormFileField(FileField):
 class FormWithFileParser(BaseParser):
     """A form with one file of at most 25 MB, and texts.
 
-    Raises MalformedRequest, PayloadTooLarge, or ValidationFailed for a file in another part.
+    Raises MalformedRequest, PayloadTooLarge, or ValidationFailed for a file in another part, and
+    for one whose name is not UTF-8.
     """
 
     media_type = "multipart/form-data"
@@ -49,18 +55,41 @@ class FormWithFileParser(BaseParser):
         request = (parser_context or {})["request"]
         with ExitStack() as unused:
             kept = unused.enter_context(tempfile.SpooledTemporaryFile(_MEMORY_BYTES))
-            form = _parse(request.META, stream, _OneFile(request, kept))
+            beginning = _Beginning(stream)
+            form = _parse(request.META, beginning, _OneFile(request, kept))
             if form.files:
                 # Closed together with the request.
                 unused.pop_all()
+            elif beginning.has_unreadable_head:
+                raise ValidationFailed.of(FIELD, NAME_UNREADABLE)
             return form
 
 
+class _Beginning:
+    """The body of a form, of which the first bytes are kept: Django passes over parts whose heads
+    it cannot decode, without a word."""
+
+    def __init__(self, stream: IO[Any]) -> None:
+        self._stream = stream
+        self._kept = b""
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self._stream.read(size)
+        self._kept += data[: _BEGINNING_BYTES - len(self._kept)]
+        return data
+
+    @property
+    def has_unreadable_head(self) -> bool:
+        """Is there a part whose name, or whose file's, is not UTF-8?"""
+        heads = _DISPOSITION.findall(self._kept)
+        return any("\ufffd" in head.decode("utf-8", "replace") for head in heads)
+
+
 def _parse(
-    meta: Mapping[str, Any], stream: IO[Any], handler: "_OneFile"
+    meta: Mapping[str, Any], stream: _Beginning, handler: "_OneFile"
 ) -> "DataAndFiles[Any, Any]":
     try:
-        return DataAndFiles(*_Form(meta, stream, [handler], "utf-8").parse())
+        return DataAndFiles(*_Form(meta, cast(IO[bytes], stream), [handler], "utf-8").parse())
     except MultiPartParserError as error:
         raise MalformedRequest(f"The form cannot be read: {error}") from None
     except (TooManyFieldsSent, TooManyFilesSent):

@@ -126,7 +126,19 @@ def test_an_empty_file_is_refused(alice: Persona) -> None:
 
 def test_a_file_over_25_mb_is_refused(alice: Persona) -> None:
     response = send(alice, File(bytes(MAX_FILE_BYTES + 1)))
-    assert refused(response, 413) == "A file may have 25 MB."
+    assert refused(response, 413) == "A file has at most 25 MB, which are 25,000,000 bytes."
+
+
+def test_a_file_of_25_mb_is_taken(alice: Persona) -> None:
+    assert uploaded(alice, File(bytes(25_000_000))).size == MAX_FILE_BYTES
+
+
+def test_a_name_that_is_not_utf8_is_refused_by_name(alice: Persona) -> None:
+    named = part('name="file"; filename="M?ller.txt"').replace(b"?", b"\xfc")
+    for body in (named, part('name="text"', b"words") + named):
+        response = send_raw(alice, body + END)
+        assert "not UTF-8" in refused(response, 422)
+        assert response.json()["errors"][0]["loc"] == ["file"]
 
 
 @pytest.mark.parametrize(
