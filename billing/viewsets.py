@@ -1,4 +1,4 @@
-"""`/api/billing`, and under `/api/users/me` what was used and what may be."""
+"""`/api/billing`, `/api/models`, and under `/api/users/me` what was used and what may be."""
 
 from typing import Any
 
@@ -18,6 +18,7 @@ from billing.errors import (
 from billing.idempotency import once
 from billing.selectors.entitlements import get_entitlements
 from billing.selectors.history import list_charges, list_entries
+from billing.selectors.picker import list_models
 from billing.selectors.plans import list_plans
 from billing.selectors.standing import get_funds, get_standing
 from billing.selectors.subscriptions import get_subscription
@@ -34,6 +35,7 @@ from billing.serializers import (
     UsageRecordSerializer,
     WalletSerializer,
 )
+from billing.serializers_picker import PickerModelSerializer
 from billing.services import balance
 from common.idempotency import IDEMPOTENCY_KEY
 from common.ids import uuid7
@@ -116,6 +118,20 @@ class BillingViewSet(ViewSet):
             once=once(request, body.validated_data),
         )
         return Response(SubscriptionSerializer(subscription).data)
+
+
+class ModelViewSet(ViewSet):
+    """The models on offer."""
+
+    @extend_schema(operation_id="listModelsOnOffer", responses=PickerModelSerializer(many=True))
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """The models of the web app, with all that it takes to pick one.
+
+        Chat models come first, then those for pictures and for speech; of each your favourites
+        before the others. Those that you have not `enabled`, or cannot call now, are among them.
+        """
+        models = list_models(request.user)
+        return Response([PickerModelSerializer(model).data for model in models])
 
 
 class UsageViewSet(ViewSet):

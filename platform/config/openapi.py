@@ -21,6 +21,7 @@ _TAGS = {
     "auth": ("Authentication", "Signing up, in and out; addresses and passwords."),
     "users": ("Account", "The signed-in user: profile, usage, and what may be used."),
     "billing": ("Billing", "Plans, the prepaid balance and its movements."),
+    "models": ("Models", "What can be picked, what it costs, and what is left of it."),
     "agents": ("Agents", "The chat models as the signed-in user wants them."),
     "conversations": ("Conversations", "Talking to models: branches, streamed replies, sharing."),
     "spaces": ("Spaces", "Folders of conversations, with instructions of their own."),

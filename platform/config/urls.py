@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/users/", include("accounts.user_urls")),
     path("api/users/", include("billing.user_urls")),
     path("api/billing/", include("billing.urls")),
+    path("api/models", include("billing.model_urls")),
     path("api/keys", include("publicapi.urls")),
     path("api/agents", include("accounts.agent_urls")),
     path("api/conversations", include("conversations.urls")),

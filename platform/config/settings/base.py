@@ -260,6 +260,7 @@ SPECTACULAR_SETTINGS = {
         "CardKindEnum": "council.models.Card.Kind",
         "CardSourceEnum": "council.models.Version.Source",
         "MessageRoleEnum": "conversations.models.Message.Role",
+        "ReasoningEffortEnum": ["low", "medium", "high"],
         "RunStatusEnum": "council.models.Status",
     },
 }

@@ -1,0 +1,66 @@
+"""The models on offer as one list: all that a web app shows where its user picks one."""
+
+from django.conf import settings
+from msgspec import Struct
+
+from accounts.models import User
+from accounts.selectors.preferences import Agent, list_agents
+from billing.selectors.entitlements import ModelEntitlement, get_entitlements
+from catalog.selectors import get_catalog
+from catalog.types import Modality, Model
+
+_ORDER: tuple[Modality, ...] = ("chat", "image", "speech")
+
+
+class PickerModel(Struct, frozen=True, kw_only=True):
+    """A model with what its user may use of it and wants of it. `agent` is None of one that is no
+    chat model; `is_default`: it is taken where a request names no model."""
+
+    model: Model
+    aliases: list[str]
+    entitlement: ModelEntitlement
+    agent: Agent | None
+    is_default: bool
+
+    @property
+    def is_favourite(self) -> bool:
+        return self.agent is not None and self.agent.favourite
+
+
+def list_models(user: User) -> list[PickerModel]:
+    """The models on offer in the web app: chat models, then those for pictures and for speech; of
+    each the user's favourites first. One query more than the entitlements take."""
+    catalog = get_catalog()
+    agents = {agent.model: agent for agent in list_agents(user)}
+    defaults = {_default_chat_model(agents), _resolved(settings.DEFAULT_SPEECH_MODEL)}
+    aliases: dict[str, list[str]] = {}
+    for name, model_id in sorted(catalog.aliases.items()):
+        aliases.setdefault(model_id, []).append(name)
+    models = [
+        PickerModel(
+            model=catalog.models[each.model],
+            aliases=aliases.get(each.model, []),
+            entitlement=each,
+            agent=agents.get(each.model),
+            is_default=each.model in defaults,
+        )
+        for each in get_entitlements(user).models
+        # The catalog may have been read anew in between.
+        if each.model in catalog.models
+    ]
+    return sorted(models, key=_place)
+
+
+def _place(model: PickerModel) -> tuple[int, bool]:
+    return _ORDER.index(model.entitlement.modality), not model.is_favourite
+
+
+def _default_chat_model(agents: dict[str, Agent]) -> str:
+    """Which answers where neither message nor conversation names one."""
+    wanted = (agent.model for agent in agents.values() if agent.favourite and agent.enabled)
+    return next(wanted, _resolved(settings.DEFAULT_CHAT_MODEL))
+
+
+def _resolved(name: str) -> str:
+    model = get_catalog().find(name)
+    return name if model is None else model.id

@@ -1,0 +1,137 @@
+"""What `/api/models` answers."""
+
+from typing import Any, get_args
+
+from rest_framework import serializers
+
+from accounts.selectors.preferences import Agent
+from billing.selectors.picker import PickerModel
+from billing.serializers import FreeMessagesSerializer
+from catalog import pricing
+from catalog.types import ImagePrice, Model, Price, TokenPrice
+from common.fields import UsdField
+from common.money import usd
+from providers.types import ReasoningEffort
+
+_MICRO = 1_000_000
+# Files are read as text, so they count as what models for text take.
+_TAKES = {"chat": ["text", "files"], "image": ["text"], "speech": ["audio"]}
+_EFFORTS = list(get_args(ReasoningEffort))
+
+
+class QualityPricesSerializer(serializers.Serializer[Any]):
+    low = serializers.FloatField(read_only=True)
+    standard = serializers.FloatField(read_only=True)
+    high = serializers.FloatField(read_only=True)
+
+
+class PricesSerializer(serializers.Serializer[Any]):
+    """US dollars, with the platform's fee, as an allowance is charged; a balance pays twice that.
+    What the model is not sold by is null."""
+
+    input_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
+    output_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
+    per_image_usd = QualityPricesSerializer(read_only=True, allow_null=True)
+    per_hour_usd = serializers.FloatField(read_only=True, allow_null=True)
+
+
+class WishesSerializer(serializers.Serializer[Agent]):
+    """How you want it, as `/api/agents` has it."""
+
+    enabled = serializers.BooleanField(read_only=True)
+    favourite = serializers.BooleanField(read_only=True)
+    reasoning_effort = serializers.ChoiceField(_EFFORTS, read_only=True, allow_null=True)
+    has_instructions = serializers.BooleanField(read_only=True)
+
+
+class PickerModelSerializer(serializers.Serializer[Any]):
+    """A model on offer: what it is, what it costs, what is left of it, and how you want it.
+
+    `takes`: `text`, `files` (those that are text; of others it is told the name), `audio`.
+    `reasoning_efforts` are those that can be asked for, none where it does not think;
+    `reasons_unasked`: it does so anyhow. `callable`: could a call be begun now? `default`: it is
+    taken where a request names none. `preferences` is null where it is no chat model.
+    """
+
+    id = serializers.CharField(read_only=True)
+    display_name = serializers.CharField(read_only=True)
+    provider = serializers.CharField(read_only=True)
+    owned_by = serializers.CharField(read_only=True)
+    modality = serializers.ChoiceField(list(_TAKES), read_only=True)
+    aliases = serializers.ListField(child=serializers.CharField(), read_only=True)
+    takes = serializers.ListField(
+        child=serializers.ChoiceField(["text", "files", "audio"]), read_only=True
+    )
+    reasoning_efforts = serializers.ListField(
+        child=serializers.ChoiceField(_EFFORTS), read_only=True
+    )
+    reasons_unasked = serializers.BooleanField(read_only=True)
+    context_window = serializers.IntegerField(read_only=True)
+    max_output_tokens = serializers.IntegerField(read_only=True)
+    prices = PricesSerializer(read_only=True)
+    callable = serializers.BooleanField(read_only=True)
+    included_in_plan = serializers.BooleanField(read_only=True)
+    allowance_usd = UsdField()
+    remaining_usd = UsdField()
+    resets_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    free = FreeMessagesSerializer(read_only=True, allow_null=True)
+    default = serializers.BooleanField(read_only=True)
+    preferences = WishesSerializer(read_only=True, allow_null=True)
+
+    def to_representation(self, instance: PickerModel) -> dict[str, Any]:
+        model, entitlement = instance.model, instance.entitlement
+        return super().to_representation(
+            {
+                **_catalog_part(model),
+                "aliases": instance.aliases,
+                "callable": entitlement.callable,
+                "included_in_plan": entitlement.included_in_plan,
+                "allowance_usd": entitlement.allowance.granted,
+                "remaining_usd": entitlement.allowance.remaining,
+                "resets_at": entitlement.resets_at,
+                "free": entitlement.free,
+                "default": instance.is_default,
+                "preferences": _wishes(instance.agent),
+            }
+        )
+
+
+def _catalog_part(model: Model) -> dict[str, Any]:
+    return {
+        "id": model.id,
+        "display_name": model.display_name,
+        "provider": model.provider,
+        "owned_by": model.owned_by,
+        "modality": model.modality,
+        "takes": _TAKES[model.modality],
+        "reasoning_efforts": _EFFORTS if model.reasoning else [],
+        "reasons_unasked": model.reasons_unasked,
+        "context_window": model.context_window,
+        "max_output_tokens": model.max_output_tokens,
+        "prices": _prices(model.price),
+    }
+
+
+def _prices(price: Price) -> dict[str, Any]:
+    prices: dict[str, Any] = dict.fromkeys(PricesSerializer().fields)
+    if isinstance(price, TokenPrice):
+        prices["input_per_1m_usd"] = pricing.effective_input(price) / _MICRO
+        prices["output_per_1m_usd"] = pricing.effective_output(price) / _MICRO
+    elif isinstance(price, ImagePrice):
+        prices["per_image_usd"] = {
+            quality: usd(pricing.effective_image(price, quality)) for quality in price.per_image
+        }
+    else:
+        prices["per_hour_usd"] = usd(price.per_hour + price.fee)
+    return prices
+
+
+def _wishes(agent: Agent | None) -> dict[str, Any] | None:
+    if agent is None:
+        return None
+    return {
+        "enabled": agent.enabled,
+        "favourite": agent.favourite,
+        "reasoning_effort": agent.reasoning_effort or None,
+        "has_instructions": bool(agent.instructions),
+    }

@@ -1,0 +1,171 @@
+"""GET /api/models: one request is enough to draw a model picker."""
+
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from billing.tests.bank import FREE_MODEL, IN_PLAN, new_account
+from billing.tests.test_entitlements import configured as configured
+from billing.tests.web_app import client_of
+from catalog.models import AIModel
+from common.money import NUSD_PER_USD
+
+URL = "/api/models"
+pytestmark = pytest.mark.usefixtures("committed")
+
+
+def listed(user: User) -> list[dict[str, Any]]:
+    answer = client_of(user).get(URL)
+    assert answer.status_code == 200, answer.content
+    rows: list[dict[str, Any]] = answer.json()
+    return rows
+
+
+def models(user: User) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in listed(user)}
+
+
+def want(user: User, model: str, **wishes: Any) -> None:
+    answer = client_of(user).patch(f"/api/agents/{model}", wishes, format="json")
+    assert answer.status_code == 200, answer.content
+
+
+def test_every_model_of_the_web_app_is_there_once_chat_models_first() -> None:
+    rows = listed(new_account())
+
+    expected = AIModel.objects.exclude(modality="embedding").values_list("id", flat=True)
+    assert sorted(row["id"] for row in rows) == sorted(expected)
+    modalities = [row["modality"] for row in rows]
+    assert modalities == sorted(modalities, key=["chat", "image", "speech"].index)
+
+
+def test_a_chat_model_says_what_it_is_and_costs() -> None:
+    row = models(new_account())["claude-haiku-5-5"]
+
+    kept = AIModel.objects.get(pk="claude-haiku-5-5")
+    price: Any = kept.prices.get()
+    assert row["display_name"] == kept.display_name
+    assert (row["provider"], row["owned_by"]) == ("anthropic", "anthropic")
+    assert row["takes"] == ["text", "files"]
+    assert row["context_window"] == kept.context_window
+    assert row["max_output_tokens"] == kept.max_output_tokens
+    assert row["prices"] == {
+        "input_per_1m_usd": (price.input + price.token_fee) / 1_000_000,
+        "output_per_1m_usd": (price.output + price.token_fee) / 1_000_000,
+        "per_image_usd": None,
+        "per_hour_usd": None,
+    }
+
+
+def test_those_for_pictures_and_speech_are_sold_by_the_piece_and_by_the_hour() -> None:
+    rows = models(new_account())
+    picture: Any = AIModel.objects.get(pk="flux-2-pro").prices.get()
+    speech: Any = AIModel.objects.get(pk="gpt-transcribe").prices.get()
+
+    assert rows["flux-2-pro"]["takes"] == ["text"]
+    assert rows["flux-2-pro"]["preferences"] is None
+    assert rows["flux-2-pro"]["prices"]["per_image_usd"] == {
+        quality: (getattr(picture, f"image_{quality}") + picture.image_fee) / NUSD_PER_USD
+        for quality in ("low", "standard", "high")
+    }
+    assert rows["gpt-transcribe"]["takes"] == ["audio"]
+    hour = (speech.speech_hour + speech.speech_fee) / NUSD_PER_USD
+    assert rows["gpt-transcribe"]["prices"]["per_hour_usd"] == hour
+
+
+def test_it_says_which_think() -> None:
+    rows = models(new_account())
+
+    for kept in AIModel.objects.exclude(modality="embedding"):
+        efforts = ["low", "medium", "high"] if kept.reasoning else []
+        assert rows[kept.pk]["reasoning_efforts"] == efforts
+        assert rows[kept.pk]["reasons_unasked"] == kept.reasons_unasked
+    assert {bool(row["reasoning_efforts"]) for row in rows.values()} == {True, False}
+
+
+@pytest.mark.parametrize("plan", ["free", "max"])
+def test_what_is_left_is_what_the_entitlements_say(plan: str) -> None:
+    alice = new_account(plan=plan)
+    rows = models(alice)
+
+    entitled = client_of(alice).get("/api/users/me/entitlements").json()["models"]
+
+    assert {each["model"] for each in entitled} == rows.keys()
+    for each in entitled:
+        for name in ("callable", "included_in_plan", "allowance_usd", "remaining_usd", "free"):
+            assert rows[each["model"]][name] == each[name]
+    assert rows[IN_PLAN]["included_in_plan"] == (plan == "max")
+    assert (rows[FREE_MODEL]["free"] is not None) == (plan == "free")
+
+
+def test_it_says_how_the_user_wants_each_and_favourites_come_first() -> None:
+    alice = new_account()
+    want(alice, "claude-haiku-5-5", favourite=True, instructions="Be brief.")
+    want(alice, "gpt-6-luna", enabled=False, reasoning_effort="low")
+
+    rows = listed(alice)
+
+    assert rows[0]["id"] == "claude-haiku-5-5"
+    assert rows[0]["preferences"] == {
+        "enabled": True,
+        "favourite": True,
+        "reasoning_effort": None,
+        "has_instructions": True,
+    }
+    luna = next(row for row in rows if row["id"] == "gpt-6-luna")
+    assert luna["preferences"]["enabled"] is False
+    assert luna["preferences"]["reasoning_effort"] == "low"
+    assert not any(row["preferences"]["favourite"] for row in listed(new_account())[:5])
+
+
+def test_the_default_is_the_first_favourite_that_is_enabled_or_the_platforms(
+    settings: LazySettings,
+) -> None:
+    alice = new_account()
+
+    def defaults() -> list[str]:
+        return [row["id"] for row in listed(alice) if row["default"]]
+
+    assert defaults() == [settings.DEFAULT_CHAT_MODEL, settings.DEFAULT_SPEECH_MODEL]
+    want(alice, "claude-haiku-5-5", favourite=True)
+    assert defaults() == ["claude-haiku-5-5", settings.DEFAULT_SPEECH_MODEL]
+    want(alice, "claude-haiku-5-5", enabled=False)
+    assert defaults() == [settings.DEFAULT_CHAT_MODEL, settings.DEFAULT_SPEECH_MODEL]
+
+
+def test_former_names_are_there() -> None:
+    rows = models(new_account())
+
+    assert any(row["aliases"] for row in rows.values())
+    for row in rows.values():
+        kept = AIModel.objects.get(pk=row["id"]).aliases.values_list("name", flat=True)
+        assert row["aliases"] == sorted(kept)
+
+
+@pytest.mark.parametrize("plan", ["free", "max"])
+def test_it_takes_one_query_more_than_the_entitlements(plan: str) -> None:
+    client = client_of(new_account(plan=plan))
+    client.get(URL)
+    taken = []
+    for path in ("/api/users/me/entitlements", URL):
+        with CaptureQueriesContext(connection) as made:
+            client.get(path)
+        taken.append(len(made))
+
+    assert taken[1] == taken[0] + 1
+
+
+def test_it_is_not_sent_again_where_nothing_has_changed() -> None:
+    client = client_of(new_account())
+    tag = client.get(URL)["ETag"]
+
+    assert client.get(URL, headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_it_needs_a_token() -> None:
+    assert APIClient().get(URL).status_code == 401
