@@ -6,6 +6,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from django.utils.deconstruct import deconstructible
 
+# Two names of one domain; dots in its addresses mean nothing.
+_OF_GOOGLE = ("gmail.com", "googlemail.com")
+
 
 @deconstructible
 class AddressValidator(EmailValidator):
@@ -33,3 +36,13 @@ class AddressValidator(EmailValidator):
 
 
 validate_address = AddressValidator()
+
+
+def mailbox_of(address: str) -> str:
+    """The mailbox in which mail to `address` ends: in lower case, without what follows a plus, and
+    at Google without dots. Of an address that has nothing before the plus, itself."""
+    local_part, _, domain = address.strip().lower().rpartition("@")
+    mailbox = local_part.partition("+")[0]
+    if domain in _OF_GOOGLE:
+        domain, mailbox = "gmail.com", mailbox.replace(".", "")
+    return f"{mailbox or local_part}@{domain}"

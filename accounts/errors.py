@@ -65,6 +65,13 @@ class SecondFactorExists(Conflict):
     message = "A second factor is set up already. Reload this page."
 
 
+class TooManySignUps(TooManyRequests):
+    """From one network, or with addresses of one mailbox."""
+
+    code = "too_many_signups"
+    message = "Too many accounts were made from here, or with this mailbox. Try again later."
+
+
 class InvalidEmailedToken(ValidationFailed):
     """One text for every cause here too."""
 

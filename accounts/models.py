@@ -11,7 +11,7 @@ from django.db.models.functions import Lower, Now
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from accounts.addresses import validate_address
+from accounts.addresses import mailbox_of, validate_address
 from common.ids import uuid7
 
 
@@ -38,8 +38,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     `token_version` is carried by every token; raising it revokes all that were issued before.
     `email_verified` says that somebody who reads the mail of the address said so;
     `verified_by_holder`, that whoever did could use the account, too: by its session, by setting
-    its password, or by their identity elsewhere. `locale` is a BCP 47 language tag, `timezone` a
-    name of the IANA database.
+    its password, or by their identity elsewhere. `mailbox` is where mail to the address ends;
+    `signup_network`, from where the account was made, where that is known. `locale` is a BCP 47
+    language tag, `timezone` a name of the IANA database.
     """
 
     class Status(models.TextChoices):
@@ -49,6 +50,8 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     email = models.EmailField(unique=True, validators=[validate_address])
+    mailbox = models.CharField(max_length=254, db_default="", editable=False)
+    signup_network = models.CharField(max_length=50, db_default="", blank=True, editable=False)
     name = models.CharField(max_length=200, blank=True)
     avatar_url = models.URLField(max_length=500, blank=True)
     email_verified = models.BooleanField(default=False)
@@ -69,9 +72,20 @@ class User(AbstractBaseUser, PermissionsMixin):
         constraints = [
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="email_is_lower"),
         ]
+        indexes = [
+            models.Index(fields=["mailbox", "created_at"], name="user_by_mailbox"),
+            models.Index(fields=["signup_network", "created_at"], name="user_by_network"),
+        ]
 
     def __str__(self) -> str:
         return self.email
+
+    def save(self, **options: Any) -> None:
+        """The mailbox goes with the address."""
+        self.mailbox = mailbox_of(self.email)
+        if (fields := options.get("update_fields")) is not None and "email" in fields:
+            options["update_fields"] = [*fields, "mailbox"]
+        super().save(**options)
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
@@ -184,7 +198,7 @@ class EmailedToken(models.Model):
 class OutgoingEmail(models.Model):
     """A mail that is to be sent to an address, be it known here or not: that is found out when it
     is sent, so that whoever asks for it cannot tell. Rows are kept for a day, to bound their number
-    per address.
+    per mailbox, and per `network` of strangers who ask for them.
 
     `outcome` is empty while it waits; `error` is what the last attempt failed with.
     """
@@ -204,6 +218,8 @@ class OutgoingEmail(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=24, choices=Kind.choices)
     address = models.EmailField(db_index=True)
+    mailbox = models.CharField(max_length=254, db_default="", db_index=True)
+    network = models.CharField(max_length=50, db_default="", db_index=True)
     created_at = models.DateTimeField(auto_now_add=True)
     due_at = models.DateTimeField(db_default=Now())
     attempts = models.PositiveSmallIntegerField(default=0)

@@ -89,6 +89,17 @@ class FreeBudgetSpent(DomainError):
     message = "All free messages of today have been sent. Come back tomorrow, or choose a plan."
 
 
+class EmailUnverified(PaymentRequired):
+    """What the platform gives away to accounts of unverified addresses is little: anybody can make
+    as many of them as they like."""
+
+    code = "verify_email"
+    message = (
+        "For now no more free messages are left for accounts whose e-mail address is not verified. "
+        "Follow the link in our mail to verify yours, or have another mail sent."
+    )
+
+
 class PlanRequired(PaymentRequired):
     """`feature`: what was asked for."""
 

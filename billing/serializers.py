@@ -214,4 +214,7 @@ class EntitlementsSerializer(serializers.Serializer[Entitlements]):
     plan = serializers.CharField(read_only=True)
     balance_usd = UsdField(source="funds.balance")
     features = FeaturesField(read_only=True)
+    verify_email = serializers.BooleanField(
+        read_only=True, help_text="Free messages are refused until the e-mail address is verified."
+    )
     models = ModelEntitlementSerializer(many=True, read_only=True)

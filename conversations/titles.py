@@ -40,7 +40,7 @@ async def make_title(
         return None
     try:
         model = await _model()
-        await in_thread(free_budget.check)
+        await in_thread(free_budget.check_for, account_id)
         return await _Title(account_id, conversation_id, message, request_id, model).make()
     except (DomainError, OperationalError, InterfaceError) as failure:
         log.info("title.not_made", conversation_id=str(conversation_id), error=str(failure))

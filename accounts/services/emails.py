@@ -4,11 +4,14 @@ import time
 from datetime import timedelta
 
 import structlog
+from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import emailed_tokens, messages
+from accounts.addresses import mailbox_of
 from accounts.models import EmailedToken, OutgoingEmail, User
 from common.ids import uuid7
 from common.locks import hold
@@ -16,7 +19,8 @@ from common.redaction import redact
 
 log = structlog.get_logger(__name__)
 
-# Mails of one kind to one address in an hour; more are dropped.
+# Mails of one kind to one mailbox in an hour; more are dropped. Those that tell what happened are
+# counted by address, so that nobody who has another address of the mailbox can keep them back.
 MAX_PER_HOUR = 3
 # Mails that wait to be sent, to anybody. Only a flood, or a worker that is down, gets there.
 MAX_WAITING = 10_000
@@ -38,21 +42,27 @@ _PURPOSES = {
 }
 
 
-def request_email(*, kind: OutgoingEmail.Kind, address: str) -> None:
-    """Have a mail sent, within the caller's transaction. The work is the same for addresses that
-    are known here and others; what is too much is dropped.
+def request_email(*, kind: OutgoingEmail.Kind, address: str, network: str = "") -> None:
+    """Have a mail sent, within the caller's transaction; `network` is that of a stranger who asks.
+    The work is the same for addresses that are known here and others; what is too much is dropped.
     """
-    # Requests for one address queue up here, so that none can pass the limit beside another.
-    hold("accounts.request_email", address)
+    mailbox = mailbox_of(address)
+    # Requests of one mailbox, or network, queue up: none can pass the limit beside another.
+    hold("accounts.request_email", mailbox)
     hour_ago = timezone.now() - timedelta(hours=1)
-    recent = OutgoingEmail.objects.filter(kind=kind, address=address, created_at__gt=hour_ago)
-    waiting = OutgoingEmail.objects.filter(ended_at=None)
-    if recent.count() >= MAX_PER_HOUR:
+    recent = OutgoingEmail.objects.filter(created_at__gt=hour_ago)
+    alike = Q(mailbox=mailbox) if kind in _PURPOSES else Q(address=address)
+    if recent.filter(alike, kind=kind).count() >= MAX_PER_HOUR:
         return
+    if network:
+        hold("accounts.request_email", network)
+        if recent.filter(network=network).count() >= settings.MAX_EMAILS_PER_NETWORK:
+            return
+    waiting = OutgoingEmail.objects.filter(ended_at=None)
     if waiting[:MAX_WAITING].count() >= MAX_WAITING:
         log.error("email.outbox_full", kind=kind)
         return
-    OutgoingEmail.objects.create(kind=kind, address=address)
+    OutgoingEmail.objects.create(kind=kind, address=address, mailbox=mailbox, network=network)
 
 
 def send_again(*, email: OutgoingEmail) -> bool:

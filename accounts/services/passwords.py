@@ -16,15 +16,20 @@ from accounts.services.sessions import give_connection_back, open_session
 from accounts.services.users import lock_user, revoke_sessions, take_over
 from accounts.services.verification import redeem
 from accounts.types import SignedIn
+from common.client_ip import network_of
 from common.errors import ValidationFailed
 
 _RESET = EmailedToken.Purpose.RESET_PASSWORD
 
 
 @transaction.atomic
-def request_reset(*, email: str) -> None:
+def request_reset(*, email: str, client_ip: str = "") -> None:
     """Have a mail with a token sent to `email`, if there is an account; nobody can tell."""
-    request_email(kind=OutgoingEmail.Kind.RESET_PASSWORD, address=email.strip().lower())
+    request_email(
+        kind=OutgoingEmail.Kind.RESET_PASSWORD,
+        address=email.strip().lower(),
+        network=network_of(client_ip),
+    )
 
 
 def reset_password(

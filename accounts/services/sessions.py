@@ -9,7 +9,14 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts import tokens
-from accounts.errors import AccountSuspended, EmailTaken, InvalidCredentials, InvalidToken
+from accounts.addresses import mailbox_of
+from accounts.errors import (
+    AccountSuspended,
+    EmailTaken,
+    InvalidCredentials,
+    InvalidToken,
+    TooManySignUps,
+)
 from accounts.models import User, UserSession
 from accounts.selectors.users import get_live_user
 from accounts.services import known_clients, lockout
@@ -18,10 +25,16 @@ from accounts.services.users import end_sessions, lock_user
 from accounts.services.verification import request_verification
 from accounts.types import SignedIn
 from accounts.user_agents import client_name
+from common.client_ip import network_of
 from common.errors import NotFound
+from common.locks import hold
 
 # Of one account. Of more, those are ended that were used least lately.
 MAX_SESSIONS = 50
+# In a day, by whatever addresses of it. The bound of a network is a setting.
+MAX_SIGN_UPS_PER_MAILBOX = 5
+# Seconds. A day is too long for a client to wait in silence.
+_SIGN_UP_AGAIN = 3_600
 # How long the predecessor still gets the same successor: two tabs may refresh at once.
 REFRESH_GRACE = timedelta(seconds=30)
 
@@ -37,14 +50,15 @@ def sign_up(
 ) -> SignedIn:
     """Create an account, sign it in, and have a mail sent that verifies the address.
 
-    Raises EmailTaken, or ValidationFailed for a weak password.
+    Raises EmailTaken, TooManySignUps, or ValidationFailed for a weak password.
     """
     email = email.strip().lower()
-    user = User(email=email, name=name)
+    user = User(email=email, name=name, signup_network=network_of(client_ip))
     check_password_rules(password, user)
     user.set_password(password)
     try:
         with transaction.atomic():
+            _refuse_too_many(mailbox_of(email), user.signup_network)
             user.save()
             request_verification(user=user)
             known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
@@ -53,6 +67,20 @@ def sign_up(
         if User.objects.filter(email=email).exists():
             raise EmailTaken from None
         raise
+
+
+def _refuse_too_many(mailbox: str, network: str) -> None:
+    """Raises TooManySignUps where a mailbox, or a network, has made many accounts within a day."""
+    recent = User.objects.filter(created_at__gt=timezone.now() - timedelta(days=1))
+    # Sign-ups alike queue up here, so that none can pass the limit beside another.
+    hold("accounts.sign_up", mailbox)
+    if recent.filter(mailbox=mailbox).count() >= MAX_SIGN_UPS_PER_MAILBOX:
+        raise TooManySignUps(retry_after=_SIGN_UP_AGAIN)
+    if not network:
+        return
+    hold("accounts.sign_up", network)
+    if recent.filter(signup_network=network).count() >= settings.MAX_SIGN_UPS_PER_NETWORK:
+        raise TooManySignUps(retry_after=_SIGN_UP_AGAIN)
 
 
 def sign_in(

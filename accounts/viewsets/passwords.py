@@ -41,7 +41,7 @@ class ForgottenPasswordViewSet(ViewSet):
         """
         body = ForgotPasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        passwords.request_reset(**body.validated_data)
+        passwords.request_reset(**body.validated_data, client_ip=client_ip_of(request))
         answer = AcceptedSerializer({"detail": _SENT})
         return Response(answer.data, status=status.HTTP_202_ACCEPTED)
 

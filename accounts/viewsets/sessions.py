@@ -20,6 +20,7 @@ from accounts.errors import (
     InvalidIdToken,
     InvalidToken,
     TooManyAttempts,
+    TooManySignUps,
 )
 from accounts.serializers.sessions import (
     IdTokenSerializer,
@@ -45,7 +46,8 @@ class SignInViewSet(ViewSet):
     permission_classes = (AllowAny,)
 
     @extend_schema(
-        request=SignUpSerializer, responses={201: TokenPairSerializer, **refusals(EmailTaken)}
+        request=SignUpSerializer,
+        responses={201: TokenPairSerializer, **refusals(EmailTaken, TooManySignUps)},
     )
     def sign_up(self, request: Request) -> Response:
         """Create an account and sign in.

@@ -112,6 +112,12 @@ class Charge(models.Model):
                 condition=Q(funding="platform"),
                 name="charge_by_platform",
             ),
+            # And for whom.
+            models.Index(
+                fields=["account", "admitted_at"],
+                condition=Q(funding="platform"),
+                name="charge_by_platform_for",
+            ),
         ]
         constraints = [
             models.CheckConstraint(

@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from accounts.models import User
+from billing.selectors import free_budget
 from billing.selectors.months import end_of
 from billing.selectors.standing import (
     Funds,
@@ -55,18 +56,22 @@ class ModelEntitlement(Struct, frozen=True):
 
 
 class Entitlements(Struct, frozen=True):
-    """A user's plan, balance and features, and the models on offer in the web app."""
+    """A user's plan, balance and features, and the models on offer in the web app. `verify_email`:
+    free messages are refused until the address is verified."""
 
     plan: str
     funds: Funds
     features: dict[str, bool]
+    verify_email: bool
     models: list[ModelEntitlement]
 
 
 def get_entitlements(user: User) -> Entitlements:
-    """What the user may use now. Two queries at most."""
+    """What the user may use now. Two queries at most, of unverified users three."""
     standing = get_standing(user)
-    windows = get_free_windows(user) if standing.plan == FREE_PLAN else {}
+    is_free = standing.plan == FREE_PLAN
+    windows = get_free_windows(user) if is_free else {}
+    verify_email = is_free and free_budget.must_verify(user)
     allowances = {allowance.model: allowance for allowance in standing.allowances}
     models = [
         _entitlement(
@@ -74,21 +79,27 @@ def get_entitlements(user: User) -> Entitlements:
             standing,
             allowances.get(model.id) or ModelAllowance(model.id),
             windows.get(model.id),
+            is_free_refused=verify_email,
         )
         for model in get_catalog().models.values()
         if model.modality in _WIRES
     ]
-    return Entitlements(standing.plan, standing.funds, standing.features, models)
+    return Entitlements(standing.plan, standing.funds, standing.features, verify_email, models)
 
 
 def _entitlement(
-    model: Model, standing: Standing, allowance: ModelAllowance, window: OpenWindow | None
+    model: Model,
+    standing: Standing,
+    allowance: ModelAllowance,
+    window: OpenWindow | None,
+    *,
+    is_free_refused: bool,
 ) -> ModelEntitlement:
     by_message = standing.plan == FREE_PLAN and model.modality == "chat"
     free = _free_messages(window) if by_message and model.free else None
     if by_message:
         # There the window is the only thing that pays, whatever the balance.
-        is_funded = free is not None and free.used < free.limit
+        is_funded = free is not None and free.used < free.limit and not is_free_refused
     else:
         is_funded = allowance.remaining > 0 or standing.funds.available > 0
     return ModelEntitlement(

@@ -67,7 +67,7 @@ def test_it_shows_the_plan_the_balance_the_features_and_every_model_once() -> No
 
     shown = entitlements(alice)
 
-    assert shown.keys() == {"plan", "balance_usd", "features", "models"}
+    assert shown.keys() == {"plan", "balance_usd", "features", "verify_email", "models"}
     assert (shown["plan"], shown["balance_usd"]) == ("starter", 1.500000001)
     assert shown["features"] == {
         "council": True,
@@ -260,6 +260,7 @@ def test_it_takes_few_queries_however_much_was_used(
     plan: str, queries: int, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     alice = new_account(plan=plan)
+    User.objects.filter(pk=alice.pk).update(email_verified=True)
     for model in (IN_PLAN, BALANCE_ONLY, IMAGE_IN_PLAN):
         settle(hold(alice, 10, owner=live_owner(), model=model)[1], 10)
     client = client_of(alice)

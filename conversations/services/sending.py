@@ -9,12 +9,13 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from msgspec import Struct
 
-from billing.errors import FreeBudgetSpent, IdempotencyInProgress
+from billing.errors import IdempotencyInProgress
 from billing.selectors import free_budget
 from billing.selectors.affordability import get_purse
 from billing.services import named
 from billing.services.holds import hold
 from billing.types import Once
+from common.errors import DomainError
 from common.ids import uuid7
 from conversations import user_events
 from conversations.errors import ConversationFull, ReplyRunning
@@ -57,10 +58,10 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
 
     Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` has come with
     another request at the same moment), ReplyDeleted, NotFound, ReplyRunning, ConversationFull,
-    TooManyRuns, ProviderNotAvailable, FreeBudgetSpent and PaymentRequired.
+    TooManyRuns, ProviderNotAvailable, FreeBudgetSpent, EmailUnverified and PaymentRequired.
     """
     # Asked before the wallet is taken, because it may take a while, and told when its turn comes.
-    spent = free_budget.find_refusal() if draft.is_free else None
+    spent = free_budget.find_refusal(draft.user, draft.model.id) if draft.is_free else None
     try:
         with transaction.atomic():
             return _begin(draft, once, owner_id, request_id, spent)
@@ -75,7 +76,7 @@ def _begin(
     once: Once | None,
     owner_id: UUID,
     request_id: str,
-    spent: FreeBudgetSpent | None,
+    spent: DomainError | None,
 ) -> Begun | Message:
     user = draft.user
     made = named.take(account=user, once=once)

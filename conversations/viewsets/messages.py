@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import (
+    EmailUnverified,
     FreeBudgetSpent,
     FreeLimit,
     FreeModelLocked,
@@ -68,6 +69,7 @@ _REFUSALS = (
     InsufficientForRequest,
     FreeLimit,
     FreeModelLocked,
+    EmailUnverified,
     ReplyRunning,
     ConversationFull,
     IdempotencyInProgress,

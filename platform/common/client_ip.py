@@ -4,7 +4,7 @@ Anybody can send `X-Forwarded-For`. Only its last entries are true, as many as t
 ours in front, because each of them appends the address that it saw.
 """
 
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -13,6 +13,8 @@ from common.asgi import Scope
 
 # A subscriber is given at least this much of IPv6, and could use another address for each request.
 IPV6_PREFIX = 64
+# What one holder of several addresses may well have.
+NETWORK_PREFIXES = {4: 24, 6: 48}
 
 
 def client_ip(scope: Scope) -> str:
@@ -51,3 +53,14 @@ def _grouped(address: str) -> str:
         return str(ip.ipv4_mapped)
     network = IPv6Address(int(ip) >> (128 - IPV6_PREFIX) << (128 - IPV6_PREFIX))
     return f"{network}/{IPV6_PREFIX}"
+
+
+def network_of(client: str) -> str:
+    """The network of a client as `client_ip` tells it: the /24 of an IPv4 address, the /48 of an
+    IPv6 one; empty where there is none."""
+    try:
+        address = ip_address(client.partition("/")[0])
+    except ValueError:
+        return ""
+    prefix = NETWORK_PREFIXES[address.version]
+    return str(ip_network((address, prefix), strict=False))

@@ -5,6 +5,7 @@ from typing import Any
 
 from accounts.errors import AccountSuspended, InvalidToken
 from billing.errors import (
+    EmailUnverified,
     FeatureRequired,
     FreeLimit,
     FreeModelLocked,
@@ -127,6 +128,7 @@ _CAUSES_OF_402: dict[type[PaymentRequired], dict[str, Schema]] = {
         "reset_at": {"type": "string", "format": "date-time"},
     },
     FreeModelLocked: {"free_models": {"type": "array", "items": _TEXT}},
+    EmailUnverified: {},
     PlanRequired: {"feature": _TEXT},
     FeatureRequired: {"feature": _TEXT, "required_plan": _TEXT},
     InsufficientBalance: {},

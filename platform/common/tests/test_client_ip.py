@@ -3,7 +3,7 @@
 import pytest
 from django.test import RequestFactory, override_settings
 
-from common.client_ip import client_ip, client_ip_of
+from common.client_ip import client_ip, client_ip_of, network_of
 
 PROXY = "10.0.0.1"
 SPOOFED = "6.6.6.6"
@@ -67,3 +67,16 @@ def test_an_ipv4_address_written_as_ipv6_is_the_same_address() -> None:
 def test_a_unix_socket_has_no_address(peer: str | None) -> None:
     assert seen(peer) == ""
     assert seen(peer, "192.0.2.7", hops=1) == "192.0.2.7"
+
+
+@pytest.mark.parametrize(
+    ("client", "network"),
+    [
+        ("192.0.2.7", "192.0.2.0/24"),
+        ("2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("", ""),
+        ("no address", ""),
+    ],
+)
+def test_the_network_of_a_client(client: str, network: str) -> None:
+    assert network_of(client) == network

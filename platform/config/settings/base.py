@@ -230,6 +230,10 @@ EMAIL_USE_SSL: bool = mail_server.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "noreply@localhost")
 
+# New accounts in a day, and reset mails in an hour, of one network (an IPv4 /24, an IPv6 /48).
+MAX_SIGN_UPS_PER_NETWORK: int = env.int("MAX_SIGN_UPS_PER_NETWORK", 200)
+MAX_EMAILS_PER_NETWORK: int = env.int("MAX_EMAILS_PER_NETWORK", 60)
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.AccessTokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -288,6 +292,8 @@ DEFAULT_SPEECH_MODEL: str = env.str("DEFAULT_SPEECH_MODEL", "gpt-transcribe")
 TITLE_MODEL: str = env.str("TITLE_MODEL", "claude-haiku-5-5")
 # What the free plan's chat may cost the platform in one UTC day.
 FREE_DAILY_BUDGET_USD: int = env.int("FREE_DAILY_BUDGET_USD", 100)
+# How much of that, in percent, all accounts together whose address is not verified.
+FREE_UNVERIFIED_PERCENT: int = env.int("FREE_UNVERIFIED_PERCENT", 10)
 # May accounts credit themselves without paying? Development only.
 SELF_SERVICE_TOPUP = False
 # May demo accounts be made (`manage.py create_demo`)? The local default allows it in a database of

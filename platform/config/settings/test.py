@@ -17,3 +17,6 @@ SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 INSTALLED_APPS = [*INSTALLED_APPS, "jobs.tests.apps.JobsTestsConfig"]
 # Tests of money spend without measure.
 FREE_DAILY_BUDGET_USD = env.int("FREE_DAILY_BUDGET_USD", 1_000_000)
+# All tests come from one network.
+MAX_SIGN_UPS_PER_NETWORK = env.int("MAX_SIGN_UPS_PER_NETWORK", 1_000_000)
+MAX_EMAILS_PER_NETWORK = env.int("MAX_EMAILS_PER_NETWORK", 1_000_000)

@@ -1,0 +1,130 @@
+"""How many accounts and mails one mailbox, or one network, can have made."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db.models import F
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from accounts import tasks
+from accounts.addresses import mailbox_of
+from accounts.models import OutgoingEmail, User
+from accounts.services import users
+from conftest import PASSWORD, Persona
+
+pytestmark = pytest.mark.django_db
+
+ALIASES = [
+    "dora.doe@gmail.com",
+    "doradoe@googlemail.com",
+    *(f"d.oradoe+{n}@gmail.com" for n in range(6)),
+]
+
+
+def sign_up(email: str, ip: str = "198.51.100.1") -> Any:
+    body = {"email": email, "password": PASSWORD}
+    return APIClient(REMOTE_ADDR=ip).post("/api/auth/signup", body, format="json")
+
+
+def forgot(email: str, ip: str = "198.51.100.1") -> int:
+    client = APIClient(REMOTE_ADDR=ip)
+    return client.post("/api/auth/forgot-password", {"email": email}, format="json").status_code
+
+
+def mails_of(kind: str = OutgoingEmail.Kind.RESET_PASSWORD) -> int:
+    return OutgoingEmail.objects.filter(kind=kind).count()
+
+
+@pytest.mark.parametrize(
+    ("address", "mailbox"),
+    [
+        ("Alice@Example.com", "alice@example.com"),
+        ("alice+news@example.com", "alice@example.com"),
+        ("alice+a+b@example.com", "alice@example.com"),
+        ("a.lice@example.com", "a.lice@example.com"),
+        ("A.l.i.c.e+x@gmail.com", "alice@gmail.com"),
+        ("a.lice@googlemail.com", "alice@gmail.com"),
+        ("+x@example.com", "+x@example.com"),
+        ("...@gmail.com", "...@gmail.com"),
+        ("no address", "@no address"),
+    ],
+)
+def test_the_mailbox_of_an_address(address: str, mailbox: str) -> None:
+    assert mailbox_of(address) == mailbox
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_a_mailbox_of_which_it_is_an_alias(text: str) -> None:
+    assert mailbox_of(mailbox_of(text)) == mailbox_of(text) or "@" not in text
+
+
+def test_an_account_knows_its_mailbox(db: None) -> None:
+    user = User.objects.create_user("Do.ra+1@gmail.com")
+    assert User.objects.get(pk=user.pk).mailbox == "dora@gmail.com"
+    users.deactivate(user=user)
+    assert User.objects.get(pk=user.pk).mailbox == User.objects.get(pk=user.pk).email
+
+
+def test_a_mailbox_makes_five_accounts_a_day_and_gets_three_mails_an_hour(db: None) -> None:
+    told = [sign_up(alias, f"198.51.{n}.1") for n, alias in enumerate(ALIASES)]
+    assert [each.status_code for each in told] == [201] * 5 + [429] * 3
+    assert told[-1].json()["code"] == "too_many_signups"
+    assert int(told[-1]["Retry-After"]) > 0
+    tasks.send_emails()
+    assert len([each for each in mail.outbox if each.to[0] in ALIASES]) == 3
+    assert sign_up("dora.doe@example.com").status_code == 201
+    User.objects.update(created_at=F("created_at") - timedelta(days=1))
+    assert sign_up(ALIASES[-1]).status_code == 201
+
+
+def test_a_taken_address_is_told_as_before(alice: Persona) -> None:
+    assert sign_up("alice@example.com").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("neighbour", "stranger"),
+    [
+        ("198.51.100.{n}", "198.51.101.1"),
+        ("2001:db8:1:{n}::1", "2001:db8:2::1"),
+    ],
+)
+def test_a_network_makes_so_many_accounts_a_day(
+    db: None, settings: Settings, neighbour: str, stranger: str
+) -> None:
+    settings.MAX_SIGN_UPS_PER_NETWORK = 3
+    codes = [
+        sign_up(f"dora-{n}@example.com", neighbour.format(n=n)).status_code for n in range(1, 6)
+    ]
+    assert codes == [201] * 3 + [429] * 2
+    assert sign_up("emil@example.com", stranger).status_code == 201
+
+
+def test_reset_mails_to_aliases_are_those_of_one_mailbox(db: None) -> None:
+    assert {forgot(alias, f"198.51.{n}.1") for n, alias in enumerate(ALIASES)} == {202}
+    assert mails_of() == 3
+
+
+def test_a_network_asks_for_so_many_reset_mails_an_hour(db: None, settings: Settings) -> None:
+    settings.MAX_EMAILS_PER_NETWORK = 4
+    codes = {forgot(f"dora-{n}@example.com", f"198.51.100.{n}") for n in range(9)}
+    assert (codes, mails_of()) == ({202}, 4)
+    assert forgot("emil@example.com", "203.0.113.1") == 202
+    assert mails_of() == 5
+
+
+def test_an_alias_of_a_stranger_does_not_keep_back_what_the_owner_is_told(alice: Persona) -> None:
+    for n in range(5):
+        for _ in range(5):
+            APIClient(REMOTE_ADDR=f"198.51.{n}.1").post(
+                "/api/auth/login",
+                {"email": f"alice+{n}@example.com", "password": "wrong"},
+                format="json",
+            )
+    body = {"current_password": PASSWORD, "new_password": "a wholly different phrase"}
+    assert alice.client.post("/api/auth/change-password", body, format="json").status_code == 200
+    assert mails_of(OutgoingEmail.Kind.PASSWORD_CHANGED) == 1
