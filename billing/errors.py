@@ -147,6 +147,28 @@ class IdempotencyInProgress(DomainError):
     message = "The request with this Idempotency-Key is still running. Try again in a moment."
 
 
+class AnswerLost(DomainError):
+    """The call behind an Idempotency-Key was billed, `billed_usd`, and its answer cannot be given
+    again. It is not made again under the same key. 422, because clients send a 409 and a 5xx again
+    by themselves."""
+
+    code, status = "idempotency_answer_lost", 422
+    message = "The request with this Idempotency-Key was billed, and its answer is lost."
+
+    def __init__(self, billed: int, *, is_interrupted: bool) -> None:
+        """`billed` in nano-USD."""
+        why = (
+            "was interrupted: the server that made the call died"
+            if is_interrupted
+            else "was carried out, and its answer is not kept any more"
+        )
+        super().__init__(
+            f"The request with this Idempotency-Key {why}. It was billed {usd_text(billed)} and is "
+            "not carried out again. To send it anew, use another key.",
+            billed_usd=usd(billed),
+        )
+
+
 class ChargeResolved(DomainError):
     """The charge was ended by someone else: the call behind it must stop."""
 

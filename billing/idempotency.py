@@ -8,6 +8,8 @@ from rest_framework.request import Request
 from billing.types import Once
 from common.idempotency import digest, read_key
 
+REPLAYED = {"Idempotency-Replayed": "true"}
+
 
 def once(request: Request, values: Mapping[str, Any]) -> Once | None:
     """The request as one that happens once, where its client named it; `values` are what it asks.
@@ -16,3 +18,8 @@ def once(request: Request, values: Mapping[str, Any]) -> Once | None:
     """
     key = read_key(request)
     return None if key is None else Once(request.path, key, digest(values))
+
+
+def replayed(is_replayed: bool) -> dict[str, str] | None:
+    """The header that says that an answer is that of an earlier request."""
+    return REPLAYED if is_replayed else None

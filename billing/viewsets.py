@@ -15,7 +15,7 @@ from billing.errors import (
     SelfServiceOff,
     UsageExceedsPlan,
 )
-from billing.idempotency import once
+from billing.idempotency import once, replayed
 from billing.selectors.entitlements import get_entitlements
 from billing.selectors.history import list_charges, list_entries
 from billing.selectors.picker import list_models
@@ -89,13 +89,18 @@ class BillingViewSet(ViewSet):
         _check_self_service()
         body = TopupSerializer(data=request.data)
         body.is_valid(raise_exception=True)
+        operation_id = uuid7()
         entry = balance.topup(
-            operation_id=uuid7(),
+            operation_id=operation_id,
             account=request.user,
             amount=body.validated_data["amount_usd"],
             once=once(request, body.validated_data),
         )
-        return Response(TransactionSerializer(entry).data, status=status.HTTP_201_CREATED)
+        return Response(
+            TransactionSerializer(entry).data,
+            status=status.HTTP_201_CREATED,
+            headers=replayed(entry.pk != operation_id),
+        )
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -108,7 +113,11 @@ class BillingViewSet(ViewSet):
         },
     )
     def upgrade(self, request: AuthenticatedRequest) -> Response:
-        """Change the plan, up or down. No payment is taken."""
+        """Change the plan, up or down. No payment is taken.
+
+        A request that is sent again with its `Idempotency-Key` is answered as the first time,
+        whatever the plan is by now.
+        """
         _check_self_service()
         body = UpgradeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -117,7 +126,9 @@ class BillingViewSet(ViewSet):
             plan=body.validated_data["plan"],
             once=once(request, body.validated_data),
         )
-        return Response(SubscriptionSerializer(subscription).data)
+        return Response(
+            SubscriptionSerializer(subscription).data, headers=replayed(subscription.is_replayed)
+        )
 
 
 class ModelViewSet(ViewSet):

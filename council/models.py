@@ -54,8 +54,11 @@ class Turn(models.Model):
 
     `params` is what the action asked for; a debate's is `{rounds, focus, labels: {card_id: "A"}}`,
     and `round` is the one that runs. `stopped_at` is when its user stopped it: from then on it
-    begins no further call.
+    begins no further call. `is_replayed` is set, in memory alone, where the request that asks for
+    it has been sent before.
     """
+
+    is_replayed = False
 
     class Kind(models.TextChoices):
         ANSWER = "answer"

@@ -25,3 +25,14 @@ def find_made(account: User, once: Once) -> UUID | None:
     if not is_same:
         raise IdempotencyMismatch
     return cast(UUID, made)
+
+
+def keeps_name(charge_id: UUID) -> bool:
+    """Does the call of that charge keep what its client called it: is it running, or was anything
+    paid for it? Otherwise it may be made again under that name."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT charge_keeps_name(c) FROM billing_charge c WHERE id = %s", (charge_id,)
+        )
+        row = cursor.fetchone()
+    return row is not None and bool(row[0])

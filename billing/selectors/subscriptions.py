@@ -10,11 +10,13 @@ from billing.selectors.months import begin_of, end_of
 
 
 class CurrentSubscription(Struct, frozen=True):
-    """A plan, and the UTC month that its allowances count in."""
+    """A plan, and the UTC month that its allowances count in. `is_replayed`: as a request put it
+    that was sent before."""
 
     plan: str
     status: str
     month: date
+    is_replayed: bool = False
 
     @property
     def current_period_start(self) -> datetime:

@@ -110,7 +110,7 @@ def upgrade(*, account: User, plan: str, once: Once | None = None) -> CurrentSub
         )
         outcome, model, month = cursor.fetchone()
     _check_plan(outcome, plan, model)
-    return CurrentSubscription(plan, Subscription.Status.ACTIVE, month)
+    return CurrentSubscription(plan, Subscription.Status.ACTIVE, month, outcome == "already")
 
 
 def set_contract(*, account: User, model_id: str, granted: int | None) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 import psycopg
 
+from billing.errors import AnswerLost
 from billing.refusals import HELD, refusal_of
 from billing.services.endings import EXPIRE, RESOLVE, ending_parameters
 from billing.services.holds import HOLD, hold_parameters
@@ -31,6 +32,7 @@ async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer |
     """Reserve the worst case of a call, or raise the DomainError that says why not.
 
     Returns the answer of a call that happens `once` where it was made before; nothing is held then.
+    Raises AnswerLost where that was billed and there is no answer to it.
     """
     if once is None:
         await _check(request, await _batches.get().hold(request))
@@ -40,6 +42,8 @@ async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer |
     )
     if row[0] == "replay":
         return StoredAnswer(paid_by, billed, answer)
+    if row[0] in ("interrupted", "forgotten"):
+        raise AnswerLost(billed, is_interrupted=row[0] == "interrupted")
     await _check(request, row)
     return None
 

@@ -21,9 +21,10 @@ WHERE created_at < now() - interval '24 hours' AND (account_id, route, key) IN
      WHERE created_at < now() - interval '24 hours' LIMIT %s)"""
 # Bytes of answers that are kept for one account: vectors cost next to nothing and take much room.
 KEPT_ANSWERS = 256 * 1024 * 1024
-# The length of a stored value is known without reading it. Another request has another charge.
+# The name stays: its call was billed, and is not made again. The length of a stored value is known
+# without reading it. Another request has another charge.
 _FORGET_SURPLUS_ANSWERS = """
-DELETE FROM billing_idempotencykey k USING (
+UPDATE billing_idempotencykey k SET answer = NULL FROM (
     SELECT account_id, route, key, charge_id,
            sum(octet_length(answer)) OVER (PARTITION BY account_id
                                            ORDER BY created_at DESC, charge_id DESC) AS kept

@@ -9,16 +9,32 @@ RETURNS SETOF billing_idempotencykey LANGUAGE sql VOLATILE AS $$
       AND created_at > money_now() - interval '24 hours'
 $$;
 
--- Let it stand for this request, and what that made.
+-- Does a charge keep the name of its call? As long as it is held, and for good once anything was paid
+-- for it: money, ours too, or a free message. A call that was released, or expired before it had cost
+-- anything, gives its name back.
+CREATE OR REPLACE FUNCTION charge_keeps_name(c billing_charge) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT c.status IN ('held', 'settled')
+        OR c.status = 'expired' AND (c.cost > 0 OR c.free_window_start IS NOT NULL)
+$$;
+
+-- Let it stand for this request, and what that made. Raises an exception where it stands for a charge
+-- that keeps it: whoever calls this has found that there is none.
 CREATE OR REPLACE FUNCTION keep_named_request(
     p_account uuid, p_route text, p_once text, p_digest bytea, p_result uuid)
-RETURNS void LANGUAGE sql VOLATILE AS $$
-    INSERT INTO billing_idempotencykey (account_id, route, key, digest, charge_id, created_at)
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    INSERT INTO billing_idempotencykey AS k (account_id, route, key, digest, charge_id, created_at)
     VALUES (p_account, p_route, p_once, p_digest, p_result, money_now())
     ON CONFLICT (account_id, route, key) DO UPDATE
     SET digest = excluded.digest, charge_id = excluded.charge_id,
         created_at = excluded.created_at, answer = NULL
-$$;
+    WHERE k.charge_id = excluded.charge_id OR k.created_at <= money_now() - interval '24 hours'
+       OR NOT EXISTS (SELECT FROM billing_charge c WHERE c.id = k.charge_id AND charge_keeps_name(c));
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'The name % stands for a call that was paid.', p_once;
+    END IF;
+END $$;
 
 -- Take the wallet for a request that is about to begin something, and say what it made when it was
 -- sent before, if its client named it (p_once, else NULL). What dead processes hold is freed, so that

@@ -5,9 +5,12 @@
 
 -- Hold for such a call, or say what became of it. verdict is money_hold's, or
 --   replay                    it was made and billed: `answer`, `paid_by` (a charge), `billed`
+--   interrupted               its process died and it was billed so far: `paid_by`, `billed`
+--   forgotten                 it was made and billed, and its answer is not kept any more: the same
 --   idempotency_mismatch      the key stands for another request
 --   idempotency_in_progress   it is running
--- A key is free again where its call was refused, released or expired, and after 24 hours.
+-- A key is free again where its call was refused, or its charge does not keep it (charge_keeps_name),
+-- and after 24 hours.
 CREATE OR REPLACE FUNCTION money_hold_once(
     p_route text, p_once text, p_digest bytea,
     p_charge uuid, p_account uuid, p_key uuid, p_model text, p_price_version bigint,
@@ -25,11 +28,15 @@ BEGIN
         SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
         IF c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, t) THEN
             PERFORM money_resolve(c.id, 'expired');
-        ELSIF c.status = 'held' OR o.answer IS NOT NULL THEN
+            SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
+        END IF;
+        IF charge_keeps_name(c) THEN
             verdict := CASE WHEN o.digest <> p_digest THEN 'idempotency_mismatch'
                             WHEN c.status = 'held' THEN 'idempotency_in_progress'
-                            ELSE 'replay' END;
-            IF verdict = 'replay' THEN
+                            WHEN o.answer IS NOT NULL THEN 'replay'
+                            WHEN c.status = 'expired' THEN 'interrupted'
+                            ELSE 'forgotten' END;
+            IF verdict IN ('replay', 'interrupted', 'forgotten') THEN
                 answer := o.answer; paid_by := c.id; billed := c.charge_plan + c.charge_balance;
             END IF;
             RETURN;

@@ -115,6 +115,12 @@ class Call:
         return self.plan_part + self.balance_part
 
     @property
+    def keeps_name(self) -> bool:
+        """Is what its client calls it taken for good?"""
+        was_paid = self.cost > 0 or self.window is not None
+        return self.status in ("held", "settled") or (self.status == "expired" and was_paid)
+
+    @property
     def is_usage(self) -> bool:
         return self.status in ("settled", "expired")
 
@@ -139,12 +145,14 @@ class Answer:
 
 @dataclass
 class Named:
-    """What a client's name for an operation stands for; `answer` once that was settled."""
+    """What a client's name for an operation stands for; `answer` once that was settled. `earlier`
+    are the calls that it has stood for before, on the same day."""
 
     digest: bytes
     operation: UUID
     since: datetime
     answer: bytes | None = None
+    earlier: list[UUID] = field(default_factory=list)
 
 
 @dataclass
@@ -314,16 +322,25 @@ class Account:
             call = self.calls[named.operation]
             if call.is_open and call.has_lapsed(now):
                 self.expire([call])
-            elif call.is_open or named.answer is not None:
-                if named.digest != once.digest:
-                    return Answer("idempotency_mismatch"), None
-                if call.is_open:
-                    return Answer("idempotency_in_progress"), None
-                return Answer("replay"), named.answer
+            if call.keeps_name:
+                return self._told_again(named, call, once)
         answer = self.hold(request, key=key, process=process, free=free, now=now)
         if answer.verdict == "held":
-            self.names[once.route, once.key] = Named(once.digest, request.charge_id, now)
+            earlier = [*named.earlier, named.operation] if named else []
+            earlier = [each for each in earlier if each != request.charge_id]
+            self.names[once.route, once.key] = Named(
+                once.digest, request.charge_id, now, earlier=earlier
+            )
         return answer, None
+
+    def _told_again(self, named: Named, call: Call, once: Once) -> tuple[Answer, bytes | None]:
+        if named.digest != once.digest:
+            return Answer("idempotency_mismatch"), None
+        if call.is_open:
+            return Answer("idempotency_in_progress"), None
+        if named.answer is not None:
+            return Answer("replay"), named.answer
+        return Answer("interrupted" if call.status == "expired" else "forgotten"), None
 
     def resolve(
         self, call: Call, status: ChargeStatus, cost: int = 0, tokens: tuple[int, int] = (0, 0)

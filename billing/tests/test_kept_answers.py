@@ -42,8 +42,10 @@ def test_the_oldest_answers_make_room_and_only_those_of_their_account() -> None:
 
     assert sweeps.forget_idempotency_keys(kept=100) == 1
 
-    assert kept_of(alice) == {"older", "newest"}
-    assert kept_of(bob) == {"his"}
+    assert answers_of(alice) == {"older", "newest"}
+    assert answers_of(bob) == {"his"}
+    # What was billed is not made again.
+    assert kept_of(alice) == {"oldest", "older", "newest"}
 
 
 def test_a_request_that_still_runs_is_not_forgotten() -> None:
@@ -53,7 +55,8 @@ def test_a_request_that_still_runs_is_not_forgotten() -> None:
 
     sweeps.forget_idempotency_keys(kept=100)
 
-    assert kept_of(alice) == {"running"}
+    assert kept_of(alice) == {"running", "large"}
+    assert answers_of(alice) == set()
 
 
 def keep(account: User, key: str, *, age: timedelta, size: int | None = 10) -> None:
@@ -70,3 +73,8 @@ def keep(account: User, key: str, *, age: timedelta, size: int | None = 10) -> N
 
 def kept_of(account: User) -> set[str]:
     return set(IdempotencyKey.objects.filter(account=account).values_list("key", flat=True))
+
+
+def answers_of(account: User) -> set[str]:
+    kept = IdempotencyKey.objects.filter(account=account, answer__isnull=False)
+    return set(kept.values_list("key", flat=True))

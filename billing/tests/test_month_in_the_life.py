@@ -219,6 +219,13 @@ class Life(RolledBackLife):
     def the_database_says_what_the_oracle_says(self) -> None:
         self.world.compare()
 
+    @invariant()
+    def each_name_is_paid_once(self) -> None:
+        for account in self.world.accounts.values():
+            for named in account.names.values():
+                attempts = (account.calls.get(each) for each in (*named.earlier, named.operation))
+                assert sum(call is not None and call.keeps_name for call in attempts) <= 1
+
     # --- How it is done -------------------------------------------------------------------------
 
     def _happen(self, events: list[Event]) -> None:

@@ -139,6 +139,8 @@ def test_sent_again_under_its_name_it_adds_once_and_answers_the_same() -> None:
 
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.json() == first.json()
+    assert "Idempotency-Replayed" not in first.headers
+    assert second.headers["Idempotency-Replayed"] == "true"
     assert wallet_of(alice).balance == 10 * NUSD_PER_USD
     assert send(alice, 10, "order-2").json()["id"] != first.json()["id"]
     assert wallet_of(alice).balance == 20 * NUSD_PER_USD

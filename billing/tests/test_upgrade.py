@@ -141,6 +141,8 @@ def test_sent_again_under_its_name_it_answers_what_it_answered() -> None:
         send(alice, "max")
         again = send(alice, "pro", "change-1")
     assert (again.status_code, again.json()) == (200, first.json())
+    assert "Idempotency-Replayed" not in first.headers
+    assert again.headers["Idempotency-Replayed"] == "true"
     assert first.json()["current_period_start"].startswith("2026-10-01")
     assert plan_of(alice) == "max"
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from accounts.models import User
 from billing.errors import IdempotencyInProgress
 from billing.selectors.charges import ChargeUsage, get_usage
-from billing.selectors.named import find_made
+from billing.selectors.named import find_made, keeps_name
 from billing.types import Once
 from common.errors import NotFound
 from common.ids import as_uuid
@@ -156,15 +156,15 @@ def _says(message: Message, said: Mapping[str, Any]) -> bool:
     return Message.objects.filter(called(parent_id), pk=message.parent_id).exists()
 
 
-def is_answer(user: User, reply: Message) -> bool:
+def is_answer(reply: Message) -> bool:
     """Is it what its request is answered with when that is sent again? If it has failed, and
-    nothing of it was billed, the request is to be carried out anew; so it is where `reply` is the
+    nothing was paid for it, the request is to be carried out anew; so it is where `reply` is the
     message itself, which has no reply. Raises IdempotencyInProgress while it is written."""
     if reply.role == Message.Role.USER:
         return False
     if reply.status == Message.Status.RUNNING:
         raise IdempotencyInProgress(retry_after=1)
-    return reply.status != Message.Status.FAILED or bool(get_usage(user, [reply.pk]))
+    return reply.status != Message.Status.FAILED or keeps_name(reply.pk)
 
 
 def state_of(user: User, message: Message) -> MessageState:

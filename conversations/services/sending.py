@@ -100,7 +100,7 @@ def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
     """The reply that the request has brought; None where that failed and was not billed, so that
     the request may be carried out anew. Raises IdempotencyInProgress, ReplyDeleted."""
     reply = get_made(draft.user, reply_id)
-    if is_answer(draft.user, reply):
+    if is_answer(reply):
         return reply
     if draft.question is None:
         # It has failed since the draft was made: what it was asked stands there, and the request

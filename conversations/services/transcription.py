@@ -44,7 +44,7 @@ def transcribe(
     becomes of the request.
 
     Raises InvalidAudio, ProviderNotAvailable, ServiceUnavailable, PaymentRequired,
-    IdempotencyMismatch, IdempotencyInProgress, and what a call fails with.
+    IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and what a call fails with.
     """
     speech_model = _find_model(model)
     _check_purse(user, speech_model, once)

@@ -64,6 +64,25 @@ def test_without_a_stream_too(speaker: NewSpeaker) -> None:
     assert (REPLAYED in first.headers, again.headers[REPLAYED]) == (False, "true")
 
 
+@pytest.mark.parametrize("first_streams", [True, False])
+def test_the_reply_comes_in_the_form_that_is_asked_for_now(
+    speaker: NewSpeaker, first_streams: bool
+) -> None:
+    alice, named = speaker(), {"Idempotency-Key": uuid4().hex}
+    path, content = f"/{alice.begin()}/messages", alice.words("Deep.")
+
+    def send_for(is_stream: bool) -> httpx.Response:
+        return alice.ask("POST", path, named, content=content, stream=is_stream)
+
+    first, again = send_for(first_streams), send_for(not first_streams)
+
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert again.headers[REPLAYED] == "true"
+    whole, stream = (again, first) if first_streams else (first, again)
+    assert whole.json()["message"]["id"] in stream.text
+    assert len(alice.calls()) == 1
+
+
 def test_a_new_reply_has_a_name_of_its_own(speaker: NewSpeaker) -> None:
     alice, key = speaker(), uuid4().hex
     conversation = alice.begin()

@@ -266,9 +266,9 @@ class World(Writers):
         if earlier and made:
             if made.status == RUNNING:
                 with pytest.raises(IdempotencyInProgress):
-                    is_answer(self.alice, earlier)
+                    is_answer(earlier)
                 return
-            assert is_answer(self.alice, earlier) != self.is_to_be_repeated(made)
+            assert is_answer(earlier) != self.is_to_be_repeated(made)
             if not self.is_to_be_repeated(made):
                 return
             ask = partial(draft_repeat, self.alice, failed=earlier)

@@ -23,7 +23,7 @@ from billing.errors import (
     InsufficientBalance,
     InsufficientForRequest,
 )
-from billing.idempotency import once
+from billing.idempotency import REPLAYED, once
 from common.api import AnyAccepted
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
@@ -84,7 +84,6 @@ _ANSWERS: dict[Any, Any] = {
     (200, "application/json"): ExchangeSerializer,
 }
 _JSON = {"Content-Type": "application/json"}
-_REPLAYED = {"Idempotency-Replayed": "true"}
 
 
 class MessageViewSet(ViewSet):
@@ -200,12 +199,13 @@ def _answer(
     draft: Callable[..., Draft],
 ) -> HttpResponseBase:
     """Begin what the body asks for, and send what comes of it; or what came of it before."""
-    named = once(request, body)
+    # The same request may be sent for a stream, and again without one.
     is_streamed = body.pop("stream")
+    named = once(request, body)
     earlier = find_earlier(request.user, named) or find_sent(request.user, conversation, body)
     if earlier is not None:
         # Before a draft is made: that may be refused by now.
-        if is_answer(request.user, earlier):
+        if is_answer(earlier):
             return _replay(request, earlier, is_streamed)
         draft = partial(draft_repeat, request.user, conversation, earlier)
     begin = partial(
@@ -235,11 +235,11 @@ def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> Htt
 def _replay(request: AuthenticatedRequest, reply: Message, is_streamed: bool) -> HttpResponseBase:
     state = state_of(request.user, reply)
     if is_streamed:
-        return HttpResponse(stored_frames(reply, state), headers=HEADERS | _REPLAYED)
+        return HttpResponse(stored_frames(reply, state), headers=HEADERS | REPLAYED)
     question = get_message(request.user, reply.conversation_id, cast(UUID, reply.parent_id))
     exchange = {
         "user_message": state_of(request.user, question),
         "message": state,
         "usage": state.usage,
     }
-    return Response(ExchangeSerializer(exchange).data, headers=_REPLAYED)
+    return Response(ExchangeSerializer(exchange).data, headers=REPLAYED)

@@ -7,12 +7,13 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import (
+    AnswerLost,
     IdempotencyInProgress,
     IdempotencyMismatch,
     InsufficientBalance,
     InsufficientForRequest,
 )
-from billing.idempotency import once
+from billing.idempotency import once, replayed
 from common.audio import InvalidAudio
 from common.filebodies import TooManyFiles
 from common.idempotency import IDEMPOTENCY_KEY
@@ -24,8 +25,6 @@ from conversations.inputs_transcribing import TranscribeInputSerializer
 from conversations.serializers_transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe
 from inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
-
-_REPLAYED = {"Idempotency-Replayed": "true"}
 
 
 class TranscribeViewSet(ViewSet):
@@ -44,6 +43,7 @@ class TranscribeViewSet(ViewSet):
                 InsufficientForRequest,
                 IdempotencyMismatch,
                 IdempotencyInProgress,
+                AnswerLost,
                 InvalidAudio,
                 TooManyFiles,
                 UpstreamFailed,
@@ -68,5 +68,7 @@ class TranscribeViewSet(ViewSet):
             once=once(request, form | {"file": sha256(audio).hexdigest()}),
             request_id=request._request.request_id,  # type: ignore[attr-defined]
         )
-        headers = _REPLAYED if transcription.is_replayed else None
-        return Response(TranscriptSerializer(transcription).data, headers=headers)
+        return Response(
+            TranscriptSerializer(transcription).data,
+            headers=replayed(transcription.is_replayed),
+        )

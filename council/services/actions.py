@@ -45,6 +45,7 @@ def _get_begun(turn_id: UUID) -> Turn:
     turn = Turn.objects.select_related("session").filter(pk=turn_id).first()
     if turn is None:
         raise NotFound("What this request began has been deleted.")
+    turn.is_replayed = True
     return turn
 
 

@@ -70,6 +70,8 @@ def test_sent_again_it_begins_nothing_and_answers_the_same(
     assert first.status_code in (201, 202)
     assert second.status_code == first.status_code
     assert _identity(second.json()) == _identity(first.json())
+    assert "Idempotency-Replayed" not in first.headers
+    assert second.headers["Idempotency-Replayed"] == "true"
     assert _calls(alice) == begun
 
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from accounts.types import AuthenticatedRequest
-from billing.idempotency import once
+from billing.idempotency import once, replayed
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import refusals
@@ -98,7 +98,11 @@ class CardViewSet(ViewSet):
             action=partial(sessions.regenerate, user=request.user, card_id=card_id, **body),
         )
         card = card_of(request.user, turn)
-        return Response(CardSerializer(card).data, status=status.HTTP_202_ACCEPTED)
+        return Response(
+            CardSerializer(card).data,
+            status=status.HTTP_202_ACCEPTED,
+            headers=replayed(turn.is_replayed),
+        )
 
     @extend_schema(
         parameters=[VersionsQuerySerializer, PAGE_PARAMETERS[-1]],
@@ -152,7 +156,11 @@ class CardViewSet(ViewSet):
             action=partial(conversation.message_card, user=request.user, card_id=card_id, **body),
         )
         begun = {"message": turn.message, "card": card_of(request.user, turn)}
-        return Response(ExchangeSerializer(begun).data, status=status.HTTP_202_ACCEPTED)
+        return Response(
+            ExchangeSerializer(begun).data,
+            status=status.HTTP_202_ACCEPTED,
+            headers=replayed(turn.is_replayed),
+        )
 
     @extend_schema(
         parameters=[

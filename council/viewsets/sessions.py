@@ -8,7 +8,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from billing.idempotency import once
+from billing.idempotency import once, replayed
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import refusals
@@ -83,7 +83,11 @@ class SessionViewSet(ReplayMixin, ViewSet):
             action=partial(sessions.start, user=request.user, **body),
         )
         session = get_session(request.user, turn.session_id)
-        return Response(SessionSerializer(session).data, status=status.HTTP_201_CREATED)
+        return Response(
+            SessionSerializer(session).data,
+            status=status.HTTP_201_CREATED,
+            headers=replayed(turn.is_replayed),
+        )
 
     @extend_schema(responses=SessionSerializer)
     def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -138,7 +142,11 @@ class SessionViewSet(ReplayMixin, ViewSet):
             action=partial(sessions.add_card, user=request.user, session_id=session_id, **body),
         )
         card = card_of(request.user, turn)
-        return Response(CardSerializer(card).data, status=status.HTTP_201_CREATED)
+        return Response(
+            CardSerializer(card).data,
+            status=status.HTTP_201_CREATED,
+            headers=replayed(turn.is_replayed),
+        )
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -165,7 +173,11 @@ class SessionViewSet(ReplayMixin, ViewSet):
             "message": turn.message,
             "cards": cards_of(request.user, turn),
         }
-        return Response(ChatSerializer(begun).data, status=status.HTTP_202_ACCEPTED)
+        return Response(
+            ChatSerializer(begun).data,
+            status=status.HTTP_202_ACCEPTED,
+            headers=replayed(turn.is_replayed),
+        )
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -188,7 +200,11 @@ class SessionViewSet(ReplayMixin, ViewSet):
             action=partial(merges.merge, user=request.user, session_id=session_id, **body),
         )
         card = card_of(request.user, turn)
-        return Response(CardSerializer(card).data, status=status.HTTP_202_ACCEPTED)
+        return Response(
+            CardSerializer(card).data,
+            status=status.HTTP_202_ACCEPTED,
+            headers=replayed(turn.is_replayed),
+        )
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -216,4 +232,8 @@ class SessionViewSet(ReplayMixin, ViewSet):
             "rounds": turn.params["rounds"],
             "cards": cards_of(request.user, turn),
         }
-        return Response(DebateSerializer(begun).data, status=status.HTTP_202_ACCEPTED)
+        return Response(
+            DebateSerializer(begun).data,
+            status=status.HTTP_202_ACCEPTED,
+            headers=replayed(turn.is_replayed),
+        )

@@ -98,4 +98,7 @@ class CallInterrupted(DomainError):
     """The process that made the call has died."""
 
     code, status = "interrupted", 503
-    message = "The server was interrupted. What had been written is kept and billed; try again."
+    message = (
+        "The server was interrupted. What had been written is kept and billed; regenerate it to "
+        "have it written anew."
+    )

@@ -64,8 +64,8 @@ async def create_completion(exchange: Exchange) -> None:
 
 
 async def _answer(exchange: Exchange, pump: ChatPump) -> None:
-    answer = await pump.ended()
-    idempotency.mark_replay(exchange, pump)
+    with idempotency.marked(exchange, pump):
+        answer = await pump.ended()
     message = AssistantMessage(
         content=pump.text, refusal=None, reasoning_content=pump.reasoning or UNSET
     )
@@ -81,8 +81,8 @@ async def _answer(exchange: Exchange, pump: ChatPump) -> None:
 
 async def _stream(exchange: Exchange, pump: ChatPump, usage_on_every_chunk: bool) -> None:
     """The stream begins with the first output: until then a failure is still a clean refusal."""
-    await pump.started()
-    idempotency.mark_replay(exchange, pump)
+    with idempotency.marked(exchange, pump):
+        await pump.started()
     chunks = _Chunks(pump, usage_on_every_chunk)
     try:
         async with exchange.stream():

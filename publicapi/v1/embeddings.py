@@ -39,8 +39,8 @@ async def create_embeddings(exchange: Exchange) -> None:
         )
     )
     exchange.is_called = True
-    answer = await pump.ended()
-    idempotency.mark_replay(exchange, pump)
+    with idempotency.marked(exchange, pump):
+        answer = await pump.ended()
     await exchange.respond(200, await _encoded(pump, answer, base64=request.base64))
 
 

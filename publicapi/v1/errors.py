@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from billing.errors import AnswerLost
 from common.errors import DomainError
 from inference.errors import ProviderNotAvailable, ProviderRefusesUs
 
@@ -21,7 +22,8 @@ ErrorType = Literal[
 
 class ErrorDetail(Struct, kw_only=True):
     """Branch on `code`; `message` is for people. `param` is the parameter that is to blame, if it
-    is one, like `messages[3].content`. The figures are those of a 402, in US dollars."""
+    is one, like `messages[3].content`. The figures are those of a 402, in US dollars; `billed_usd`
+    is what a request cost whose answer is lost."""
 
     message: str
     type: ErrorType
@@ -32,9 +34,10 @@ class ErrorDetail(Struct, kw_only=True):
     needed_usd: float | UnsetType = UNSET
     afford_usd: float | UnsetType = UNSET
     balance_usd: float | UnsetType = UNSET
+    billed_usd: float | UnsetType = UNSET
 
 
-_FIGURES = ("model_key", "plan", "needed_usd", "afford_usd", "balance_usd")
+_FIGURES = ("model_key", "plan", "needed_usd", "afford_usd", "balance_usd", "billed_usd")
 
 
 class ErrorAnswer(Struct):
@@ -128,7 +131,7 @@ _TYPES: dict[int, ErrorType] = {
 }
 # The SDKs retry 409, 429 and 5xx by themselves; for these a retry cannot help.
 _LASTING_STATUSES = frozenset({402, 403, 404})
-_LASTING = (ProviderNotAvailable, ProviderRefusesUs)
+_LASTING = (ProviderNotAvailable, ProviderRefusesUs, AnswerLost)
 
 
 # The parameter that is always to blame.

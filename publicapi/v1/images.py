@@ -39,8 +39,8 @@ async def create_images(exchange: Exchange) -> None:
         )
     )
     exchange.is_called = True
-    answer = await pump.ended()
-    idempotency.mark_replay(exchange, pump)
+    with idempotency.marked(exchange, pump):
+        answer = await pump.ended()
     await exchange.respond(200, json.encode(_images(pump, answer)))
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from billing.errors import (
     AccountDisabled,
+    AnswerLost,
     ApiAccessRequired,
     IdempotencyInProgress,
     IdempotencyMismatch,
@@ -50,6 +51,7 @@ _OF_A_CALL: Refusals = (
     SpendCapReached,
     IdempotencyInProgress,
     IdempotencyMismatch,
+    AnswerLost,
     UpstreamFailed,
     ProviderNotAvailable,
 )

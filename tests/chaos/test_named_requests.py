@@ -11,6 +11,7 @@ from accounts.models import User
 from billing.models import Charge
 from billing.tests.bank import kill
 from common.ids import uuid7
+from common.money import NUSD_PER_USD
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.proxy import LossyProxy
@@ -50,12 +51,12 @@ def test_a_crash_between_settlement_and_answer_keeps_the_answer(
     assert len(simulator.calls(marker)) == 1
 
 
-def test_a_crash_in_mid_stream_frees_the_key_when_the_lease_has_run_out(
+def test_a_crash_before_output_frees_the_key_when_the_lease_has_run_out(
     web: Web, simulator: RunningSimulator
 ) -> None:
     alice, key = _customer()
     marker, named = uuid7().hex, uuid7().hex
-    request = calls.body(marker, stream=True, tokens=20, delay_ms=100)
+    request = calls.body(marker, stream=True, tokens=20, ttft_ms=3000)
     with running_web(simulator) as doomed:
         client = threading.Thread(target=_post_in_vain, args=(doomed.url, key, request, named))
         client.start()
@@ -72,8 +73,40 @@ def test_a_crash_in_mid_stream_frees_the_key_when_the_lease_has_run_out(
     assert afterwards.text.endswith("data: [DONE]\n\n")
     assert "idempotency-replayed" not in afterwards.headers
     lost, made = Charge.objects.filter(account=alice).order_by("admitted_at")
-    assert lost.status in ("released", "expired")
+    assert lost.status == "released"
     assert (made.status, made.tokens_out) == ("settled", 20)
+
+
+@pytest.mark.parametrize("stream_again", [True, False])
+def test_a_crash_after_a_checkpoint_is_billed_and_not_carried_out_again(
+    web: Web, simulator: RunningSimulator, stream_again: bool
+) -> None:
+    alice, key = _customer()
+    marker, named = uuid7().hex, uuid7().hex
+    request = calls.body(marker, stream=True, max_tokens=400, tokens=400, delay_ms=20)
+    with running_web(simulator) as doomed:
+        client = threading.Thread(target=_post_in_vain, args=(doomed.url, key, request, named))
+        client.start()
+        calls.wait_for(lambda: Charge.objects.filter(account=alice, tokens_out__gt=0).exists())
+        doomed.kill()
+        client.join()
+    kill(calls.only_charge(alice).owner_id)
+
+    request["stream"] = stream_again
+    answers = [_post(web.url, key, request, named) for _ in range(2)]
+
+    charge = calls.only_charge(alice)
+    assert charge.status == "expired"
+    billed = (charge.charge_plan + charge.charge_balance) / NUSD_PER_USD
+    assert billed > 0
+    for answer in answers:
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (422, "idempotency_answer_lost")
+        assert error["billed_usd"] == pytest.approx(billed)
+        assert "another key" in error["message"]
+        assert answer.headers["x-should-retry"] == "false"
+    assert len(simulator.calls(marker)) == 1
+    assert _post(web.url, key, request | {"max_tokens": 2}, uuid7().hex).status_code == 200
 
 
 def _customer() -> tuple[User, str]:

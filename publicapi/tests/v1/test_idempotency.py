@@ -10,9 +10,18 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from billing.models import IdempotencyKey
+from billing.models import Charge, IdempotencyKey
+from common.money import usd
 from publicapi.tests.v1.conftest import NewCustomer
-from publicapi.tests.v1.customer import BALANCE_ONLY, EMBEDDING, EMBEDDINGS, Customer
+from publicapi.tests.v1.customer import (
+    BALANCE_ONLY,
+    CHAT,
+    EMBEDDING,
+    EMBEDDINGS,
+    IMAGE,
+    IMAGES,
+    Customer,
+)
 from publicapi.tests.v1.refusals import refusal
 from tests.chaos.calls import wait_for
 from tests.personas import new_key
@@ -55,6 +64,83 @@ def test_a_stream_is_replayed_as_a_stream(alice: Customer, named: Sent) -> None:
     assert list(_chunks(second))[-1] == list(_chunks(first))[-1]
     assert second.text.endswith("data: [DONE]\n\n")
     assert len(alice.charges()) == 1
+
+
+@pytest.mark.parametrize("first_streams", [True, False])
+def test_a_stream_and_a_whole_answer_are_one_request(
+    alice: Customer, named: Sent, first_streams: bool
+) -> None:
+    body = alice.body(steer={"tokens": 5})
+    streamed = {"stream": True, "stream_options": {"include_usage": True}, **body}
+    first, second = (streamed, body) if first_streams else (body, streamed)
+
+    answers = [alice.post(json=sent, headers=named) for sent in (first, second)]
+
+    whole, stream = answers[::-1] if first_streams else answers
+    assert answers[1].headers["idempotency-replayed"] == "true"
+    assert whole.json()["choices"][0]["message"]["content"] == _text(stream)
+    assert list(_chunks(stream))[-1]["usage"] == whole.json()["usage"]
+    assert len(alice.provider_calls()) == 1
+
+
+def test_the_order_of_the_fields_is_no_other_request(alice: Customer, named: Sent) -> None:
+    body = alice.body()
+    alice.post(json=body, headers=named)
+
+    second = alice.post(json=dict(reversed(body.items())), headers=named)
+
+    assert second.headers["idempotency-replayed"] == "true"
+
+
+def test_a_field_that_is_ignored_makes_another_request(alice: Customer, named: Sent) -> None:
+    alice.post(json=alice.body(temperature=0), headers=named)
+    refusal(alice.post(json=alice.body(temperature=1), headers=named), 422, "idempotency_mismatch")
+
+
+def test_a_stream_that_broke_off_is_an_error_that_stays_where_it_is_asked_for_as_a_whole(
+    alice: Customer, named: Sent
+) -> None:
+    steer = {"tokens": 20, "fail": "after", "after_tokens": 4}
+    alice.post(json=alice.body(stream=True, steer=steer), headers=named)
+
+    second = alice.post(json=alice.body(steer=steer), headers=named)
+
+    refusal(second, 502, "upstream_error")
+    assert second.headers["idempotency-replayed"] == "true"
+    assert second.headers["x-should-retry"] == "false"
+    assert len(alice.provider_calls()) == 1
+
+
+@pytest.mark.parametrize("path", [CHAT, EMBEDDINGS, IMAGES])
+@pytest.mark.parametrize("is_interrupted", [True, False])
+def test_what_was_billed_without_an_answer_is_not_carried_out_again(
+    alice: Customer, named: Sent, path: str, is_interrupted: bool
+) -> None:
+    prompt = alice.prompt("A red boat.")
+    body = {
+        CHAT: alice.body(),
+        EMBEDDINGS: {"model": EMBEDDING, "input": prompt},
+        IMAGES: {"model": IMAGE, "prompt": prompt},
+    }[path]
+    assert alice.post(path, json=body, headers=named).status_code == 200
+    billed = alice.charge().charge_plan + alice.charge().charge_balance
+    IdempotencyKey.objects.filter(account=alice.user).update(answer=None)
+    if is_interrupted:
+        # As if its process had died after the last checkpoint, before it could settle.
+        Charge.objects.filter(account=alice.user).update(status="expired")
+
+    for _ in range(2):
+        response = alice.post(path, json=body, headers=named)
+        error = refusal(response, 422, "idempotency_answer_lost")
+        assert error["billed_usd"] == usd(billed)
+        assert ("interrupted" in error["message"]) == is_interrupted
+        assert "another key" in error["message"]
+        assert response.headers["x-should-retry"] == "false"
+    other = alice.post(path, json={**body, "user": "another"}, headers=named)
+    refusal(other, 422, "idempotency_mismatch")
+    assert len(alice.provider_calls()) == len(alice.charges()) == 1
+    another = {"Idempotency-Key": uuid4().hex}
+    assert alice.post(path, json=body, headers=another).status_code == 200
 
 
 def test_a_stream_that_broke_off_is_replayed_with_its_error(alice: Customer, named: Sent) -> None:
