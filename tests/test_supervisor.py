@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -36,14 +37,20 @@ class Run:
     def journal(self) -> list[str]:
         return (self.folder / "journal").read_text().splitlines()
 
-    def read_until(self, text: str) -> None:
-        """Read on until a line has `text` in it."""
+    def read_until(self, text: str) -> str:
+        """Read on until a line has `text` in it. Returns that line."""
         assert self._popen.stdout
         line = ""
         while text not in line:
             line = self._popen.stdout.readline()
             assert line, f"{text!r} was never written:\n{self.output}"
             self.output += line
+        return line
+
+    def kill(self, *parts: str) -> None:
+        """kill -9, all at once."""
+        for pid in [self.pid_of(part) for part in parts]:
+            os.kill(pid, signal.SIGKILL)
 
     def send(self, number: signal.Signals) -> None:
         self._popen.send_signal(number)
@@ -150,6 +157,34 @@ def test_the_restarts_of_a_part_that_recovered_are_forgotten(start: Callable[...
         run.read_until("ready: worker")
     run.send(signal.SIGTERM)
     assert run.exit_code() == 0
+
+
+def test_a_part_that_needs_another_which_died_too_is_ready_when_that_is(
+    start: Callable[..., Run],
+) -> None:
+    run = start("recovered=0")
+    run.read_until("all ready")
+    # Started again, the store stands behind the worker in whatever list there is.
+    run.kill("store")
+    run.read_until("ready: store")
+    run.kill("worker", "store")
+    ready = sorted(run.read_until("ready: ").split("ready: ")[1][:5] for _ in range(2))
+    assert ready == ["store", "worke"]
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
+    assert run.journal[-1] == "store stopped"
+
+
+def test_each_pair_of_parts_that_dies_is_started_again(start: Callable[..., Run]) -> None:
+    run = start("recovered=0")
+    run.read_until("all ready")
+    for pair in combinations(("store", "upstream", "worker", "web"), 2):
+        run.kill(*pair)
+        for _ in pair:
+            run.read_until("ready: ")
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
+    assert all(run.journal.count(f"{part} started") == 4 for part in ("store", "worker", "web"))
 
 
 def test_a_step_that_fails_stops_everything(start: Callable[..., Run]) -> None:

@@ -2,9 +2,11 @@
 
 Each part appends its start and its orderly end to FOLDER/journal. Modes: `stubborn` ignores the
 stop signal, `dies` ends before it is ready, `tires` soon after, `dies-once` only the first time.
-With `recovered=SECONDS` its restarts are forgotten so early. What `web` finishes is called guests.
+With `recovered=SECONDS` its restarts are forgotten so early. `worker` is ready while `store` runs.
+What `web` finishes is called guests.
 """
 
+import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 from common.local import supervisor
 from common.local.console import Console
 from common.local.errors import LocalError
+from common.local.processes import command_of
 from common.local.records import Records
 from common.local.service import Service
 
@@ -45,12 +48,18 @@ def service(folder: Path, name: str, mode: str) -> Service:
     return Service(
         name=name,
         command=(sys.executable, "-ISc", PROGRAM, str(journal), name, mode),
-        is_ready=lambda: f"{name} speaks" in log.read_text(),
+        is_ready=lambda: f"{name} speaks" in log.read_text() and (name != "worker" or runs(folder)),
         runs_once=name == "step",
         must_finish=name == "store",
         finishes="guests" if name == "web" else "",
         grace=60,
     )
+
+
+def runs(folder: Path) -> bool:
+    """Does the store?"""
+    record = folder / "run" / "store.json"
+    return record.exists() and bool(command_of(json.loads(record.read_text())["pid"]))
 
 
 def main() -> int:

@@ -6,6 +6,7 @@ from functools import partial
 
 from celery import Celery
 from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from common.local import postgres, redis
 from common.local.configuration import DATABASE, Configuration
@@ -134,13 +135,14 @@ def worker_command(name: str, *, queues: str = QUEUES) -> tuple[str, ...]:
 
 def _worker(configuration: Configuration) -> Service:
     name = f"worker@{LOOPBACK}:{configuration.port}"
-    control = Celery(broker=configuration.env["REDIS_URL"]).control
 
     def answers_ping() -> bool:
-        try:
-            return bool(control.ping(destination=[name], timeout=0.5, limit=1))
-        except OperationalError:  # Redis is being started again
-            return False
+        # Connections of its own: those of a pool may lead to a Redis that has died since.
+        with Celery(broker=configuration.env["REDIS_URL"], set_as_current=False) as app:
+            try:
+                return bool(app.control.ping(destination=[name], timeout=0.5, limit=1))
+            except (OperationalError, RedisError, OSError):  # Redis is being started again
+                return False
 
     return Service(
         name="worker",

@@ -152,7 +152,7 @@ def _serves(data: Path, port: int) -> bool:
     try:
         with psycopg.connect(url(port, "postgres"), connect_timeout=2) as connection:
             row = connection.execute("SHOW data_directory").fetchone()
-    except psycopg.OperationalError:
+    except psycopg.Error:
         return False
     return row is not None and Path(row[0]) == data
 

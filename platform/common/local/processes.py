@@ -113,12 +113,16 @@ class Process:
         while self.exit_code is None:
             hastened = hurry is not None and hurry.is_set() and not self.service.must_finish
             if hastened or time.monotonic() > deadline:
-                os.killpg(self.pid, signal.SIGKILL)
-                self._popen.wait()
+                self.kill()
             time.sleep(_POLL)
         self._reader.join(timeout=1)
         number = self.service.stop_signal
         return self.exit_code in (0, -number, 128 + number)
+
+    def kill(self) -> None:
+        """End it by force, with what it has started."""
+        os.killpg(self.pid, signal.SIGKILL)
+        self._popen.wait()
 
     def stop(self) -> None:
         self.ask_to_stop()

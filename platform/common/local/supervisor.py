@@ -18,6 +18,8 @@ RESTARTS, FIRST_PAUSE = 3, 1.0
 # A part that has run for so long after it was ready has recovered: its restarts are forgotten.
 RECOVERED_SECONDS = 60
 READY_SECONDS = 120
+# How often the parts are looked at.
+LOOK_SECONDS = 0.2
 # A part that takes longer to stop has something to finish, and we say so.
 PROMPT_SECONDS = 2
 # A signal to the whole process group may reach us twice; so close together, it is one wish.
@@ -30,8 +32,9 @@ class Supervisor:
     """Runs `parts`: functions that make a service, by name.
 
     The parts of one stage of `start_order` start together, and the next stage waits until they are
-    ready; `stop_order` likewise. A part that dies is started again, up to three times; they are
-    forgotten once it has run well for a minute.
+    ready; `stop_order` likewise. A part that dies once all are ready is started again, as often as
+    RESTARTS says, whatever becomes of the others; that is forgotten once it has run well for a
+    minute.
     """
 
     def __init__(
@@ -52,7 +55,10 @@ class Supervisor:
         self._logs = logs
         self._running: dict[str, Process] = {}
         self._restarts: Counter[str] = Counter()
+        # When a part that runs was started and became ready, and when one that died is due again.
+        self._started_at: dict[str, float] = {}
         self._ready_at: dict[str, float] = {}
+        self._due: dict[str, float] = {}
         self._stop = threading.Event()
         self._hurry = threading.Event()
         self._asked_at = 0.0
@@ -114,25 +120,44 @@ class Supervisor:
         self._records.remove(process)
 
     def _watch(self) -> None:
-        while not self._stop.wait(0.2):
+        """Nothing waits in here: what is started again may need another part that has died too."""
+        while not self._stop.wait(LOOK_SECONDS):
             for process in list(self._running.values()):
                 if process.exit_code is not None:
-                    self._revive(process)
+                    self._mourn(process, f"ended unexpectedly (exit {process.exit_code})")
+                elif process.service.name not in self._ready_at:
+                    self._look_whether_ready(process)
+            for name, moment in list(self._due.items()):
+                if time.monotonic() >= moment:
+                    del self._due[name]
+                    self._console.say(f"starting {name}")
+                    self._started_at[name] = time.monotonic()
+                    self._launch(name)
 
-    def _revive(self, process: Process) -> None:
-        """Start a part that died again. Raises LocalError when it keeps dying."""
+    def _look_whether_ready(self, process: Process) -> None:
+        name = process.service.name
+        seconds = time.monotonic() - self._started_at[name]
+        if process.service.is_ready():
+            self._ready_at[name] = time.monotonic()
+            self._console.say(f"ready: {name} ({seconds:.1f} s)")
+        elif seconds > READY_SECONDS:
+            process.kill()
+            self._mourn(process, f"was not ready within {READY_SECONDS} seconds")
+
+    def _mourn(self, process: Process, what: str) -> None:
+        """Have a part that died started again, soon. Raises LocalError when it keeps dying."""
         name = process.service.name
         self._forget(process)
-        report = process.report(f"ended unexpectedly (exit {process.exit_code})")
-        if time.monotonic() - self._ready_at[name] >= RECOVERED_SECONDS:
+        report = process.report(what)
+        ready_at = self._ready_at.pop(name, None)
+        if ready_at is not None and time.monotonic() - ready_at >= RECOVERED_SECONDS:
             del self._restarts[name]
         if self._restarts[name] == RESTARTS:
             raise LocalError(f"{report}\nIt was started again {RESTARTS} times. Stopping all.")
         pause = FIRST_PAUSE * 2 ** self._restarts[name]
         self._restarts[name] += 1
+        self._due[name] = time.monotonic() + pause
         self._console.say(f"{report}\nStarting {name} again in {pause:.0f} s.")
-        if not self._stop.wait(pause):
-            self._start([name])
 
     def _stop_all(self) -> None:
         for stage in self._stop_order:
