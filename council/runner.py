@@ -145,7 +145,7 @@ class Call:
                 return
             told = events.deltas(self._version, self._generation.model, fresh, self._told)
             try:
-                await self._job.append(self._generation.session_id, told)
+                await self._job.append(self._generation.session_id, told, pump.checkpoint())
                 self._told += len(fresh)
             except JobLost:
                 pump.stop(CallInterrupted())

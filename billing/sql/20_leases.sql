@@ -47,6 +47,17 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
     ORDER BY c.admitted_at, c.id LIMIT p_limit
 $$;
 
+-- Write down how far a call has come that is held, and was left alone by money_checkpoint: whoever
+-- calls this has locked the charge, and writes what came of the call in the same transaction.
+CREATE OR REPLACE FUNCTION save_checkpoint(
+    p_charge uuid, p_tokens_in int, p_tokens_out int, p_cost bigint)
+RETURNS void LANGUAGE sql VOLATILE AS $$
+    UPDATE billing_charge
+    SET tokens_in = p_tokens_in, tokens_out = p_tokens_out, cost = p_cost,
+        first_output_at = coalesce(first_output_at, money_now())
+    WHERE id = p_charge AND status = 'held'
+$$;
+
 -- Write down how far running calls have come, so that a crash bills what was streamed and no more.
 -- Never waits: a charge that is being resolved right now is skipped. Returns the charges that are
 -- no longer this owner's to run.

@@ -153,7 +153,7 @@ class Reply:
         if self._job.lost:
             return
         try:
-            await self._job.append(self._job.id, told)
+            await self._job.append(self._job.id, told, pump.checkpoint())
         except JobLost:
             pump.stop(CallInterrupted())
 

@@ -129,6 +129,13 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
             if self._can_be_billed:
                 self.stop(CallCancelled())
 
+    def checkpoint(self) -> Checkpoint:
+        """How far the call has come, for whoever writes down what it has brought and saves this in
+        the same transaction: it then counts as saved."""
+        self._saved_deltas, self._saved_at = self._meter.deltas, time.monotonic()
+        usage = self._meter.usage
+        return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
+
     @property
     def is_winding_down(self) -> bool:
         """Does the call go on although nobody wants it?"""
@@ -169,9 +176,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         now = time.monotonic()
         if not fresh or (fresh < CHECKPOINT_TOKENS and now - self._saved_at < CHECKPOINT_SECONDS):
             return None
-        self._saved_deltas, self._saved_at = self._meter.deltas, now
-        usage = self._meter.usage
-        return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
+        return self.checkpoint()
 
     def _worst_cost(self) -> int:
         return chat_cost(self.call.model, self._input_bound, self.call.output_bound)

@@ -10,6 +10,7 @@ import psycopg
 import structlog
 from msgspec import Struct
 
+from billing.types import Checkpoint
 from common.backoff import backoff
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
@@ -25,20 +26,22 @@ PAUSES = (0.1, 0.2, 0.5, 1.0)
 
 class Append(Struct, frozen=True):
     """Events of a job that runs under that attempt. `number` counts the appends of the attempt, so
-    that one which is sent again is written once."""
+    that one which is sent again is written once. `checkpoint`: how far the call had come that they
+    come of, saved with them."""
 
     job: UUID
     attempt: int
     number: int
     stream: UUID
     events: list[NewEvent]
+    checkpoint: Checkpoint | None = None
 
 
 class Appender:
     """The appends of one event loop, which go to the database together.
 
-    What a batch could not do, because its stream was locked or another item broke it, goes alone
-    from then on.
+    What a batch could not do, because its stream or charge was locked or another item broke it,
+    goes alone from then on.
     """
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from uuid import UUID
 
+from billing.types import Checkpoint
 from events.doorbell import ring
 from events.types import NewEvent
 from jobs.appends import Append, get_appender
@@ -40,15 +41,18 @@ class RunningJob:
         if self.wish or self.lost:
             asyncio.get_running_loop().call_soon(listener)
 
-    async def append(self, stream_id: UUID, events: list[NewEvent]) -> None:
-        """Write progress to a stream, once, and ring. Appends of jobs that run at once share a
-        round trip; while the database is away, this waits.
+    async def append(
+        self, stream_id: UUID, events: list[NewEvent], checkpoint: Checkpoint | None = None
+    ) -> None:
+        """Write progress to a stream, once, and ring; and with it how far the call has come that it
+        comes of. Appends of jobs that run at once share a round trip; while the database is away,
+        this waits.
 
         Raises JobLost where the job has ended, or the stream is deleted.
         """
         async with self._appending:
             self._appends += 1
-            item = Append(self.id, self.attempt, self._appends, stream_id, events)
+            item = Append(self.id, self.attempt, self._appends, stream_id, events, checkpoint)
             is_ours = await get_appender().append(item)
         if not is_ours:
             raise JobLost

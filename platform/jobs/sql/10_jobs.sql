@@ -68,12 +68,14 @@ LANGUAGE sql STABLE SET enable_seqscan = off AS $$
 $$;
 
 -- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",
--- "events"}; `number` counts what an attempt writes, so that an item that is sent again is written
--- once. Returns for each, in order, whether it is written; if not, its job is lost, or its stream is
--- deleted. NULL where
--- somebody else holds the job or the stream: it is not done, and may be sent again.
+-- "events", "checkpoint"}; `number` counts what an attempt writes, so that an item that is sent again
+-- is written once. A checkpoint, {"charge_id", "tokens_in", "tokens_out", "cost"} or null, says what
+-- the call had cost when these events came of it: what is shown is billed, whoever dies. Returns for
+-- each, in order, whether it is written; if not, its job is lost, or its stream is deleted. NULL where
+-- somebody else holds the charge, the job or the stream: it is not done, and may be sent again.
 --
--- Waits for no row, so that one stream that is held keeps no other waiting.
+-- Waits for no row, so that one stream that is held keeps no other waiting. The charge comes first, as
+-- for whoever ends it together with the job.
 CREATE OR REPLACE FUNCTION job_append(p_items json) RETURNS SETOF boolean
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE v_item record; v_is_written boolean[] := '{}';
@@ -81,11 +83,14 @@ BEGIN
     FOR v_item IN
         SELECT i.place, (i.body->>'job')::uuid AS job, (i.body->>'attempt')::int AS attempt,
                (i.body->>'number')::int AS number, (i.body->>'stream')::uuid AS stream,
-               i.body->'events' AS events
+               i.body->'events' AS events, (i.body->'checkpoint'->>'charge_id')::uuid AS charge,
+               i.body->'checkpoint' AS checkpoint
         FROM json_array_elements(p_items) WITH ORDINALITY AS i(body, place)
         ORDER BY i.place
     LOOP
         v_is_written[v_item.place] := NULL;
+        PERFORM FROM billing_charge WHERE id = v_item.charge FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND AND EXISTS (SELECT FROM billing_charge WHERE id = v_item.charge);
         PERFORM FROM jobs_job
         WHERE id = v_item.job AND attempt = v_item.attempt AND status = 'running'
         FOR NO KEY UPDATE SKIP LOCKED;
@@ -103,7 +108,12 @@ BEGIN
         END IF;
         UPDATE jobs_job SET appends = v_item.number
         WHERE id = v_item.job AND appends < v_item.number;
-        IF FOUND THEN PERFORM event_append(v_item.stream, v_item.events); END IF;
+        IF FOUND THEN
+            PERFORM event_append(v_item.stream, v_item.events);
+            PERFORM save_checkpoint(v_item.charge, (v_item.checkpoint->>'tokens_in')::int,
+                                    (v_item.checkpoint->>'tokens_out')::int,
+                                    (v_item.checkpoint->>'cost')::bigint);
+        END IF;
         v_is_written[v_item.place] := true;
     END LOOP;
     RETURN QUERY SELECT unnest(v_is_written);
@@ -112,6 +122,9 @@ END $$;
 -- The same for a lone item, which waits for its rows, in everybody's order.
 CREATE OR REPLACE FUNCTION job_append_alone(p_items json) RETURNS SETOF boolean
 LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+    SELECT FROM billing_charge WHERE id = (p_items->0->'checkpoint'->>'charge_id')::uuid
+    FOR NO KEY UPDATE;
+
     SELECT FROM jobs_job WHERE id = (p_items->0->>'job')::uuid FOR NO KEY UPDATE;
 
     SELECT FROM events_stream WHERE id = (p_items->0->>'stream')::uuid FOR NO KEY UPDATE;
