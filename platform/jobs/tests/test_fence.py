@@ -1,16 +1,20 @@
 """The fence: an attempt that has lost its job to the next one writes nothing."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import msgspec
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 
 from billing.tests import bank
 from events.types import NewEvent
 from jobs.appends import Append
-from jobs.tests.desk import new_job_without_message, written
+from jobs.host import UNANSWERED
+from jobs.models import Job
+from jobs.tests.desk import job_of, new_job_without_message, written
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +33,27 @@ def test_an_attempt_whose_job_was_claimed_again_writes_nothing(function: str) ->
     assert written(job_id) == []
     assert append(function, job_id, attempt=2) is True
     assert written(job_id) == ["attempt 2"]
+
+
+def test_a_claim_whose_answer_may_be_on_its_way_is_not_put_back() -> None:
+    owner, job_id = bank.live_owner(), new_job_without_message(KIND)
+    claim(owner, job_id)
+    assert put_back(owner) == []
+
+    Job.objects.filter(pk=job_id).update(started_at=Now() - UNANSWERED + timedelta(seconds=1))
+    assert put_back(owner) == []
+    assert job_of(job_id).status == Job.Status.RUNNING
+
+    Job.objects.filter(pk=job_id).update(started_at=Now() - UNANSWERED)
+    assert put_back(owner) == [job_id]
+    assert job_of(job_id).status == Job.Status.QUEUED
+
+
+def put_back(owner: UUID) -> list[UUID]:
+    with connection.cursor() as cursor:
+        seconds = UNANSWERED.total_seconds()
+        cursor.execute("SELECT job_put_back(%s, '{}', %s * interval '1 s')", (owner, seconds))
+        return [job_id for (job_id,) in cursor.fetchall()]
 
 
 def claim(owner: UUID, job_id: UUID) -> int:
