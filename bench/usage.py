@@ -52,6 +52,11 @@ SELECT account_id, api_key_id, model_id, (admitted_at AT TIME ZONE 'UTC')::date,
        sum(tokens_in), sum(tokens_out), sum(charge_plan + charge_balance)
 FROM billing_charge WHERE account_id = %(account)s GROUP BY 1, 2, 3, 4
 """
+_SEED_KEY_MONTHS = """
+INSERT INTO billing_keymonth (api_key_id, month, billed, held, requests)
+SELECT api_key_id, month, sum(charge_plan + charge_balance), 0, count(*)
+FROM billing_charge WHERE account_id = %(account)s GROUP BY 1, 2
+"""
 _READ_CHARGES = """
 SELECT api_key_id, model_id, count(*), sum(tokens_in), sum(tokens_out),
        sum(charge_plan + charge_balance) AS billed
@@ -87,7 +92,8 @@ class Reporter:
 
 
 def seed_past() -> Reporter:
-    """An account with a million charges in 92 days, by five keys and for 18 models."""
+    """An account with a million charges in 92 days, by five keys and for 18 models; and all that
+    the money functions would have counted with them, but its ledger (`web_app.seed_ledger`)."""
     [payer] = seed.open_accounts(1)
     user = User.objects.get(pk=payer.account_id)
     made = [create_key(user=user, name="bench") for _ in range(MAX_ACTIVE_KEYS - 1)]
@@ -101,6 +107,7 @@ def seed_past() -> Reporter:
     }
     with connection.cursor() as cursor:
         cursor.execute(_SEED_CHARGES, parameters)
+        cursor.execute(_SEED_KEY_MONTHS, parameters)
         cursor.execute(_SEED_ROLLUP, parameters)
         rows = cursor.rowcount
         # As the server would do by itself, a little later.
