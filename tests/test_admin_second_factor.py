@@ -95,7 +95,9 @@ def test_one_may_leave_instead(operator: Operator) -> None:
 
 
 def test_where_it_is_not_required_pages_open_without(operator: Operator) -> None:
-    assert "Set yours up" not in operator.get("")
+    page = operator.get("")
+    assert "Set yours up" not in page
+    assert 'href="/admin/second-factor/"' in page
     assert "qr-code" in operator.get(PAGE)
 
 

@@ -108,6 +108,12 @@ def test_safe_settings_are_let_through(changes: dict[str, str]) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_operators_need_a_second_factor_whatever_the_environment_says() -> None:
+    script = "from django.conf import settings; print(settings.OPERATORS_NEED_SECOND_FACTOR)"
+    done = run("-c", script, OPERATORS_NEED_SECOND_FACTOR="0")
+    assert done.stdout == "True\n"
+
+
 def test_manage_py_refuses_too() -> None:
     done = run("manage.py", "check", DEMO="1")
     assert done.returncode == 1

@@ -50,6 +50,13 @@ UNFOLD: dict[str, Any] = {
             "950": "oklch(28.2% .091 267.935)",
         },
     },
+    # In the menu of the operator.
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Change password", "link": reverse_lazy("admin:password_change")},
+            {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
+        ],
+    },
     "SIDEBAR": {
         "navigation": [
             {
