@@ -34,14 +34,20 @@ async def authenticate(headers: Headers) -> UUID:
 
     Raises Unauthenticated, InvalidToken, AccountSuspended, DatabaseUnavailable.
     """
-    token = _bearer(b",".join(value for name, value in headers if name == b"authorization"))
-    if token is None:
+    claims = read_claims(headers)
+    if claims is None:
         raise Unauthenticated
-    claims = tokens.read_access(token)
     [refusal] = await find_refusals([claims])
     if refusal:
         raise refusal
     return claims.user_id
+
+
+def read_claims(headers: Headers) -> AccessClaims | None:
+    """What the access token that these headers carry claims, if there is one. Whether it was
+    revoked is not asked. Raises InvalidToken."""
+    token = _bearer(b",".join(value for name, value in headers if name == b"authorization"))
+    return None if token is None else tokens.read_access(token)
 
 
 def _bearer(header: bytes) -> str | None:

@@ -1,5 +1,7 @@
 """Hashing passwords, bounded."""
 
+import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -21,17 +23,26 @@ def test_whoever_waits_too_long_for_a_turn_is_told_to_come_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hashers, "WAIT_SECONDS", 0.05)
-    hasher = BoundedArgon2PasswordHasher()
+    hasher, may_end = BoundedArgon2PasswordHasher(), threading.Event()
     for _ in range(hashers.AT_ONCE):
-        hashers._turns.acquire()
+        hashers._threads.submit(may_end.wait)
     try:
-        with pytest.raises(ServiceUnavailable):
+        with pytest.raises(ServiceUnavailable) as refusal:
             hasher.encode("correct horse", hasher.salt())
+        assert refusal.value.retry_after
     finally:
-        for _ in range(hashers.AT_ONCE):
-            hashers._turns.release()
+        may_end.set()
+    monkeypatch.undo()
 
     assert hasher.encode("correct horse", hasher.salt())
+
+
+def test_hashing_goes_last_and_nothing_else_does() -> None:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    threads = [hashers._threads.submit(threading.get_native_id) for _ in range(hashers.AT_ONCE)]
+    for thread in threads:
+        assert os.getpriority(os.PRIO_PROCESS, thread.result()) > before
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 def test_many_at_once_all_get_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,6 @@
-"""The terms of ASGI, whom a request is for, and how a body that is refused is read all the same."""
+"""The terms of ASGI, and whom a request is for."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -15,10 +13,6 @@ Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# A body that is refused for its size is still read up to here, because most clients only look at
-# the answer when they have sent everything.
-DISCARD_BYTES = 64 * 1024 * 1024
-DISCARD_SECONDS = 10.0
 # A name of 253 characters and a port. Longer ones are not kept in memory either.
 MAX_HOST = 260
 
@@ -37,15 +31,3 @@ def domain_of(headers: Headers) -> str:
 def _domain(host: bytes) -> str:
     domain, _ = split_domain_port(host.decode("latin-1"))
     return domain
-
-
-async def discard_body(receive: Receive, message: Message, size: int) -> None:
-    """Read on after `message`, and keep nothing, until the body ends or is too long or too slow.
-
-    `size` is how many bytes have come by then.
-    """
-    with suppress(TimeoutError):
-        async with asyncio.timeout(DISCARD_SECONDS):
-            while message.get("more_body") and size < DISCARD_BYTES:
-                message = await receive()
-                size += len(message.get("body", b""))

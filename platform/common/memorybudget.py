@@ -1,5 +1,6 @@
 """Memory that many share: who would take more than there is gets none."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,33 +12,45 @@ class MemoryBudget:
 
     def __init__(self, size: int) -> None:
         self._left = size
+        self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def share(self) -> Iterator["Share"]:
-        """A share that grows as it is needed, and is given back at the end of the block."""
-        share = Share(self)
+    def share(self, owner: str = "", most: int | None = None) -> Iterator["Share"]:
+        """A share that grows as it is needed, and is given back at the end of the block. All shares
+        of one owner together hold `most` bytes at the most."""
+        share = Share(self, owner, most)
         try:
             yield share
         finally:
-            self._left += share.taken
+            self.give_back(owner, share.taken)
 
-    def take(self, size: int) -> None:
-        """Raises ServiceUnavailable where that is more than is left."""
-        if size > self._left:
+    def take(self, owner: str, size: int, most: int | None) -> None:
+        """Raises ServiceUnavailable where that is more than is left, or than the owner may have."""
+        own = self._taken[owner] + size
+        if size > self._left or (most is not None and own > most):
             raise ServiceUnavailable
         self._left -= size
+        self._taken[owner] = own
+
+    def give_back(self, owner: str, size: int) -> None:
+        self._left += size
+        self._taken[owner] -= size
+        if not self._taken[owner]:
+            del self._taken[owner]
 
 
 class Share:
     """What one user has taken of a budget."""
 
-    __slots__ = ("_budget", "taken")
+    __slots__ = ("_budget", "_most", "_owner", "taken")
 
-    def __init__(self, budget: MemoryBudget) -> None:
+    def __init__(self, budget: MemoryBudget, owner: str, most: int | None) -> None:
         self._budget = budget
+        self._owner = owner
+        self._most = most
         self.taken = 0
 
     def take(self, size: int) -> None:
         """Take so many bytes more. Raises ServiceUnavailable where they are not there."""
-        self._budget.take(size)
+        self._budget.take(self._owner, size, self._most)
         self.taken += size

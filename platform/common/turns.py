@@ -1,20 +1,27 @@
-"""A queue in front of Django: a burst of requests waits for its turn, not for a connection.
+"""Queues in front of Django: a burst of requests waits for turns, not for connections or cores.
 
 Nearly all that Django does needs a connection to the database, of which a process has few. Who asks
 for one is refused after a short while; and behind those who wait stand the replies that end
-meanwhile.
+meanwhile. Hashing a password takes all cores for a while.
 """
 
 import asyncio
 
 from common.asgi import Application, Message, Receive, Scope, Send
+from common.client_ip import client_ip
+from common.errors import ServiceUnavailable, TooManyRequests
+from common.fairqueue import FairQueue
 
 # Seconds. Who has waited so long goes on all the same, and learns from the database how it stands.
 PATIENCE = 20.0
+# Of one address, that wait to have a password hashed.
+MAX_SIGN_INS_WAITING = 20
+RETRY_SECONDS = 5
 
 
 class Turns:
-    """Lets `application` work on so many requests at a time, in the order in which they came.
+    """Lets `application` work on so many requests at a time, fairly among the clients' addresses
+    and, for each, in the order in which they came.
 
     A turn begins when all of the request has come, and ends when the response begins: nobody takes
     one by sending or reading slowly.
@@ -22,8 +29,8 @@ class Turns:
 
     def __init__(self, application: Application, *, turns: int, patience: float = PATIENCE) -> None:
         self._application = application
-        self._free = asyncio.Semaphore(turns)
         self._patience = patience
+        self.queue = FairQueue(turns)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_due, has_turn = True, False
@@ -32,13 +39,14 @@ class Turns:
             nonlocal has_turn
             if has_turn:
                 has_turn = False
-                self._free.release()
+                self.queue.give_back()
 
         async def wait_at_the_end() -> Message:
             nonlocal is_due, has_turn
             message = await receive()
             if is_due and message["type"] == "http.request" and not message.get("more_body"):
-                is_due, has_turn = False, await self._take()
+                is_due = False
+                has_turn = await self._take(client_ip(scope))
             return message
 
         async def end_and_send(message: Message) -> None:
@@ -50,9 +58,27 @@ class Turns:
         finally:
             end()
 
-    async def _take(self) -> bool:
+    async def _take(self, client: str) -> bool:
+        """Is it this request's turn? Otherwise it goes on without one."""
         try:
             async with asyncio.timeout(self._patience):
-                return await self._free.acquire()
+                await self.queue.take(client)
+                return True
         except TimeoutError:
             return False
+
+
+class SignInTurns(Turns):
+    """The same for passwords to hash, but who has waited for too long is refused, and whose address
+    has too many waiting: ServiceUnavailable and TooManyRequests, raised while the request is read.
+    """
+
+    async def _take(self, client: str) -> bool:
+        if self.queue.waiting(client) >= MAX_SIGN_INS_WAITING:
+            raise TooManyRequests(retry_after=RETRY_SECONDS)
+        if not await super()._take(client):
+            raise ServiceUnavailable(
+                "Too many people sign in just now. Try again in a moment.",
+                retry_after=RETRY_SECONDS,
+            )
+        return True

@@ -15,18 +15,20 @@ from config.handler import make_application
 django_application = make_application()
 
 from accounts.authentication import authenticate
-from common.asgi import Receive, Scope, Send, domain_of
+from accounts.hashers import AT_ONCE, WAIT_SECONDS
+from common.asgi import Application, Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
 from common.clientlimit import ClientLimit, is_for_authentication
 from common.filebodies import FileBodies
 from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
-from common.turns import Turns
+from common.turns import SignInTurns, Turns
 from config import health
 from config.checks import refuse_unsafe_production
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
 from config.https import RedirectToHttps
+from config.senders import sender_of, sender_of_file
 from config.sockets import application as sockets
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
@@ -36,14 +38,25 @@ refuse_unsafe_production()
 # Where bodies bring a file (POST).
 FILE_PATHS = frozenset({"/api/uploads", "/api/transcribe"})
 
-_live_responses = LiveResponses(django_application)  # type: ignore[arg-type]
-_queued = BodyLimit(Turns(_live_responses, turns=2 * settings.DATABASE_POOL_SIZE))
-# Signing in waits for hashes and for Google's keys, without a connection: nobody shall wait for it.
-_authentication = BodyLimit(_live_responses)
+# Where a password is hashed (POST).
+HASHING_PATHS = frozenset(
+    {
+        "/api/auth/signup",
+        "/api/auth/login",
+        "/api/auth/change-password",
+        "/api/auth/reset-password",
+        "/admin/login/",
+        "/admin/password_change/",
+    }
+)
+
+_django: Application = django_application  # type: ignore[assignment]
+_queued = BodyLimit(Turns(_django, turns=2 * settings.DATABASE_POOL_SIZE), sender_of)
+# Who waits for a hash or for Google's keys has no connection: nobody else shall wait for it.
+_hashing = BodyLimit(SignInTurns(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
+_authentication = BodyLimit(_django, sender_of)
 _file_bodies = BodyLimit(
-    FileBodies(django_application, authenticate),  # type: ignore[arg-type]
-    limit=MAX_FORM_BYTES,
-    too_large=TOO_LARGE,
+    FileBodies(_django, authenticate), sender_of_file, limit=MAX_FORM_BYTES, too_large=TOO_LARGE
 )
 
 
@@ -51,6 +64,8 @@ async def _by_work(scope: Scope, receive: Receive, send: Send) -> None:
     method, path = scope["method"].upper(), scope["path"]
     if path in FILE_PATHS and method == "POST":
         await _file_bodies(scope, receive, send)
+    elif path in HASHING_PATHS and method == "POST":
+        await _hashing(scope, receive, send)
     elif is_for_authentication(method, path):
         await _authentication(scope, receive, send)
     else:
@@ -58,7 +73,7 @@ async def _by_work(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 # Who asks too often is refused before anything of the request is read.
-limited_django_application = ClientLimit(_by_work)
+limited_django_application = ClientLimit(LiveResponses(_by_work))
 
 
 _without_lifespan = RequestsWithoutLifespan()

@@ -1,5 +1,5 @@
-"""uvicorn's HTTP, with bounds on the head of a request, which a handshake is too, and on waiting
-for those who do not read.
+"""uvicorn's HTTP, with bounds on the head of a request, which a handshake is too, on what comes
+after the answer, on requests in advance, on waiting for those who do not read, and on idle ones.
 
 uvicorn waits for ever until a head ends, and keeps all of it; so it does with an answer that nobody
 takes. A deployment names this class with `--http`.
@@ -9,24 +9,36 @@ from asyncio import TimerHandle, Transport
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from config.idle import IdleConnections
 from config.stalls import cut_off_stalled
 
-# From the connection, or from the first byte of a later request, until the head has ended.
+# From the connection, or from the first byte of a later request, until the head has ended; and from
+# an answer that was given early until the body has.
 HEAD_SECONDS = 10.0
 # What may be read that brings neither the end of a head nor a piece of a body: more of the head,
 # the sizes of chunks, trailers.
 MAX_HEAD_BYTES = 65_536
+# Requests that are sent before the first of them is answered. Each takes some kilobytes.
+MAX_PIPELINED = 32
 # A client that takes nothing of its answer for so long is cut off.
 STALLED_MILLISECONDS = 60_000
+
+_idle = IdleConnections()
+
+
+class TooManyRequestsInAdvance(Exception):
+    """Ends the parsing of what was read."""
 
 
 class HttpProtocol(HttpToolsProtocol):
     """One connection."""
 
     stalled_milliseconds = STALLED_MILLISECONDS
+    idle = _idle
     _deadline: TimerHandle | None = None
     _has_come_on = False
     _bytes_for_nothing = 0
+    _is_whole = True
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -35,30 +47,68 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_deadline()
+        self.idle.discard(self, self._address)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Between two requests it is the keep-alive timer that runs, until there is a byte."""
         if self.timeout_keep_alive_task is not None:
+            self.idle.discard(self, self._address)
             self._start_deadline()
         self._has_come_on = False
         super().data_received(data)
+        if not self._is_whole and self.cycle is not None and self.cycle.body:
+            self.flow.pause_reading()  # until the application asks for more
         self._bytes_for_nothing = 0 if self._has_come_on else self._bytes_for_nothing + len(data)
         if self._bytes_for_nothing > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
 
+    def on_message_begin(self) -> None:
+        self._is_whole = False
+        super().on_message_begin()
+
     def on_headers_complete(self) -> None:
         self._has_come_on = True
         self._stop_deadline()
+        self._unset_keepalive_if_required()
+        self.idle.discard(self, self._address)
         super().on_headers_complete()
+        if len(self.pipeline) > MAX_PIPELINED:
+            self.transport.abort()
+            raise TooManyRequestsInAdvance
 
     def on_body(self, body: bytes) -> None:
         self._has_come_on = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._has_come_on = True
+        self._has_come_on = self._is_whole = True
         super().on_message_complete()
+        if self._deadline is not None:  # the answer had been given before
+            self._stop_deadline()
+            self._wait_for_the_next()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.timeout_keep_alive_task is None:
+            return
+        if self._is_whole:
+            self.idle.add(self, self._address)
+        else:
+            # The rest of the body is read, and not kept; nor is what nobody has asked for.
+            self.cycle.body.clear()
+            self._unset_keepalive_if_required()
+            self._start_deadline()
+
+    def _wait_for_the_next(self) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+        self.idle.add(self, self._address)
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
 
     def _start_deadline(self) -> None:
         self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)

@@ -4,7 +4,9 @@ here.
 """
 
 import argparse
+import ctypes
 import os
+import resource
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +17,13 @@ from uvicorn.main import main as uvicorn
 from common.shutdown import SERVER_SECONDS, drain_seconds
 
 APPLICATION = "config.asgi:application"
+# Longer than what keeps connections to a server waits before it uses one no more: proxies (nginx
+# and ALB 60 s, Caddy 120 s) and clients (Go 90 s). Whoever waits for less never meets a connection
+# that is being closed.
+KEEP_ALIVE_SECONDS = 125
+
+_M_MMAP_THRESHOLD = -3
+_BUFFER_BYTES = 32 * 1024
 
 
 def options() -> tuple[str, ...]:
@@ -27,6 +36,7 @@ def options() -> tuple[str, ...]:
         *("--ws", "config.websocket:WebSocketProtocol", "--ws-max-size", "65536"),
         *("--ws-per-message-deflate", "false"),
         *("--no-server-header", "--no-access-log", "--no-proxy-headers"),
+        *("--timeout-keep-alive", str(KEEP_ALIVE_SECONDS)),
         *("--timeout-graceful-shutdown", str(graceful)),
     )
 
@@ -39,6 +49,23 @@ def command(arguments: Sequence[str]) -> list[str]:
     return [known.application, *options(), *others]
 
 
+def allow_many_connections() -> None:
+    """As many open files as the system lets this process have. By default it is often 1,024, and a
+    connection for which none is left is dropped."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def give_memory_back() -> None:
+    """Have the C library (glibc) give back to the system what was taken for a buffer as soon as the
+    buffer is gone. By itself it raises the size from which it does so as larger ones come and go:
+    mallopt(3). Between smaller ones that stay, the pieces of a thousand bodies would stay too."""
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
+        mallopt(_M_MMAP_THRESHOLD, _BUFFER_BYTES)
+
+
 if __name__ == "__main__":
+    give_memory_back()
+    allow_many_connections()
     environ.Env.read_env(Path(__file__).parents[2] / ".env")
     uvicorn(command(sys.argv[1:]), prog_name="uvicorn")

@@ -6,6 +6,7 @@ Nothing about a key is cached, so a revoked key fails from its next request on.
 from accounts import keys
 from billing.errors import AccountDisabled, ApiAccessRequired, InvalidApiKey
 from billing.selectors.api_keys import KeyHolder, find_key_holder
+from common import bodies
 from common.ratelimit import Limit, get_rate_limiter
 from publicapi.v1.errors import MissingApiKey, RateLimitExceeded
 from publicapi.v1.exchange import Exchange
@@ -31,6 +32,7 @@ class KeyAuthentication:
             raise AccountDisabled
         if not holder.api_access:
             raise ApiAccessRequired
+        exchange.sender = bodies.user_of_long_ones(holder.account_id)
         return holder
 
     def bearer(self, exchange: Exchange) -> str | None:

@@ -6,15 +6,15 @@ from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from common.asgi import Headers, Receive, Scope, Send, discard_body
+from common import bodies
+from common.asgi import Headers, Receive, Scope, Send
+from common.bodies import Body, BodyTooSlow, Sender
 from common.errors import DomainError
 from common.ids import request_id
-from common.memorybudget import MemoryBudget
 from publicapi.v1 import errors
 
 # A client that takes nothing for so long is given up; its call runs on and is billed.
 STALL_SECONDS = 60.0
-BODY_SECONDS = 30.0
 
 # What a script of another origin may read beside the body.
 _EXPOSED = (
@@ -27,13 +27,11 @@ _CORS: Headers = [
 ]
 
 
-# Bodies that are still being read, of everybody together: a few keys that send slowly could
-# otherwise fill the memory of a process that runs everybody's calls.
-_incoming = MemoryBudget(256 * 1024 * 1024)
-
-
 class Exchange:
-    """`headers` grows while the request is handled: what is in it goes out with any answer."""
+    """`headers` grows while the request is handled: what is in it goes out with any answer.
+    `sender` is known once it is authenticated; nothing of its body is read before."""
+
+    sender: Sender
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.method: str = scope["method"]
@@ -71,14 +69,18 @@ class Exchange:
 
     async def body(self, limit: int, too_long: DomainError) -> bytes:
         """The whole request body. Raises `too_long` over `limit` bytes, InvalidBody where it does
-        not arrive in time or is compressed."""
+        not arrive in time or is compressed, ServiceUnavailable where there is no room for it."""
         if self.header(b"content-encoding") not in (None, "identity"):
             raise errors.InvalidBody("Send the body uncompressed.")
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                return await self._read_body(limit, too_long)
-        except TimeoutError:
-            raise errors.InvalidBody("The body did not arrive in time.") from None
+        with bodies.incoming(self._receive, self.sender, limit=limit, too_large=too_long) as body:
+            try:
+                return await self._read(body)
+            except BodyTooSlow as error:
+                raise errors.InvalidBody(error.text) from None
+            except DomainError as error:
+                if error is too_long:
+                    await body.discard()
+                raise
 
     async def respond(
         self,
@@ -142,20 +144,11 @@ class Exchange:
     async def _write(self, chunk: bytes, *, more: bool) -> None:
         await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
 
-    async def _read_body(self, limit: int, too_long: DomainError) -> bytes:
+    async def _read(self, body: Body) -> bytes:
         parts: list[bytes] = []
-        size = 0
-        with _incoming.share() as share:
-            while True:
-                message = await self._receive()
-                if message["type"] == "http.disconnect":
-                    raise errors.InvalidBody("The body ended early.")
-                part = message.get("body", b"")
-                size += len(part)
-                if size > limit:
-                    await discard_body(self._receive, message, size)
-                    raise too_long
-                share.take(len(part))
-                parts.append(part)
-                if not message.get("more_body"):
-                    return parts[0] if len(parts) == 1 else b"".join(parts)
+        while not body.is_whole:
+            message = await body.receive()
+            if message["type"] == "http.disconnect":
+                raise errors.InvalidBody("The body ended early.")
+            parts.append(message.get("body", b""))
+        return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -1,4 +1,4 @@
-"""Bodies that bring a file: whose are read, how many at a time, and for how long."""
+"""Bodies that bring a file: whose are read, how often, and how many at a time."""
 
 import asyncio
 from uuid import UUID
@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 
 from common.asgi import Headers, Message, Receive, Scope, Send
-from common.errors import DomainError, MalformedRequest, ServiceUnavailable, Unauthenticated
-from common.filebodies import MAX_AT_ONCE, MAX_BYTES, PACE, FileBodies, TooManyFiles
+from common.errors import DomainError, Unauthenticated
+from common.filebodies import MAX_AT_ONCE, PACE, FileBodies, TooManyFiles
 from common.ids import uuid7
 from common.ratelimit import get_rate_limiter
 
@@ -113,33 +113,6 @@ async def test_a_user_has_so_many_places(reader: Reader, files: FileBodies) -> N
         assert reader.reading == MAX_AT_ONCE + 1
         reader.may_answer.set()
     await files(scope_of(alice), body_of(1), send)
-
-
-async def test_a_process_has_so_much_room(reader: Reader, files: FileBodies) -> None:
-    most = MAX_BYTES // len(CHUNK)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(files(scope_of(uuid7()), body_of(most), send))
-        await reader.has_read.wait()
-        assert isinstance(await refusal_of(files, uuid7(), body_of(1)), ServiceUnavailable)
-        reader.may_answer.set()
-    await files(scope_of(uuid7()), body_of(most), send)
-
-
-async def test_a_body_has_to_arrive_in_time(reader: Reader) -> None:
-    files = FileBodies(reader, authenticate, body_seconds=0.2)
-    alice = uuid7()
-    for _ in range(2 * MAX_AT_ONCE):  # each gives its place back
-        refusal = await refusal_of(files, alice, body_of(50, pause=0.03))
-        assert isinstance(refusal, MalformedRequest)
-        assert "in time" in refusal.text
-    await get_rate_limiter().close()
-
-
-async def test_an_answer_may_take_longer_than_the_body(reader: Reader) -> None:
-    files = FileBodies(reader, authenticate, body_seconds=0.1)
-    reader.may_answer.set()
-    await files(scope_of(uuid7(), listens=True), body_of(1, leaves_after=0.3), send)
-    await get_rate_limiter().close()
 
 
 async def test_a_user_has_a_pace(reader: Reader, files: FileBodies) -> None:

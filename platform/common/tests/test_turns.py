@@ -1,4 +1,4 @@
-"""Requests wait for their turn, in the order in which they came."""
+"""Requests wait for their turn, fairly among addresses, in the order in which they came."""
 
 import asyncio
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from common.asgi import Message, Receive, Scope, Send
-from common.turns import Turns
+from common.errors import ServiceUnavailable, TooManyRequests
+from common.turns import MAX_SIGN_INS_WAITING, SignInTurns, Turns
 
 WHOLE: Message = {"type": "http.request", "body": b"", "more_body": False}
 PART: Message = {"type": "http.request", "body": b"a", "more_body": True}
@@ -34,19 +35,20 @@ class Work:
 class Queue:
     """Requests to an application with two turns."""
 
-    def __init__(self, patience: float = 60.0) -> None:
+    def __init__(self, patience: float = 60.0, kind: type[Turns] = Turns) -> None:
         self.work = Work()
-        self.turns = Turns(self.work, turns=2, patience=patience)
+        self.turns = kind(self.work, turns=2, patience=patience)
         self.inboxes: dict[str, asyncio.Queue[Message]] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def ask(self, name: str, *messages: Message) -> None:
+    async def ask(self, name: str, *messages: Message, client: str = "192.0.2.1") -> None:
         """Send a request, whole if nothing else is said."""
         inbox = self.inboxes[name] = asyncio.Queue()
         for message in messages or (WHOLE,):
             inbox.put_nowait(message)
         self.work.answers[name], self.work.ends[name] = asyncio.Event(), asyncio.Event()
-        application = self.turns({"type": "http", "path": name}, inbox.get, _take)
+        scope = {"type": "http", "path": name, "headers": [], "client": (client, 1)}
+        application = self.turns(scope, inbox.get, _take)
         self.tasks[name] = asyncio.create_task(application)
         await settle()
 
@@ -139,5 +141,59 @@ async def test_who_has_waited_for_long_goes_on_all_the_same() -> None:
     for name in "defg":
         await queue.ask(name)
     assert await queue.begun() == "abcde"
+    for task in queue.tasks.values():
+        task.cancel()
+
+
+async def test_who_has_had_fewer_turns_goes_before_who_has_had_more(queue: Queue) -> None:
+    """However many of them wait."""
+    for name in "abcde":
+        await queue.ask(name, client="192.0.2.2")
+    await queue.ask("z", client="192.0.2.3")
+    queue.work.answers["a"].set()
+    assert await queue.begun() == "abz"
+    queue.work.answers["b"].set()
+    assert await queue.begun() == "abzc"
+
+
+async def test_many_addresses_do_not_keep_a_new_one_waiting(queue: Queue) -> None:
+    for number in range(60):
+        for turn in range(2):
+            await queue.ask(f"{number}-{turn}", client=f"198.51.100.{number}")
+    for number in range(60):
+        queue.work.answers[f"{number}-0"].set()
+    while len(queue.work.begun) < 62:
+        await settle()
+    await queue.ask("honest", client="192.0.2.3")
+    queue.work.answers[queue.work.begun[-1]].set()
+    await settle()
+    assert queue.work.begun[-1] == "honest"
+
+
+async def test_who_waits_too_long_to_sign_in_is_told_to_come_again() -> None:
+    queue = Queue(patience=0.05, kind=SignInTurns)
+    for name in "abc":
+        await queue.ask(name)
+    with pytest.raises(ServiceUnavailable) as refusal:
+        await queue.tasks["c"]
+    assert refusal.value.retry_after
+    assert await queue.begun() == "ab"
+    queue.work.answers["a"].set()
+    await queue.ask("d")
+    assert await queue.begun() == "abd"
+    for name in "abd":
+        queue.tasks[name].cancel()
+
+
+async def test_one_address_has_so_many_sign_ins_waiting_and_no_more() -> None:
+    queue = Queue(kind=SignInTurns)
+    for number in range(2 + MAX_SIGN_INS_WAITING):
+        await queue.ask(str(number))
+    await queue.ask("refused")
+    with pytest.raises(TooManyRequests) as refusal:
+        await queue.tasks["refused"]
+    assert refusal.value.retry_after
+    await queue.ask("other", client="192.0.2.3")
+    assert not queue.tasks["other"].done()
     for task in queue.tasks.values():
         task.cancel()

@@ -1,0 +1,133 @@
+"""Request bodies: how long one may be, how fast it has to come, and how much of all is kept.
+
+All of HTTP reads bodies by this, whatever the path. Django would read all of one before anybody
+could refuse it, and nobody else would end one that never ends.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+from common.asgi import Headers, Message, Receive, Scope
+from common.client_ip import client_ip
+from common.errors import DomainError, MalformedRequest
+from common.memorybudget import MemoryBudget, Share
+
+MB = 1024 * 1024
+# Of all bodies that a process reads or works on, in memory and, where they bring files, on disk.
+MAX_BYTES = 512 * MB
+# Of those of one user: of the long ones, that bring files or go to `/v1`, and of all others. And of
+# those of one address that names no user.
+MAX_LONG_BYTES_OF_USER = 192 * MB
+MAX_BYTES_OF_USER = 32 * MB
+MAX_BYTES_OF_ADDRESS = 16 * MB
+
+# A body has so long, and a second more for so many bytes of it as have come: 0.8 Mbit/s.
+FIRST_SECONDS = 30.0
+BYTES_PER_SECOND = 100_000
+# Nothing of it may come for so long at most.
+SILENT_SECONDS = 20.0
+
+# A body that is refused while it comes is still read up to here, because most clients only look at
+# the answer when they have sent everything.
+DISCARD_BYTES = 64 * MB
+DISCARD_SECONDS = 10.0
+
+_budget = MemoryBudget(MAX_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Whose part of the memory a body takes, and how large that is."""
+
+    name: str
+    most: int
+
+
+def user(user_id: UUID) -> Sender:
+    return Sender(f"user:{user_id}", MAX_BYTES_OF_USER)
+
+
+def user_of_long_ones(user_id: UUID) -> Sender:
+    return Sender(f"long:{user_id}", MAX_LONG_BYTES_OF_USER)
+
+
+def address(scope: Scope) -> Sender:
+    """Of a request that names no user."""
+    return Sender(f"address:{client_ip(scope)}", MAX_BYTES_OF_ADDRESS)
+
+
+class BodyTooSlow(MalformedRequest):
+    message = "The body did not arrive in time."
+
+
+class Body:
+    """One body while it comes; `size` is how many bytes have come."""
+
+    def __init__(
+        self, receive: Receive, share: Share, *, limit: int, too_large: DomainError
+    ) -> None:
+        self.size = 0
+        self.is_whole = False  # has it ended, or its client gone?
+        self._receive = receive
+        self._share = share
+        self._limit = limit
+        self._too_large = too_large
+        self._began = asyncio.get_running_loop().time()
+
+    async def receive(self) -> Message:
+        """The next message, for as long as the body lasts, and what comes then.
+
+        Raises `too_large` over `limit` bytes, BodyTooSlow, or ServiceUnavailable where the process
+        or the sender has no room for it.
+        """
+        if self.is_whole:
+            return await self._receive()
+        message = await self._in_time()
+        part = self._note(message)
+        if self.size > self._limit:
+            raise self._too_large
+        self._share.take(part)
+        return message
+
+    async def discard(self) -> None:
+        """Read on, and keep nothing, until the body ends or is too long or too slow."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DISCARD_SECONDS):
+                while not self.is_whole and self.size < DISCARD_BYTES:
+                    self._note(await self._receive())
+
+    def _note(self, message: Message) -> int:
+        """How many bytes a message brings."""
+        part = len(message.get("body", b""))
+        self.size += part
+        self.is_whole = not message.get("more_body")
+        return part
+
+    async def _in_time(self) -> Message:
+        now = asyncio.get_running_loop().time()
+        by_pace = self._began + FIRST_SECONDS + self.size / BYTES_PER_SECOND
+        try:
+            async with asyncio.timeout_at(min(by_pace, now + SILENT_SECONDS)):
+                return await self._receive()
+        except TimeoutError:
+            raise BodyTooSlow from None
+
+
+@contextmanager
+def incoming(
+    receive: Receive, sender: Sender, *, limit: int, too_large: DomainError
+) -> Iterator[Body]:
+    """A body that `sender` sends; what it takes of the memory is given back after the block."""
+    with _budget.share(sender.name, sender.most) as share:
+        yield Body(receive, share, limit=limit, too_large=too_large)
+
+
+def is_announced(headers: Headers) -> bool:
+    """Does a request have a body (RFC 9112, section 6.3)?"""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0"))
+        for name, value in headers
+    )
