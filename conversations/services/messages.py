@@ -9,11 +9,14 @@ from django.db.models.functions import Length, Now
 
 from accounts.models import User
 from common.errors import NotFound
+from conversations import user_events
 from conversations.models import Attachment, Conversation, Feedback, Message
 from conversations.selectors.beginnings import beginning_of
 from conversations.selectors.branches import newest_after, what_follows
+from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_message
 from conversations.services.locks import lock_conversation
+from events.services import tell_user
 from files.services.uploads import release
 from jobs import services as jobs
 
@@ -43,6 +46,8 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     if conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE:
         changes["title"] = beginning_of(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
+    shown = get_conversation(user, conversation_id)
+    tell_user(user_id=user.pk, events=[user_events.updated(shown)])
 
 
 def _take_away(messages: QuerySet[Message]) -> dict[str, int]:

@@ -16,6 +16,7 @@ from jobs.models import Job
 
 def compare(world: World) -> None:
     compare_conversations(world)
+    compare_list(world)
     compare_links(world)
     compare_files(world)
     compare_writings(world)
@@ -32,13 +33,19 @@ def compare_conversations(world: World) -> None:
     assert messages.count() == sum(len(talk.said) for talk in talks)
     for talk in talks:
         shown = ConversationDetailSerializer(get_detail(world.alice, talk.id)).data
-        assert shown["title"] == talk.title
+        assert (shown["title"], shown["pinned"]) == (talk.title, talk.is_pinned)
         assert text(shown["space_id"]) == text(talk.space)
         assert text(shown["active_leaf_id"]) == text(talk.leaf)
         assert shown["running_message_id"] == (talk.running and talk.running.id)
         assert {each["id"] for each in shown["messages"]} == talk.said.keys()
         for each in shown["messages"]:
             compare_message(world, talk.said[each["id"]], each)
+
+
+def compare_list(world: World) -> None:
+    """Those that are pinned come first."""
+    pinned = [row["pinned"] for row in world.client.get("/api/conversations").json()]
+    assert pinned == sorted((talk.is_pinned for talk in world.talks.values()), reverse=True)
 
 
 def compare_message(world: World, message: Said, shown: Shape) -> None:

@@ -50,6 +50,7 @@ class Talk:
     leaf: UUID | None = None
     said: dict[UUID, Said] = field(default_factory=dict)
     shared: Shape | None = None
+    is_pinned: bool = False
     is_deleted: bool = False
 
     @property
@@ -92,6 +93,24 @@ class Talk:
         self.leaf = reply.id
         if self.source == Source.FIRST_MESSAGE and not self.title:
             self.title = question.beginning
+
+    def remove(self, message_id: UUID) -> list[Said]:
+        """With all that follows it. Returns what is gone."""
+        gone = self.after(message_id)
+        parent = self.said[message_id].parent
+        for each in gone:
+            del self.said[each.id]
+        if self.leaf not in self.said:
+            left = [*self.said.values()] if parent is None else self.after(parent)
+            self.leaf = max((each.id for each in left), default=None)
+        if self.source == Source.FIRST_MESSAGE:
+            self.rename("")
+        return gone
+
+    def after(self, message_id: UUID) -> list[Said]:
+        """A message, and all that follows it on any branch."""
+        said = self.said.values()
+        return [each for each in said if self.said[message_id] in self.branch(each.id)]
 
     def rename(self, title: str) -> None:
         """By its user."""
@@ -170,7 +189,8 @@ class Writing:
         self._tell(error)
 
     def _tell(self, error: str | None) -> None:
-        if not self.is_told and not self.talk.is_deleted:
+        is_there = self.call.id in self.talk.said and not self.talk.is_deleted
+        if not self.is_told and is_there:
             reply = self.talk.said[self.call.id]
             reply.content, reply.reasoning = self.text(), self.text("reasoning")
             reply.status = _status(error)

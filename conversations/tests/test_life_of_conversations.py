@@ -29,7 +29,11 @@ SIMPLE = {
     "let go": World.let_go,
     "die": World.die,
 }
-WHAT = ["say", "say", "delete", "regenerate", "send again", "tell", "settle", "settle", *SIMPLE]
+WHAT = [
+    *["say"] * 3,
+    *["delete", "delete message", "regenerate", "send again", "tell", "settle", "settle"],
+    *SIMPLE,
+]
 
 
 @dataclass
@@ -84,7 +88,7 @@ class Life(RolledBackLife):
 
     @precondition(lambda self: self.world.talks)
     @rule(
-        what=st.sampled_from(["rename", "entitle", "switch"]),
+        what=st.sampled_from(["rename", "entitle", "switch", "pin", "pin", "delete all"]),
         pick=PICK,
         title=st.sampled_from(["Mine", ""]),
         then=DAYS,
@@ -98,6 +102,10 @@ class Life(RolledBackLife):
                 self.world.entitle(pick)
             case "switch":
                 self.world.switch(pick)
+            case "pin":
+                self.world.pin(talk)
+            case "delete all":
+                self.world.delete_all()
         self.happen(then)
 
     @precondition(lambda self: self.world.talks)
@@ -178,6 +186,8 @@ class Life(RolledBackLife):
                 world.say(talk, act.where, act.words, act.pick, act.name, waits=act.is_late)
             case "delete":
                 world.delete(one([*world.talks.values()], act.pick))
+            case "delete message":
+                world.delete_message(act.pick)
             case "regenerate":
                 world.regenerate(act.pick, act.name, waits=act.is_late)
             case "send again":

@@ -55,6 +55,22 @@ def test_a_renamed_and_a_moved_one_come_as_their_rows(user: User, client: APICli
         assert data["conversation"].items() >= changes.items()
 
 
+def test_what_a_deleted_message_leaves_comes_as_its_row(user: User, client: APIClient) -> None:
+    conversation = talk(user, "Hi", "Hello")
+    first, _ = conversation.messages.order_by("id")
+    client.delete(f"{PATH}/{conversation.pk}/messages/{conversation.leaf_id}")
+    kind, data = told(user)[-1]
+    assert (kind, data) == ("conversation.updated", {"conversation": in_list(client)})
+    assert data["conversation"]["active_leaf_id"] == str(first.pk)
+
+
+def test_each_of_several_that_are_deleted_is_told(user: User, client: APIClient) -> None:
+    ids = sorted(str(talk(user, "Hi").pk) for _ in range(2))
+    client.post(f"{PATH}/delete", {"ids": ids}, format="json")
+    kinds = [(kind, data["conversation_id"]) for kind, data in told(user)]
+    assert kinds == [("conversation.deleted", each) for each in ids]
+
+
 def test_a_change_of_nothing_is_not_told(user: User, client: APIClient) -> None:
     conversation = talk(user, "Hi", "Hello")
     assert client.patch(f"{PATH}/{conversation.pk}", {}, format="json").status_code == 200

@@ -19,7 +19,7 @@ from billing.tests import bank
 from billing.tests.web_app import client_of
 from billing.types import Ending, Once
 from common.errors import DomainError, NotFound
-from conversations.errors import MessageExists, ReplyRunning
+from conversations.errors import MessageExists, MessageNotFound, ReplyDeleted, ReplyRunning
 from conversations.models import Conversation, Message
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import find_earlier, find_sent, get_message, is_answer
@@ -113,8 +113,34 @@ class World(Writers):
         self.ask("PATCH", f"/{talk.id}", {"space_id": text(space)})
         talk.space = space
 
+    def pin(self, talk: Talk) -> None:
+        talk.is_pinned = not talk.is_pinned
+        self.ask("PATCH", f"/{talk.id}", {"pinned": talk.is_pinned})
+
     def delete(self, talk: Talk) -> None:
         self.ask("DELETE", f"/{talk.id}")
+        self.forget(talk)
+
+    def delete_all(self) -> None:
+        """All that there are, and one that is none."""
+        ids = [text(talk_id) for talk_id in self.talks]
+        answer = self.ask("POST", "/delete", {"ids": [*ids, text(self.alice.pk)]})
+        assert sorted(answer["deleted"]) == sorted(filter(None, ids))
+        for talk in [*self.talks.values()]:
+            self.forget(talk)
+
+    def delete_message(self, pick: int) -> None:
+        if said := self.said:
+            talk, message = one(said, pick)
+            path = f"/{talk.id}/messages/{message.name}"
+            self.ask("DELETE", path)
+            for each in talk.remove(message.id):
+                if each.status == RUNNING:
+                    self.writings[each.id].is_unwanted = True
+            self.ask("GET", path, expected=404)
+
+    def forget(self, talk: Talk) -> None:
+        """One that is deleted."""
         self.ask("GET", f"/{talk.id}", expected=404)
         if talk.running:
             self.writings[talk.running.id].is_unwanted = True
@@ -205,7 +231,9 @@ class World(Writers):
         parent = place.get("parent_id", talk.leaf)
         parent = next((each.id for each in talk.said.values() if each.name == parent), parent)
         refusal: type[DomainError] | None = None
-        if any(map(is_gone, upload_ids)):
+        if parent is not None and parent not in talk.said:
+            refusal = MessageNotFound
+        elif any(map(is_gone, upload_ids)):
             refusal = UploadNotFound
         elif any(each.status == RUNNING for each in talk.branch(parent)):
             refusal = ReplyRunning
@@ -227,16 +255,24 @@ class World(Writers):
             row = get_message(self.alice, talk.id, message.name)
             return draft_regeneration(self.alice, conversation, row)
 
+        # It may be gone by now, and its client's id be another's.
+        named = [each for each in talk.said.values() if each.name == message.name]
+        message = named[0] if named else message
         once = once_of(f"/{talk.id}/{message.id}", name, "")
         question = message.id if message.role == USER else message.parent
-        self.request(Request(talk, once, ask, question=question), waits=waits)
+        refusal = None if named else NotFound
+        self.request(Request(talk, once, ask, question=question, refusal=refusal), waits=waits)
 
     def stop(self, pick: int) -> None:
         if said := self.said:
             talk, message = one(said, pick)
-            reply = talk.replies(message)[-1] if message.role == USER else message
-            runs = reply.status == RUNNING
             path = f"/{talk.id}/messages/{message.name}/stop"
+            replies = talk.replies(message) if message.role == USER else [message]
+            if not replies:
+                self.ask("POST", path, expected=404)
+                return
+            reply = replies[-1]
+            runs = reply.status == RUNNING
             self.ask("POST", path, expected=202 if runs else 200)
             if runs:
                 self.writings[reply.id].is_unwanted = True
@@ -253,6 +289,10 @@ class World(Writers):
             with pytest.raises(IdempotencyMismatch):
                 find_earlier(self.alice, once)
             return
+        if self.is_made_gone(talk, once):
+            with pytest.raises(ReplyDeleted):
+                find_earlier(self.alice, once)
+            return
         earlier, made = find_earlier(self.alice, once), self.made(talk, once)
         sent = talk.called(request.said.get("client_id"))
         if made is None and sent is not None:
@@ -261,7 +301,7 @@ class World(Writers):
                     find_sent(self.alice, conversation, request.said)
                 return
             earlier = find_sent(self.alice, conversation, request.said)
-            made = talk.replies(sent)[-1]
+            made = [sent, *talk.replies(sent)][-1]
         assert (earlier and earlier.pk) == (made and made.id)
         if earlier and made:
             if made.status == RUNNING:
@@ -272,7 +312,8 @@ class World(Writers):
             if not self.is_to_be_repeated(made):
                 return
             ask = partial(draft_repeat, self.alice, failed=earlier)
-            request = Request(talk, once, ask, question=made.parent, parent=made.id, follows=True)
+            question = made.id if made.role == USER else made.parent
+            request = Request(talk, once, ask, question=question, parent=made.id, follows=True)
         if request.refusal is not None:
             with pytest.raises(request.refusal):
                 request.ask(conversation)
@@ -323,6 +364,8 @@ class World(Writers):
         talk, once = request.talk, request.once
         if self.is_anothers(once):
             return IdempotencyMismatch
+        if self.is_made_gone(talk, once):
+            return ReplyDeleted
         if made := self.made(talk, once):
             is_again = self.is_to_be_repeated(made)
             if made.status == RUNNING or (is_again and request.question is None):
@@ -334,6 +377,9 @@ class World(Writers):
         if talk.running or (request.follows and talk.leaf != request.parent):
             return ReplyRunning
         is_new = request.question is None
+        anchor = request.parent if is_new else request.question
+        if anchor is not None and anchor not in talk.said:
+            return NotFound
         if is_new and talk.called(request.said["client_id"]):
             return IdempotencyInProgress
         is_lost = is_new and any(is_gone(self.uploads[each]) for each in request.files)
@@ -367,9 +413,18 @@ class World(Writers):
         if once is None or talk.is_deleted:
             return None
         digest, reply_id = self.named.get((once.route, once.key), (b"", None))
-        return talk.said[reply_id] if reply_id and digest == once.digest else None
+        return talk.said.get(reply_id) if reply_id and digest == once.digest else None
+
+    def is_made_gone(self, talk: Talk, once: Once | None) -> bool:
+        """Was the reply that the very request has brought deleted, and its conversation not?"""
+        if once is None or talk.is_deleted or self.is_anothers(once):
+            return False
+        named = self.named.get((once.route, once.key))
+        return named is not None and named[1] not in talk.said
 
     def is_to_be_repeated(self, reply: Said) -> bool:
+        if reply.role == USER:
+            return True
         return reply.status == FAILED and not self.writings[reply.id].is_billed
 
     # --- How it is done ---------------------------------------------------------------------------
