@@ -49,7 +49,9 @@ class ModeField(serializers.ChoiceField):
 class UnsupportedField(serializers.Field[Any, Any, Any, Any]):
     """What conversations take and councils do not. What means nothing may be sent."""
 
-    default_error_messages = {"unsupported": "A council takes none."}
+    def __init__(self, refusal: str) -> None:
+        super().__init__(required=False, help_text=refusal)
+        self.error_messages["unsupported"] = refusal
 
     def run_validation(self, data: Any = empty) -> Any:
         if data is empty or data is None or data == []:
@@ -64,10 +66,8 @@ class SessionInputSerializer(serializers.Serializer[Any]):
     models = BoundedListField(child=ChatModelField(), min_length=1, max_length=MAX_CARDS)
     title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
     system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
-    upload_ids = UnsupportedField(
-        required=False, help_text="A council takes no files: say what is in them in the question."
-    )
-    space_id = UnsupportedField(required=False, help_text="A council is in no space.")
+    upload_ids = UnsupportedField("A council takes no files. Say in the question what is in them.")
+    space_id = UnsupportedField("A council is in no space.")
 
 
 class SessionChangesInputSerializer(serializers.Serializer[Any]):

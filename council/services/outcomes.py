@@ -123,10 +123,12 @@ def conclude(*, job_id: UUID, attempt: int, ending: Ending, said: Said) -> Resol
 def let_go(*, job_id: UUID, attempt: int, said: Said) -> None:
     """End a card's version that was stopped, with what it has said, while its call goes on until it
     is known what it costs: `conclude` or `give_up` then ends the charge and the job, and tells the
-    cost."""
+    cost. Nobody waits for a card that was removed."""
     generation = lock_generation(job_id)
     is_ours = jobs.is_running(job_id=job_id, attempt=attempt)
-    if generation is not None and is_ours and _is_open(generation):
+    if generation is None or generation.card.removed_at is not None:
+        return
+    if is_ours and _is_open(generation):
         tell(session=generation.session, events=_finish(generation, said))
 
 

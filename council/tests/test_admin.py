@@ -14,11 +14,11 @@ def operator(db: None) -> Operator:
 
 def test_an_operator_sees_how_a_council_went_and_not_what_was_said(operator: Operator) -> None:
     alice = new_user("alice", plan="pro")
-    session = sessions.start(user=alice, prompt="What ails me?", models=["grok-4.7"])
+    session = sessions.start(user=alice, prompt="Is it measles?", models=["grok-4.7"])
     for path in ("council/session/", f"council/session/{session.pk}/change/"):
         page = operator.get(path)
         assert alice.email in page
-        assert "ails" not in page
+        assert "measles" not in page
     assert "grok-4.7" in page
 
 

@@ -215,7 +215,8 @@ def test_a_card_that_ends_and_is_then_removed_is_told_both(alice: User) -> None:
     )
 
     told = log.types(council.pk)
-    assert told[-4:] == ["card.completed", "usage.updated", "session.completed", "card.removed"]
+    assert told[-5:-2] == ["card.completed", "usage.updated", "session.completed"]
+    assert told[-2:] == ["card.removed", "session.updated"]
     assert bank.charge_of(call.job_id).status == "settled"
 
 
@@ -230,7 +231,7 @@ def test_a_card_that_is_removed_and_then_ends_costs_what_it_produced(alice: User
     )
 
     told = log.types(council.pk)
-    assert told[-3:] == ["card.removed", "usage.updated", "session.completed"]
+    assert told[-3:] == ["card.removed", "usage.updated", "session.updated"]
     assert bank.charge_of(call.job_id).status == "settled"
 
 

@@ -7,7 +7,9 @@ import pytest
 
 from council.tests.conftest import NewOwner
 from council.tests.owner import BALANCE_ONLY, IN_PLAN, MODELS, Owner, Shape
+from jobs.models import Job
 from tests.follow import wait_until
+from tests.stopwatch import Stopwatch
 from tests.worker import Worker
 
 LOOKERS = 3
@@ -148,6 +150,58 @@ def test_a_card_that_is_removed_before_it_said_anything_is_billed_for_what_was_r
     assert 0 < charge.tokens_out < SLOW["tokens"] / 2
     assert alice.calls()[0]["outcome"] == "client_gone"
     alice.check_money(follower.pictures[-1])
+
+
+def test_a_card_that_is_stopped_keeps_its_text_and_is_billed_once(alice: Owner) -> None:
+    session = alice.start(BALANCE_ONLY, prompt=alice.text(**SLOW))
+
+    with alice.follow(session) as follower:
+        wait_until(lambda: _card(follower.look())["content"] != "")
+        alice.do("POST", f"/cards/{_card(session)['id']}/stop")
+
+    last = follower.pictures[-1]
+    card = _card(last)
+    assert (last["status"], card["status"], card["error"]["code"]) == (
+        "cancelled",
+        "cancelled",
+        "cancelled",
+    )
+    [charge] = alice.charges().values()
+    assert charge.status == "settled"
+    assert 0 < len(card["content"].split()) <= charge.tokens_out < SLOW["tokens"]
+    assert alice.calls()[0]["outcome"] == "client_gone"
+    alice.check_money(last)
+
+
+def test_nobody_waits_for_a_stopped_call_of_which_it_is_not_known_what_it_costs(
+    alice: Owner,
+) -> None:
+    session = alice.start(BALANCE_ONLY, prompt=alice.text(**SLOW, ttft_ms=3000))
+
+    with alice.follow(session) as follower:
+        wait_until(lambda: len(alice.calls()) == 1)
+        with Stopwatch() as watch:
+            alice.do("POST", f"/sessions/{session['id']}/stop")
+            wait_until(lambda: follower.look()["status"] == "cancelled")
+        assert watch.seconds < 1.5
+        assert next(iter(alice.charges().values())).status == "held"
+        wait_until(lambda: _card(follower.look())["cost_usd"] > 0)
+
+    last = follower.pictures[-1]
+    assert (_card(last)["status"], _card(last)["content"]) == ("cancelled", "")
+    alice.check_money(last)
+
+
+def test_a_council_that_is_deleted_ends_its_calls(alice: Owner) -> None:
+    session = alice.start(BALANCE_ONLY, prompt=alice.text(**SLOW))
+    wait_until(lambda: len(alice.calls()) == 1)
+
+    alice.do("DELETE", f"/sessions/{session['id']}")
+
+    wait_until(lambda: [each.status for each in alice.charges().values()] == ["settled"])
+    [charge] = alice.charges().values()
+    assert 0 < charge.tokens_out < SLOW["tokens"]
+    wait_until(lambda: not Job.objects.filter(account=alice.user, ended_at=None).exists())
 
 
 @pytest.mark.parametrize(

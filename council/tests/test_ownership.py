@@ -18,6 +18,9 @@ MESSAGE = {"content": QUESTION}
 # Every route that names a session or a card, with a body that its owner could send.
 ROUTES: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", f"{SESSIONS}/{{session_id}}", {}),
+    ("PATCH", f"{SESSIONS}/{{session_id}}", {"title": "The sea"}),
+    ("DELETE", f"{SESSIONS}/{{session_id}}", {}),
+    ("POST", f"{SESSIONS}/{{session_id}}/stop", {}),
     ("GET", f"{SESSIONS}/{{session_id}}/events", {}),
     ("POST", f"{SESSIONS}/{{session_id}}/cards", {"model_key": IN_PLAN}),
     ("POST", f"{SESSIONS}/{{session_id}}/chat", MESSAGE),
@@ -27,6 +30,7 @@ ROUTES: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", f"{SESSIONS}/{{session_id}}/debate", {}),
     ("POST", f"{SESSIONS}/{{session_id}}/debate/estimate", {}),
     ("DELETE", f"{CARDS}/{{card_id}}", {}),
+    ("POST", f"{CARDS}/{{card_id}}/stop", {}),
     ("POST", f"{CARDS}/{{card_id}}/regenerate", {}),
     ("GET", f"{CARDS}/{{card_id}}/versions", {}),
     ("POST", f"{CARDS}/{{card_id}}/restore", {"version": 1}),
