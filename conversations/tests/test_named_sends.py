@@ -10,11 +10,13 @@ import pytest
 from accounts.models import User
 from billing.errors import IdempotencyInProgress
 from billing.models import Subscription
+from billing.tests.bank import live_owner, release
 from billing.types import Once
 from conversations.errors import ReplyRunning
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
 from conversations.services.drafts import draft_message, draft_repeat
+from conversations.services.sending import Begun
 from conversations.tests import hand
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
@@ -200,6 +202,39 @@ def test_one_that_failed_while_it_was_sent_again_is_sent_once_more(user: User) -
     with pytest.raises(IdempotencyInProgress):
         sending.begin(draft=draft, once=once, owner_id=call.owner, request_id="req_test")
     assert conversation.messages.count() == 2
+
+
+@pytest.mark.parametrize(("plan", "cost"), [("max", 40), ("free", 0)])
+def test_one_whose_process_died_is_told_again_where_anything_was_paid_for_it(
+    committed: None, providers: None, plan: str, cost: int
+) -> None:
+    """Be it one of the free plan's messages."""
+    alice, once = new_user("alice", plan=plan, balance_usd=5), Once("/", uuid4().hex, b"")
+    conversation = talk(alice, model=FREE_MODEL)
+    call = hand.begin(alice, conversation, once=once)
+    call.save(cost)
+    call.die()
+
+    draft = draft_repeat(alice, get_conversation(alice, conversation.pk), call.reply)
+    told = sending.begin(draft=draft, once=once, owner_id=call.owner, request_id="req_test")
+
+    assert told == call.reply
+    assert (call.reply.status, conversation.messages.count()) == ("failed", 2)
+
+
+def test_one_whose_process_died_before_it_had_cost_anything_is_carried_out_anew(
+    user: User,
+) -> None:
+    once, conversation = Once("/", uuid4().hex, b""), talk(user)
+    call = hand.begin(user, conversation, once=once)
+    call.save(0)
+    call.die()
+
+    draft = draft_repeat(user, get_conversation(user, conversation.pk), call.reply)
+    begun = sending.begin(draft=draft, once=once, owner_id=live_owner(), request_id="req_test")
+
+    assert isinstance(begun, Begun)
+    release(begun.reply.pk)
 
 
 def test_what_failed_but_was_billed_is_not(speaker: NewSpeaker) -> None:
