@@ -54,8 +54,9 @@ class Frames:
         )
 
     def title(self, title: str) -> bytes:
-        """The conversation's title, which comes at most once."""
-        return self._frame({"type": "data-title", "id": "title", "data": {"title": title}})
+        """The conversation's title, which comes at most once, and is no part of the message."""
+        told = {"type": "data-title", "id": "title", "data": {"title": title}, "transient": True}
+        return self._frame(told)
 
     def end(self, message: dict[str, Any] | None) -> bytes:
         """The last frames: why there is no answer, if there is none, and what it cost.

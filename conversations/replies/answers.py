@@ -9,7 +9,9 @@ from msgspec import json
 from msgspec.structs import replace
 
 from billing.selectors.charges import ChargeUsage
+from common.errors import DomainError
 from conversations.frames import PING, Frames
+from conversations.models import Message
 from conversations.replies.running import Reply, pieces_of
 from conversations.selectors.messages import row_of
 from conversations.serializers import message_in_event
@@ -18,6 +20,9 @@ from inference.chat import ChatPump
 
 # A reader gets a sign of life at silence, after so long and at most twice that.
 SILENCE = 15.0
+# How long an answer without a stream waits for its head at most, if nothing has come: less than
+# what stands between a client and this process may wait.
+HEAD_PATIENCE = 20.0
 # How long the last words wait for the settlement, once the pump has waited for it.
 END_PATIENCE = 2.0
 
@@ -43,19 +48,37 @@ async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
 
 async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[bytes, None]:
     """The reply when it has ended, beside the message that it answers. Until then spaces, which
-    may stand before any JSON."""
+    may stand before any JSON: with the first output, and at long silence. Raises the DomainError of
+    a reply that has failed before the first one, at no cost."""
     texts: dict[str, str | None] = {"content": "", "reasoning": None}
+    silent_until = asyncio.get_running_loop().time() + HEAD_PATIENCE
+    has_begun = False
     await reply.opened.wait()
     if (pump := reply.pump) is not None:
         async with aclosing(pump.batches(SILENCE)) as batches:
             async for batch in batches:
-                if not batch:
+                is_late = asyncio.get_running_loop().time() > silent_until
+                if (batch and not has_begun) or (not batch and is_late):
+                    has_begun = True
                     yield b" "
         texts = {"content": pump.text, "reasoning": pump.reasoning or None}
     message = await _ended(reply)
+    if not has_begun and (failure := _free_failure(reply, message)):
+        raise failure
     yield json.encode(
         {"user_message": question, "message": message | texts, "usage": message["usage"]}
     )
+
+
+def _free_failure(reply: Reply, message: dict[str, Any]) -> DomainError | None:
+    """Why a reply has failed that was not billed, in the words of its message."""
+    failure = reply.failure or (reply.pump and reply.pump.error)
+    if not failure or message["status"] != Message.Status.FAILED or message["usage"] is not None:
+        return None
+    told = dict(message["error"])
+    del told["code"]
+    failure.text, failure.extra = told.pop("message"), told
+    return failure
 
 
 async def _ended(reply: Reply) -> dict[str, Any]:

@@ -1,14 +1,11 @@
 """What those are sent who come to a reply later, on any web process: its log, as frames."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
-import structlog
 from msgspec import Struct, json
 
 from accounts.tokens import AccessClaims
-from common.errors import DomainError
 from common.threads import in_thread
 from conversations.frames import PING, Frames
 from conversations.models import Message
@@ -19,8 +16,6 @@ from conversations.types import STREAM
 from events.hub import get_hub
 from events.tail import tail
 from events.types import Place
-
-log = structlog.get_logger(__name__)
 
 
 class _Event(Struct, frozen=True):
@@ -34,37 +29,26 @@ _decode = json.Decoder(_Event).decode
 
 
 async def find_head(claims: AccessClaims, reply: Message) -> int:
-    """How far the reply's log has come.
-
-    Raises NotFound where it is gone, and why the process takes no more followers of the user's. Of
-    those who come at the same moment more may pass than there is room for: to them the stream ends
-    with its start, and they come again.
-    """
-    hub = get_hub()
-    hub.check_room(claims.user_id)
-    return await hub.find_head(claims, STREAM, reply.pk)
+    """How far the reply's log has come. Raises NotFound where it is gone."""
+    return await get_hub().find_head(claims, STREAM, reply.pk)
 
 
 async def frames_from_log(
     claims: AccessClaims, reply: Message, head: int, seen: int | None
 ) -> AsyncGenerator[bytes, None]:
-    """A running reply to its end: from its start, or the text from code point `seen` on."""
+    """A running reply to its end: from its start, or the text from code point `seen` on. Raises,
+    before anything else, why the process takes no more followers of the user's."""
     frames = Frames(seen or 0)
-    if seen is None:
-        yield frames.start(reply)
-    try:
-        async with aclosing(tail(claims, Place(reply.pk, 0), head)) as events:
-            async for text in events:
-                event = _decode(text)
-                if event.type == "reply.title" and not await _is_title(reply, event):
-                    continue
-                if chunk := _framed(frames, event):
-                    yield chunk
-                if event.type == "reply.ended":
-                    return
-    except DomainError as refusal:
-        # The client comes again, and is told then.
-        log.info("reply.not_followed", reply_id=str(reply.pk), error=refusal.code)
+    with tail(claims, Place(reply.pk, 0), head) as events:
+        yield frames.start(reply) if seen is None else PING
+        async for text in events:
+            event = _decode(text)
+            if event.type == "reply.title" and not await _is_title(reply, event):
+                continue
+            if chunk := _framed(frames, event):
+                yield chunk
+            if event.type == "reply.ended":
+                return
 
 
 def stored_frames(reply: Message, state: MessageState) -> bytes:

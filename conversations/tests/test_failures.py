@@ -70,15 +70,39 @@ def test_an_answer_without_a_word_has_failed_and_is_billed(speaker: NewSpeaker) 
     assert heard.finish["finishReason"] == "error"
 
 
-def test_without_a_stream_the_message_says_it(speaker: NewSpeaker) -> None:
+@pytest.mark.parametrize(
+    ("steering", "status", "code"),
+    [
+        ({"status": 500}, 502, "upstream_error"),
+        ({"drop": True}, 502, "upstream_error"),
+        ({"status": 400}, 400, "invalid_body"),
+        ({"blocked": True}, 400, "content_blocked"),
+    ],
+    ids=["500", "drop", "400", "blocked"],
+)
+def test_without_a_stream_a_failure_before_any_output_is_an_error(
+    speaker: NewSpeaker, steering: dict[str, Any], status: int, code: str
+) -> None:
     alice = speaker()
     conversation = alice.begin()
-    body = alice.do(
-        "POST", f"/{conversation}/messages", content=alice.words(status=500), stream=False
-    )
+    body = {"content": alice.words(**steering), "stream": False}
+    answer = alice.ask("POST", f"/{conversation}/messages", **body)  # type: ignore[arg-type]
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"]
+    asked, reply = alice.detail(conversation)["messages"]
+    assert (asked["status"], reply["status"]) == ("completed", "failed")
+    assert reply["error"]["message"] == answer.json()["detail"]
+
+
+def test_without_a_stream_the_message_says_what_failed_and_was_billed(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    content = alice.words(tokens=9, fail="after", after_tokens=4)
+    body = alice.do("POST", f"/{conversation}/messages", content=content, stream=False)
     _, reply = alice.detail(conversation)["messages"]
     assert body["message"] == reply
-    assert (body["message"]["status"], body["usage"]) == ("failed", None)
+    assert (reply["status"], body["usage"]["output_tokens"]) == ("failed", 4)
 
 
 def test_the_conversation_goes_on_after_it(speaker: NewSpeaker) -> None:
@@ -86,7 +110,7 @@ def test_the_conversation_goes_on_after_it(speaker: NewSpeaker) -> None:
     conversation = alice.begin()
     failed = alice.send(conversation, alice.words(status=500))
     path = f"/{conversation}/messages/{failed.reply_id}/regenerate"
-    assert alice.ask("POST", path, stream=False).json()["message"]["status"] == "failed"
+    assert alice.ask("POST", path, stream=False).status_code == 502
     heard = alice.send(conversation, alice.words("And now?"))
     assert heard.finish["finishReason"] == "stop"
     # Both of the user's words, which nobody has answered, are in it.

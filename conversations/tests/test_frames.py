@@ -120,3 +120,4 @@ def test_who_did_not_think_has_no_part_for_it() -> None:
 def test_a_title_never_sends_a_reader_back() -> None:
     [(number, data)] = read(Frames(7).title("Sea"))
     assert (number, data["data"]) == (7, {"title": "Sea"})
+    assert data["transient"] is True

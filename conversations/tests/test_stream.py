@@ -1,6 +1,7 @@
 """`GET .../stream`: coming back to a reply that is being written."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -202,6 +203,29 @@ def test_one_reader_too_many_is_told_when_to_come_back(
             refused = elsewhere.ask("GET", path)
         stream.to_the_end()
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+
+
+def test_of_readers_who_come_at_once_those_too_many_are_told_so(
+    speaker: NewSpeaker, other_web: httpx.Client
+) -> None:
+    alice = speaker()
+    headers = alice.headers
+
+    def follow(_: int) -> tuple[int, str, bytes]:
+        path = f"/api/conversations/{conversation}/stream"
+        with other_web.stream("GET", path, headers=headers) as answer:
+            retry_after = answer.headers.get("retry-after", "")
+            return answer.status_code, retry_after, answer.read()
+
+    with running(alice, delay_ms=50) as (conversation, stream), ThreadPoolExecutor(12) as hands:
+        answers = list(hands.map(follow, range(12)))
+        stream.to_the_end()
+
+    read = [body for status, _, body in answers if status == 200]
+    told = [(status, after) for status, after, _ in answers if status != 200]
+    assert len(read) == 2
+    assert all(body.endswith(b"data: [DONE]\n\n") for body in read)
+    assert set(told) == {(429, "5")}
 
 
 def test_a_token_that_was_revoked_follows_no_longer(

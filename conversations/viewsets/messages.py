@@ -61,7 +61,7 @@ from conversations.services import messages, sending
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.services.stopping import stop
 from events.hub import get_hub
-from inference.errors import ProviderNotAvailable
+from inference.errors import ProviderNotAvailable, UpstreamFailed
 from jobs.errors import TooManyRuns
 
 _REFUSALS = (
@@ -78,6 +78,7 @@ _REFUSALS = (
     TooManyRuns,
     ProviderNotAvailable,
     FreeBudgetSpent,
+    UpstreamFailed,
 )
 _ANSWERS: dict[Any, Any] = {
     (200, "text/event-stream"): str,
@@ -143,7 +144,8 @@ class MessageViewSet(ViewSet):
 
         The reply is a stream of server-sent events, in the form of the AI SDK's UI message stream
         (version 1), that ends with what it cost; with `"stream": false`, one JSON when it has
-        ended. Refusals come instead of it, before anything is asked or billed. A reply is written
+        ended, or the error of a reply that has failed without a word, at no cost. Refusals come
+        instead of it, before anything is asked or billed. A reply is written
         to its end and billed, whether anybody reads it or not, unless it is stopped.
 
         A message with the `parent_id` of another one stands beside that, on a branch of its own.
@@ -229,7 +231,8 @@ def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> Htt
     if is_streamed:
         return live_response(request._request, frames_of(reply), HEADERS, guard)
     question = MessageSerializer(state_of(request.user, reply.begun.question)).data
-    return live_response(request._request, json_of(reply, question), _JSON, guard)
+    answer = json_of(reply, question)
+    return live_response(request._request, answer, _JSON, guard, may_refuse=True)
 
 
 def _replay(request: AuthenticatedRequest, reply: Message, is_streamed: bool) -> HttpResponseBase:

@@ -62,5 +62,5 @@ def _follow(request: AuthenticatedRequest, reply: Message | None) -> HttpRespons
         return Response(status=status.HTTP_204_NO_CONTENT)
     head = async_to_sync(find_head)(request.auth, reply)
     return live_response(
-        request._request, frames_from_log(request.auth, reply, head, seen), HEADERS
+        request._request, frames_from_log(request.auth, reply, head, seen), HEADERS, may_refuse=True
     )

@@ -1,7 +1,8 @@
 """Responses that go on when Django is done with their requests.
 
 Django keeps a thread for each request until its response has ended. What a stream of minutes sends
-is therefore written when Django's handler has returned: it starts the response, and no more.
+is therefore written when Django's handler has returned. A stream that may still refuse, by a
+DomainError, has the response wait for its first chunk: whatever it raises before is the answer.
 """
 
 import asyncio
@@ -12,7 +13,9 @@ from typing import cast
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
+from common import envelope
 from common.asgi import Application, Message, Receive, Scope, Send
+from common.errors import DomainError
 
 # No stream is silent for as long.
 STALL_SECONDS = 60.0
@@ -44,14 +47,21 @@ class LiveResponses:
 
 
 def live_response(
-    request: HttpRequest, stream: Stream, headers: Mapping[str, str], guard: Guard | None = None
+    request: HttpRequest,
+    stream: Stream,
+    headers: Mapping[str, str],
+    guard: Guard | None = None,
+    *,
+    may_refuse: bool = False,
 ) -> StreamingHttpResponse:
     """A response whose body `stream` writes, for as long as the client takes it, and as `guard`
-    lets it. The stream is closed when the client goes, or never begun where it has gone before."""
+    lets it. The stream is closed when the client goes, or never begun where it has gone before.
+    Where it `may_refuse`, the response starts with its first chunk."""
     # Who asks for the head alone does not wait for the end of what is not sent.
     if request.method != "HEAD":
         body = cast(ASGIRequest, request).scope[_EXTENSION]
         body.stream, body.guard = stream, guard
+        body.headers, body.may_refuse = headers, may_refuse
     # A streaming one, so that nobody says how long it is.
     return StreamingHttpResponse(_nothing(), headers=dict(headers))
 
@@ -61,10 +71,14 @@ class _Body:
 
     def __init__(self, send: Send, stall: float) -> None:
         self.stream: Stream | None = None
+        self.headers: Mapping[str, str] = {}
+        self.may_refuse = False
         self.guard: Guard | None = None
         self._send = send
         self._stall = stall
         self._is_started = False
+        # What waits for the first chunk.
+        self._start: Message | None = None
         self._written_at = 0.0
         self._stalling: asyncio.Timeout | None = None
         self._is_ended = False
@@ -73,7 +87,9 @@ class _Body:
         """For Django: the body of a live response is not its own."""
         is_start = message["type"] == "http.response.start"
         self._is_started |= is_start
-        if is_start or self.stream is None:
+        if is_start and self.may_refuse:
+            self._start = message
+        elif is_start or self.stream is None:
             await self._send(message)
 
     async def go_on(self, receive: Receive) -> None:
@@ -104,15 +120,38 @@ class _Body:
     async def _write(self, stream: Stream) -> None:
         with suppress(TimeoutError):  # the client stopped taking, or the response was ended
             async with asyncio.timeout(0 if self._is_ended else self._stall) as self._stalling:
-                async for chunk in stream:
-                    await self._send(_body(chunk, more=True))
-                    self._postpone(self._stalling)
+                try:
+                    async for chunk in stream:
+                        await self._begin()
+                        await self._send(_body(chunk, more=True))
+                        self._postpone(self._stalling)
+                except DomainError as refusal:
+                    if self._start is None:
+                        raise
+                    await self._refuse(self._start, refusal)
+                    return
                 self._is_ended = True
         self._stalling = None
         if self._is_ended:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._stall):
+                    await self._begin()
                     await self._send(_body(b"", more=False))
+
+    async def _begin(self) -> None:
+        if self._start is not None:
+            start, self._start = self._start, None
+            await self._send(start)
+
+    async def _refuse(self, start: Message, refusal: DomainError) -> None:
+        """Answer with the refusal, and keep of the headers what is not the stream's."""
+        answer = envelope.answer(refusal)
+        answer["Content-Length"] = str(len(answer.content))
+        streams = {name.lower().encode() for name in self.headers}
+        headers = [field for field in start["headers"] if field[0].lower() not in streams]
+        headers += [(name.lower().encode(), value.encode()) for name, value in answer.items()]
+        await self._send({**start, "status": answer.status_code, "headers": headers})
+        await self._send(_body(answer.content, more=False))
 
     def _postpone(self, stall: asyncio.Timeout) -> None:
         """A timeout for each write would cost more than the write: one for all is moved on, at most

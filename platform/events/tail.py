@@ -1,7 +1,8 @@
 """Following a stream over HTTP: all of its events, from the first on, as they come."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 from accounts.tokens import AccessClaims
 from events.follower import Socket
@@ -12,12 +13,13 @@ from events.types import Place
 READ_AHEAD = 8
 
 
-async def tail(claims: AccessClaims, place: Place, head: int) -> AsyncGenerator[str, None]:
+@contextmanager
+def tail(claims: AccessClaims, place: Place, head: int) -> Iterator[AsyncIterator[str]]:
     """The JSON of each event after `place`, and of the hub's pings. `head` is the stream's last
     seq, read just before (`Hub.find_head`).
 
     Ends where a socket would be closed: the token holds no more, or the process ends. Raises
-    TooManySockets, ServiceUnavailable and Restarting.
+    TooManySockets, ServiceUnavailable and Restarting on entering.
     """
     hub = get_hub()
     texts: asyncio.Queue[str | None] = asyncio.Queue(READ_AHEAD)
@@ -28,7 +30,11 @@ async def tail(claims: AccessClaims, place: Place, head: int) -> AsyncGenerator[
     follower = hub.follow(place, head, claims, Socket(texts.put, close))
     try:
         follower.open()
-        while (text := await texts.get()) is not None:
-            yield text
+        yield _taken(texts)
     finally:
         hub.leave(follower)
+
+
+async def _taken(texts: asyncio.Queue[str | None]) -> AsyncIterator[str]:
+    while (text := await texts.get()) is not None:
+        yield text

@@ -14,6 +14,7 @@ from django.test import override_settings
 from django.urls import path
 
 from common.asgi import Message
+from common.errors import TooManyRequests
 from common.live import LiveResponses, live_response
 
 
@@ -26,6 +27,7 @@ class Source:
         self.is_closed = False
         self.was_begun = False
         self.end: Callable[[], None] | None = None
+        self.is_guarded = asyncio.Event()
 
     async def stream(self) -> AsyncGenerator[bytes, None]:
         self.was_begun = True
@@ -41,6 +43,7 @@ class Source:
     def guard(self, end: Callable[[], None]) -> Iterator[None]:
         """Lets the test end the response for as long as it is written."""
         self.end = end
+        self.is_guarded.set()
         yield
         self.end = None
 
@@ -89,8 +92,17 @@ def show(request: HttpRequest) -> HttpResponseBase:
     return live_response(request, source.stream(), headers, source.guard)
 
 
+def show_unless_refused(request: HttpRequest) -> HttpResponseBase:
+    source = request.scope["source"]  # type: ignore[attr-defined]
+    headers = {"Content-Type": "text/plain", "X-Stream": "v1"}
+    response = live_response(request, source.stream(), headers, source.guard, may_refuse=True)
+    response["X-Any"] = "of every answer"
+    return response
+
+
 urlpatterns = [
     path("live", show),
+    path("refused", show_unless_refused),
     path("plain", lambda request: HttpResponse("Hello")),
 ]
 pytestmark = pytest.mark.asyncio
@@ -225,3 +237,43 @@ async def test_a_guard_ends_a_response_whose_client_takes_nothing() -> None:
     source.end()
     await client.ended()
     assert source.is_closed
+
+
+async def test_a_stream_that_may_refuse_is_answered_with_its_refusal() -> None:
+    source = Source()
+    source.fault = TooManyRequests(retry_after=7)
+    client = Client(source, "/refused")
+    source.pieces.put_nowait(b"never sent")
+    start, body = await client.next(), await client.next()
+    headers = {name.lower(): value for name, value in start["headers"]}
+    assert start["status"] == 429
+    assert (headers[b"retry-after"], headers[b"x-any"]) == (b"7", b"of every answer")
+    assert headers[b"content-type"] == b"application/json"
+    assert b"x-stream" not in headers
+    assert b'"code": "rate_limit_exceeded"' in body["body"]
+    assert int(headers[b"content-length"]) == len(body["body"])
+    assert not body["more_body"]
+    await client.ended()
+    assert client.sent.empty()
+
+
+async def test_a_stream_that_may_refuse_and_does_not_is_sent_as_it_comes() -> None:
+    source = Source()
+    client = Client(source, "/refused")
+    source.pieces.put_nowait(b"one")
+    start, piece = await client.next(), await client.next()
+    assert (start["status"], piece["body"]) == (200, b"one")
+    source.pieces.put_nowait(None)
+    assert not (await client.next())["more_body"]
+    await client.ended()
+
+
+async def test_one_that_is_ended_before_its_first_chunk_is_an_empty_answer() -> None:
+    source = Source()
+    client = Client(source, "/refused")
+    await source.is_guarded.wait()
+    assert source.end is not None
+    source.end()
+    start, end = await client.next(), await client.next()
+    assert (start["status"], end["body"], end["more_body"]) == (200, b"", False)
+    await client.ended()
