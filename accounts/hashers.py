@@ -19,7 +19,7 @@ T = TypeVar("T")
 AT_ONCE = max(1, (os.cpu_count() or 1) // Argon2PasswordHasher.parallelism)
 WAIT_SECONDS = 5.0
 # What else the machine does goes first (nice(1)): requests, and the event loop.
-_NICENESS = 10
+_NICENESS = 5
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):

@@ -1,6 +1,6 @@
 """`python -m bench`: the service beside the yardstick and beside LiteLLM's proxy, the usage report
 over a million charges, what a web app asks, the money functions under pgbench, what is live:
-sockets, the event log and councils; and conversations.
+sockets, the event log and councils; conversations; and honest users beside rude connections.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the limiter,
 one process for the service and one for each that it is compared with, and an upstream without
@@ -25,7 +25,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
-    parser.add_argument("--only", choices=("calls", "past", "live", "chat"), help="one part of it")
+    parts = ("calls", "past", "live", "chat", "rude")
+    parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     _allow_many_sockets()
     print(report.machine(), end="\n\n", flush=True)

@@ -15,6 +15,7 @@ from bench import (
     open_streams,
     pgbench,
     report,
+    rude,
     seed,
     servers,
     throughput,
@@ -44,6 +45,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "past": _with_a_long_past,
         "live": live.run,
         "chat": _chat,
+        "rude": rude.run,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
     print("\n" + report.verdicts(targets))
