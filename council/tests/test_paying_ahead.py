@@ -11,7 +11,7 @@ from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from common.ids import uuid7
-from common.money import NUSD_PER_USD
+from common.money import NUSD_PER_CENT, NUSD_PER_USD
 from council.models import Card, Generation, Session
 from council.services import sessions
 from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
@@ -62,13 +62,13 @@ def test_where_none_can_be_paid_for_nothing_begins(broke: Desk) -> None:
 
 def test_what_is_left_is_too_little_for_the_longest_answer() -> None:
     alice = new_desk(balance_usd=0)
-    balance.topup(operation_id=uuid7(), account=alice.user, amount=NUSD_PER_USD // 1_000)
+    balance.topup(operation_id=uuid7(), account=alice.user, amount=2 * NUSD_PER_CENT)
 
     detail = alice.post(SESSIONS, prompt=QUESTION, models=[BALANCE_ONLY]).json()["detail"]
 
     assert detail.keys() == BASE | {"afford_usd"}
     assert detail["code"] == "insufficient_for_request"
-    assert (detail["balance_usd"], detail["afford_usd"]) == (0.001, 0.001)
+    assert (detail["balance_usd"], detail["afford_usd"]) == (0.02, 0.02)
     assert detail["needed_usd"] > 0.1
 
 
