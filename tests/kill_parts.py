@@ -1,7 +1,7 @@
 """`python -m tests.kill_parts [FOLDER]`: kill -9 of each part of `make run`, and of each pair.
 
 Starts the whole service in a folder of its own, and after each kill waits until everything works
-again: both kinds of models, a council, speech, and what beat has done. About a quarter of an hour.
+again: both kinds of models, a council, speech, and what beat has done. Some ten minutes.
 """
 
 import itertools
