@@ -9,12 +9,12 @@ from typing import Any
 import jwt
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import URLValidator
 from django.utils import timezone
 
 from accounts.addresses import validate_address
 from accounts.errors import IdentityProviderOff, InvalidIdToken
 from accounts.jwks import ALGORITHM, signing_keys
+from accounts.pictures import validate_picture_url
 
 # Google's have some 1,200 characters.
 MAX_LENGTH = 8192
@@ -25,8 +25,6 @@ _LEEWAY = timedelta(seconds=30)
 _SAME_ISSUER = {"accounts.google.com": "https://accounts.google.com"}
 # Control characters, separators of lines and paragraphs, halves of surrogate pairs.
 _NOT_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-_is_https_url = URLValidator(schemes=["https"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +141,7 @@ def _picture(value: object) -> str:
     if not isinstance(value, str) or len(value) > 500:
         return ""
     try:
-        _is_https_url(value)
+        validate_picture_url(value)
     except ValidationError:
         return ""
     return value

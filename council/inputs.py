@@ -7,7 +7,14 @@ from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
 from catalog.fields import ChatModelField
-from common.fields import BoundedListField, IdField, PromptField, TextField, WholeNumberField
+from common.fields import (
+    BoundedListField,
+    IdField,
+    PromptField,
+    TextField,
+    TitleField,
+    WholeNumberField,
+)
 from common.pagination import MAX_LIMIT
 from council.diffs import Format
 from council.exports import FileFormat
@@ -64,7 +71,7 @@ class SessionInputSerializer(serializers.Serializer[Any]):
 
     prompt = PromptField(max_length=MAX_PROMPT)
     models = BoundedListField(child=ChatModelField(), min_length=1, max_length=MAX_CARDS)
-    title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
     system = TextField(max_length=MAX_SYSTEM, required=False, allow_blank=True)
     upload_ids = UnsupportedField("A council takes no files. Say in the question what is in them.")
     space_id = UnsupportedField("A council is in no space.")
@@ -73,7 +80,7 @@ class SessionInputSerializer(serializers.Serializer[Any]):
 class SessionChangesInputSerializer(serializers.Serializer[Any]):
     """An empty title is the first line of the question."""
 
-    title = TextField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
 
 
 class SessionsQuerySerializer(serializers.Serializer[Any]):

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from accounts.models import ApiKey
 from accounts.types import MAX_ALLOWED_MODELS
-from common.fields import BoundedListField, TextField, UsdField
+from common.fields import BoundedListField, TextField, TitleField, UsdField
 from common.money import usd
 
 
@@ -20,7 +20,7 @@ class SpendCapField(serializers.JSONField):
 class KeyChangesSerializer(serializers.Serializer[Any]):
     """What a key is made of."""
 
-    name = TextField(max_length=100)
+    name = TitleField(max_length=100)
     monthly_spend_cap_usd = SpendCapField(required=False, allow_null=True)
     allowed_models = BoundedListField(
         child=TextField(max_length=100), max_length=MAX_ALLOWED_MODELS, required=False

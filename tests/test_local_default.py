@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
+import redis
 
 from common.local.paths import ROOT
 from common.local.ports import LOOPBACK, free_port
@@ -104,6 +106,29 @@ def transcript(service: Service) -> str:
         headers = {"Authorization": f"Bearer {access}"}
         answer = http.post("/api/transcribe", files={"file": speech()}, headers=headers)
     return answer.text
+
+
+def test_nobody_else_on_the_machine_reads_what_it_keeps_or_uses_its_stores(
+    service: Service,
+) -> None:
+    ports = json.loads((service.var / "ports.json").read_text())
+    with pytest.raises(psycopg.OperationalError, match="password"):
+        psycopg.connect(f"postgres://postgres@{LOOPBACK}:{ports['postgres']}/platform")
+    with (
+        redis.Redis(host=LOOPBACK, port=ports["redis"]) as client,
+        pytest.raises(redis.AuthenticationError),
+    ):
+        client.ping()
+    assert service.var.stat().st_mode & 0o066 == 0
+    readable = [
+        path
+        for path in service.var.rglob("*")
+        if not path.is_symlink() and path.stat().st_mode & 0o077
+    ]
+    assert readable == []
+    secrets = json.loads((service.var / "secrets.json").read_text())
+    commands = [" ".join(command_of(pid)) for pid in service.processes().values()]
+    assert not [each for each in commands if any(secret in each for secret in secrets.values())]
 
 
 def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Service) -> None:

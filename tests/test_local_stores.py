@@ -15,7 +15,7 @@ import redis as redis_client
 
 from common.ids import uuid7
 from common.local import postgres, redis
-from common.local.configuration import var_folder
+from common.local.configuration import keep_private, var_folder
 from common.local.errors import LocalError
 from common.local.paths import PYTHONPATH, ROOT
 from common.local.ports import free_port, is_free
@@ -68,6 +68,53 @@ def test_postgres_survives_a_kill(folder: Path, running: list[Process]) -> None:
     first.wait_stopped()
     start_postgres(data, port, running)
     psycopg.connect(postgres.url(port, "kept")).close()
+
+
+def test_a_cluster_of_before_is_protected_and_keeps_its_data(
+    folder: Path, running: list[Process]
+) -> None:
+    """It trusted every user of the machine; a lost password is replaced."""
+    data, port = folder / "postgres", free_port()
+    start_postgres(data, port, running)
+    postgres.create_database(port, "kept")
+    running.pop().stop()
+    for password in ("a1", "a1", "b2"):
+        postgres.protect(data, password)
+        process = Process(postgres.service(data, port, durable=False, password=password))
+        running.append(process)
+        process.wait_until_ready(timeout=SECONDS)
+        psycopg.connect(postgres.url(port, "kept", password)).close()
+        for wrong in ("", "c3"):
+            with pytest.raises(psycopg.OperationalError):
+                psycopg.connect(postgres.url(port, "kept", wrong))
+        running.pop().stop()
+
+
+def test_redis_asks_for_its_password(folder: Path, running: list[Process]) -> None:
+    port = free_port()
+    running.append(Process(redis.service(folder / "redis", port, password="a1")))
+    running[-1].wait_until_ready(timeout=SECONDS)
+    with (
+        redis_client.Redis(port=port) as client,
+        pytest.raises(redis_client.AuthenticationError),
+    ):
+        client.ping()
+    assert (folder / "redis/redis.conf").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_an_earlier_run_left_readable_is_closed(folder: Path) -> None:
+    var = folder / "var"
+    (var / "log").mkdir(parents=True)
+    (var / "ports.json").touch(mode=0o644)
+    before = os.umask(0)
+    try:
+        keep_private(var)
+        (var / "run").mkdir()
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in var.iterdir()}
+    assert modes == {"log": 0o700, "ports.json": 0o600, "run": 0o700}
+    assert var.stat().st_mode & 0o066 == 0
 
 
 def test_postgres_starts_although_its_old_pid_is_now_another_process(

@@ -6,10 +6,11 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django.core.exceptions import ValidationError as DjangoValidationError
-from django.core.validators import RegexValidator, URLValidator
+from django.core.validators import RegexValidator
 from rest_framework.serializers import EmailField, ValidationError
 
 from accounts.addresses import validate_address
+from accounts.pictures import validate_picture_url
 from common.fields import IdField, TextField
 
 # Control characters, and the separators of lines and paragraphs: a name is one line.
@@ -68,8 +69,8 @@ class AvatarUrlField(TextField):
     """Where a picture lies, by https; empty for none."""
 
     def __init__(self, **options: Any) -> None:
-        only_https = URLValidator(schemes=["https"], message="Write an https:// URL.")
-        super().__init__(max_length=500, allow_blank=True, validators=[only_https], **options)
+        checks = [validate_picture_url]
+        super().__init__(max_length=500, allow_blank=True, validators=checks, **options)
 
 
 class LocaleField(TextField):

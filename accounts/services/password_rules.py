@@ -5,6 +5,7 @@ from django.core.exceptions import ValidationError
 
 from accounts.models import User
 from common.errors import ValidationFailed
+from common.titles import shows_something
 
 
 def check_password_rules(password: str, user: User, *, field: str = "password") -> None:
@@ -13,3 +14,16 @@ def check_password_rules(password: str, user: User, *, field: str = "password") 
         validate_password(password, user)
     except ValidationError as error:
         raise ValidationFailed.of(field, " ".join(error.messages)) from None
+
+
+class VarietyValidator:
+    """Refuses a password that is one character again and again, or nothing that is seen."""
+
+    message = "This password is one character again and again, or only spaces."
+
+    def validate(self, password: str, user: User | None = None) -> None:
+        if len(set(password.casefold())) < 2 or not shows_something(password):
+            raise ValidationError(self.message, code="password_without_variety")
+
+    def get_help_text(self) -> str:
+        return "Your password cannot be one character again and again, or only spaces."

@@ -64,7 +64,20 @@ def test_a_taken_address_is_a_conflict_in_any_case(alice: Persona, visitor: APIC
     assert User.objects.filter(email__iexact="alice@example.com").count() == 1
 
 
-@pytest.mark.parametrize("password", ["short", "12345678901", "password123", "dora@example.com"])
+@pytest.mark.parametrize(
+    "password",
+    [
+        "short",
+        "12345678901",
+        "password123",
+        "dora@example.com",
+        " " * 8,
+        "\u200b \u00a0\t" * 4,
+        "\u2800" * 12,
+        "ñ" * 12,
+        "aAaAaAaAaAaA",
+    ],
+)
 def test_a_weak_password_is_refused(visitor: APIClient, password: str) -> None:
     response = sign_up(visitor, password=password)
     assert response.status_code == 422

@@ -55,6 +55,23 @@ def test_only_a_digest_and_the_last_four_characters_are_stored(alice_on_max: Per
     assert not any(raw[3:-4] in value for value in stored)
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [("two\r\nlines", "two lines"), ("a\tb\x1bc", "a bc"), ("\u202egpj.exe", "gpj.exe")],
+)
+def test_a_name_is_one_line_without_what_is_not_seen(
+    alice_on_max: Persona, sent: str, kept: str
+) -> None:
+    assert create(alice_on_max, name=sent).json()["name"] == kept
+
+
+@pytest.mark.parametrize("name", ["\n", " \t ", "\u200b", "\x1b"])
+def test_a_name_of_which_nothing_is_seen_is_refused(alice_on_max: Persona, name: str) -> None:
+    response = create(alice_on_max, name=name)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["loc"] == ["name"]
+
+
 def test_without_a_cap_and_a_list_the_key_has_none(alice_on_max: Persona) -> None:
     body = create(alice_on_max).json()
     assert body["monthly_spend_cap_usd"] is None

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -19,9 +20,12 @@ HEADER = (
     "usd",
 )
 
-# What a spreadsheet takes for the beginning of a formula, in the wide forms of East Asian keyboards
-# too.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+# What a spreadsheet takes for the beginning of a formula, in the wide, small and raised forms too
+# (OWASP, "CSV Injection").
+_SIGNS = r"=+\-@＝＋－＠﹦﹢﹣﹫−⁺⁻⁼₊₋₌"  # noqa: RUF001
+# Such a sign at the beginning of a cell, behind what is not seen or a quote. Where a cell begins
+# depends on the language of the spreadsheet: semicolons and tabs separate cells, too.
+_FORMULA = re.compile(rf"(^|[\t\r\n,;|])([\s'\"\u200b-\u200f\ufeff]*)(?=[{_SIGNS}])")
 
 
 def usage_csv(rows: Iterable[DayUsage]) -> bytes:
@@ -48,4 +52,5 @@ def usage_csv(rows: Iterable[DayUsage]) -> bytes:
 
 def _harmless(text: str) -> str:
     """The text as no spreadsheet computes it: an apostrophe says that a cell holds text."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    text = _FORMULA.sub(r"\1'\2", text)
+    return f"'{text}" if text.startswith(("\t", "\r", "\n")) else text

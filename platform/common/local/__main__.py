@@ -41,6 +41,7 @@ def run() -> int:
     var = configuration.var_folder(os.environ)
     records = Records(var / "run")
     records.lock()
+    configuration.keep_private(var)
     if ended := records.end_leftovers():
         console.say(f"ended what an earlier run had left: {', '.join(ended)}")
     local = configuration.resolve(os.environ, var)

@@ -1,8 +1,10 @@
 """What the environment asks of the local default."""
 
+import json
 import os
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -39,7 +41,7 @@ class Configuration:
     client ids of one's own, the simulator does not stand in for Google's sign-in. Without the
     recogniser's wheel there is none.
 
-    `ports` are the internal ones, by name of the part.
+    `ports` are the internal ones, by name of the part; `secrets`, the passwords of our own stores.
     """
 
     var: Path
@@ -55,6 +57,7 @@ class Configuration:
     demo: bool
     drain_seconds: int
     ports: Mapping[str, int]
+    secrets: Mapping[str, str] = field(repr=False)
 
     @property
     def base_url(self) -> str:
@@ -78,8 +81,10 @@ class Configuration:
             "DJANGO_SETTINGS_MODULE": "config.settings.dev",
             "VAR_DIR": str(self.var),
             "PUBLIC_BASE_URL": os.environ.get("PUBLIC_BASE_URL") or self.base_url,
-            "DATABASE_URL": self.own_database or postgres.url(self.ports["postgres"], DATABASE),
-            "REDIS_URL": self.own_redis or redis.url(self.ports["redis"]),
+            "DATABASE_URL": self.own_database
+            or postgres.url(self.ports["postgres"], DATABASE, self.secrets["postgres"]),
+            "REDIS_URL": self.own_redis
+            or redis.url(self.ports["redis"], password=self.secrets["redis"]),
             "LOCAL_MODEL_URL": self.own_model or f"http://{LOOPBACK}:{self.ports['model']}/v1",
             "LOCAL_SPEECH_URL": self.speech_url,
             "DEFAULT_SPEECH_MODEL": self.default_speech_model,
@@ -118,6 +123,26 @@ def var_folder(environ: Mapping[str, str]) -> Path:
     return var
 
 
+def keep_private(var: Path) -> None:
+    """Let nobody else on this machine read what is in `var`, from earlier runs either: logs have
+    links that reset passwords. What is made from now on is for our user alone."""
+    os.umask(0o077)
+    for path in var.iterdir():
+        if path.name != "postgres" and not path.is_symlink():
+            path.chmod(0o700 if path.is_dir() else 0o600)
+    var.chmod(0o711 if postgres.runs_as_another_user() else 0o700)
+
+
+def _secrets(path: Path) -> dict[str, str]:
+    """The passwords of our own stores, by name of the part, made if need be."""
+    if not path.exists():
+        made = {name: secrets.token_hex(16) for name in ("postgres", "redis")}
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(made))
+    kept: dict[str, str] = json.loads(path.read_text())
+    return kept
+
+
 def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> Configuration:
     """The configuration that `environ` asks for, with ports chosen - or, if `running`, as they are.
 
@@ -145,6 +170,7 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
         demo=not own_database or environ.get("DEMO") == "1",
         drain_seconds=_drain_seconds(environ),
         ports=ports,
+        secrets=_secrets(var / "secrets.json"),
     )
 
 

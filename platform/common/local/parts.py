@@ -65,17 +65,25 @@ def _python(module: str, *arguments: str) -> tuple[str, ...]:
 
 def _postgres(configuration: Configuration) -> Service:
     data = configuration.var / "postgres"
+    password = configuration.secrets["postgres"]
     postgres.initialise(data)
-    return postgres.service(data, configuration.ports["postgres"])
+    postgres.protect(data, password)
+    return postgres.service(data, configuration.ports["postgres"], password=password)
 
 
 def _redis(configuration: Configuration) -> Service:
-    return redis.service(configuration.var / "redis", configuration.ports["redis"])
+    return redis.service(
+        configuration.var / "redis",
+        configuration.ports["redis"],
+        password=configuration.secrets["redis"],
+    )
 
 
 def _prepare(configuration: Configuration) -> Service:
     if not configuration.own_database:
-        postgres.create_database(configuration.ports["postgres"], DATABASE)
+        postgres.create_database(
+            configuration.ports["postgres"], DATABASE, configuration.secrets["postgres"]
+        )
     return Service(
         name="prepare",
         command=_python("common.local.prepare", *(["--demo"] if configuration.demo else [])),

@@ -4,6 +4,7 @@ The wheel's Python layer is not used: it opens parent folders to everyone when r
 on a socket only and stops the server at exit.
 """
 
+import hashlib
 import os
 import pwd
 import shutil
@@ -28,11 +29,15 @@ _INITDB = (
     f"--username={SUPERUSER} --auth=trust --encoding=UTF8 --no-sync --no-instructions "
     "--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8"
 ).split()
+# Over TCP on this machine alone; there is no socket.
+_RULE = "host all all 127.0.0.1/32 scram-sha-256\n"
 _NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
 
-def url(port: int, database: str) -> str:
-    return f"postgres://{SUPERUSER}@{LOOPBACK}:{port}/{database}"
+def url(port: int, database: str, password: str = "") -> str:
+    """`password` of letters and digits; none for a cluster that has none."""
+    who = f"{SUPERUSER}:{password}" if password else SUPERUSER
+    return f"postgres://{who}@{LOOPBACK}:{port}/{database}"
 
 
 def initialise(data: Path) -> None:
@@ -56,8 +61,33 @@ def initialise(data: Path) -> None:
     fresh.rename(data)
 
 
-def service(data: Path, port: int, *, durable: bool = True) -> Service:
-    """PostgreSQL on 127.0.0.1:`port`. Not `durable`: faster, for data that nobody will miss."""
+def protect(data: Path, password: str) -> None:
+    """Have the cluster ask for `password`; one that trusted every user of this machine, too. It
+    must not run. Raises LocalError where it cannot be changed.
+
+    The rules are written last, and name the password that was set: what was interrupted is done
+    again.
+    """
+    rules = data / "pg_hba.conf"
+    digest = hashlib.sha256(password.encode()).hexdigest()
+    wanted = f"# Of the password with the SHA-256 {digest}\n{_RULE}"
+    if rules.read_text() == wanted:
+        return
+    who = _identity()
+    change = f"ALTER ROLE {SUPERUSER} PASSWORD '{password}'\n"
+    # Alone with its files, where nobody is asked for a password.
+    server = [*who.launcher, _binary("postgres"), "--single", "-D", str(data), "postgres"]
+    done = _run(server, who, said=change)
+    if done.returncode != 0 or "ERROR" in done.stdout:
+        raise LocalError(
+            f"PostgreSQL's password could not be set in {data}:\n{done.stdout.strip()}"
+        )
+    rules.write_text(wanted)
+
+
+def service(data: Path, port: int, *, durable: bool = True, password: str = "") -> Service:
+    """PostgreSQL on 127.0.0.1:`port`, with the `password` that protects it, if one does. Not
+    `durable`: faster, for data that nobody will miss."""
     who = _identity()
     options = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"]
     options += ["shared_buffers=64MB", *(() if durable else _NOT_DURABLE)]
@@ -70,7 +100,7 @@ def service(data: Path, port: int, *, durable: bool = True) -> Service:
         launcher=who.launcher,
         user=who.user,
         group=who.group,
-        is_ready=lambda: _serves(data, port),
+        is_ready=lambda: _serves(data, port, password),
         # Fast shutdown. SIGTERM would wait for every client to leave.
         stop_signal=signal.SIGINT,
         must_finish=True,
@@ -78,9 +108,9 @@ def service(data: Path, port: int, *, durable: bool = True) -> Service:
     )
 
 
-def create_database(port: int, name: str) -> None:
+def create_database(port: int, name: str, password: str = "") -> None:
     """Create the database unless it is there."""
-    with psycopg.connect(url(port, "postgres"), autocommit=True) as connection:
+    with psycopg.connect(url(port, "postgres", password), autocommit=True) as connection:
         found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
         if found.fetchone() is None:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -121,11 +151,16 @@ def _can_run(who: _Identity) -> bool:
         return False
 
 
-def _run(command: list[str], who: _Identity) -> subprocess.CompletedProcess[str]:
+def runs_as_another_user() -> bool:
+    """Then that user has to pass through the folders above its files."""
+    return _identity().user is not None
+
+
+def _run(command: list[str], who: _Identity, *, said: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command lines
         command,
         check=False,
-        stdin=subprocess.DEVNULL,
+        input=said,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -147,10 +182,10 @@ def _binary(name: str) -> str:
     return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / name)
 
 
-def _serves(data: Path, port: int) -> bool:
+def _serves(data: Path, port: int, password: str) -> bool:
     """Does *this* cluster answer on the port? Another server's answer does not count."""
     try:
-        with psycopg.connect(url(port, "postgres"), connect_timeout=2) as connection:
+        with psycopg.connect(url(port, "postgres", password), connect_timeout=2) as connection:
             row = connection.execute("SHOW data_directory").fetchone()
     except psycopg.Error:
         return False

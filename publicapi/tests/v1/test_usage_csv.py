@@ -97,6 +97,35 @@ def test_a_name_is_never_a_formula(alice: Customer, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("x;=1+1", "x;'=1+1"),
+        ("x\t=1+1", "x\t'=1+1"),
+        ("x,+1", "x,'+1"),
+        ("x|@SUM(A1)", "x|'@SUM(A1)"),
+        ('";=1+1', "\";'=1+1"),
+        ("x; '=1+1", "x;' '=1+1"),
+        ("a;=1;-2", "a;'=1;'-2"),
+        *(
+            (f"{sign}1+1", f"'{sign}1+1")
+            for sign in "\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
+        ),
+        ("x;\ufe661", "x;'\ufe661"),
+        (" =1+1", "' =1+1"),
+        ("\u200b=1+1", "'\u200b=1+1"),
+        ('"=1+1', "'\"=1+1"),
+    ],
+)
+def test_no_part_of_a_name_is_a_formula_however_a_spreadsheet_splits_it(
+    alice: Customer, name: str, told: str
+) -> None:
+    ApiKey.objects.filter(pk=alice.key.pk).update(name=name)
+    use(alice.user, alice.key, MAY)
+    [row] = rows(alice)
+    assert row["name"] == told
+
+
+@pytest.mark.parametrize(
     "name", ["a=b", "laptop, the old one", 'the "big" one', "two\r\nlines", "ñ"]
 )
 def test_any_other_name_is_told_as_it_is(alice: Customer, name: str) -> None:
