@@ -6,10 +6,13 @@ from django.db import transaction
 from msgspec import Struct
 
 from accounts.models import User
+from conversations import user_events
 from conversations.errors import ConversationFull
 from conversations.models import Conversation, Message
-from conversations.services import conversations
+from conversations.selectors.conversations import get_conversation
+from conversations.services.conversations import check_room
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
+from events.services import tell_user
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -34,7 +37,15 @@ def continue_with(
     characters = sum(len(each.question) + len(each.answer) for each in said)
     if 2 * len(said) > MAX_MESSAGES or characters > MAX_CHARACTERS:
         raise ConversationFull
-    conversation = conversations.create(user=user, title=title, model=model, system=system)
+    check_room(user)
+    conversation = Conversation.objects.create(
+        account=user,
+        title=title,
+        model=model,
+        system=system,
+        messages_count=2 * len(said),
+        characters=characters,
+    )
     for each in said:
         _add(conversation, Message.Role.USER, content=each.question)
         _add(
@@ -44,8 +55,9 @@ def continue_with(
             model=each.model,
             finish_reason=each.finish_reason,
         )
-    conversation.messages_count, conversation.characters = 2 * len(said), characters
-    conversation.save(update_fields=["leaf", "messages_count", "characters"])
+    conversation.save(update_fields=["leaf"])
+    created = user_events.created(get_conversation(user, conversation.pk))
+    tell_user(user_id=user.pk, events=[created])
     return conversation
 
 

@@ -58,9 +58,7 @@ def create(
 ) -> Conversation:
     """Begin a conversation, in which nothing is said yet. Raises SpaceNotFound,
     TooManyConversations, TooManyNewConversations."""
-    # Creations of one account queue up here, so that none can pass the limit beside another.
-    lock_user(user)
-    _check_room(user)
+    check_room(user)
     conversation = Conversation(account=user, model=model or "", system=system)
     conversation.space = _space(user, space_id)
     if title:
@@ -123,9 +121,11 @@ def _tell(user: User, *events: NewEvent) -> None:
     tell_user(user_id=user.pk, events=events)
 
 
-def _check_room(user: User) -> None:
+def check_room(user: User) -> None:
     """Raises TooManyConversations, TooManyNewConversations. Those in which nothing is said count as
-    well: their instructions are stored, and cost nothing."""
+    well: their instructions are stored, and cost nothing. Creations of one account queue up here,
+    so that none can pass the limit beside another."""
+    lock_user(user)
     own = Conversation.objects.filter(account=user)
     if own.count() >= MAX_CONVERSATIONS:
         raise TooManyConversations
