@@ -1,8 +1,9 @@
 """A card as a file."""
 
-import json
 from collections.abc import Callable
 from typing import Literal
+
+from msgspec import json
 
 from common.filenames import harmless
 from common.markdown import closed
@@ -71,7 +72,8 @@ def _sources(merge: Merge) -> list[str]:
 
 
 def _json(document: Document) -> str:
-    return json.dumps(DocumentSerializer(document).data, indent=2, ensure_ascii=False) + "\n"
+    shown = json.encode(DocumentSerializer(document).data)
+    return json.format(shown, indent=2).decode() + "\n"
 
 
 def _speaker(model: str | None, version: int | None) -> str:

@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from msgspec.structs import replace
 
 from billing.tests.bank import IN_PLAN
+from common.api import FastJSONRenderer
+from common.money import usd
+from council.exports import render
 from council.models import Card, Generation, Session
+from council.selectors.documents import get_document
 from council.services import conversation, merges, sessions
 from council.tests import hand
 from council.tests.desk import CARDS, QUESTION, Desk, new_desk
@@ -77,6 +82,18 @@ def test_json_has_version_thread_and_usage(alice: Desk) -> None:
     thread = [(said["role"], said["content"], said["model"]) for said in document["messages"]]
     assert thread == [("user", QUESTION, None), ("assistant", "Very *deep*.", IN_PLAN)]
     assert document["sources"] == []
+
+
+def test_amounts_are_written_as_in_all_other_answers(alice: Desk) -> None:
+    card = told_more(alice)
+    document = get_document(alice.user, card, 1)
+    assert document.usage is not None
+    usage = replace(document.usage, cost=55_100, plan=55_100, balance=0)
+
+    written = render(replace(document, usage=usage), "json")
+
+    assert '"cost_usd": 0.0000551,' in written
+    assert FastJSONRenderer().render({"cost_usd": usd(55_100)}) == b'{"cost_usd":0.0000551}'
 
 
 def test_a_merge_names_its_sources(alice: Desk) -> None:

@@ -7,7 +7,10 @@ NUSD_PER_CENT = NUSD_PER_USD // 100
 
 
 def usd(nusd: int) -> float:
-    """The JSON number for an amount. Exact to the nano-dollar below 9 million USD (53 bits)."""
+    """The JSON number for an amount. Exact to the nano-dollar below 9 million USD (53 bits).
+
+    msgspec writes it, everywhere, as JavaScript would: without an exponent down to 0.000001.
+    """
     return nusd / NUSD_PER_USD
 
 
