@@ -124,7 +124,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page("Audit log", "policy", "admin.logentry"),
                     _page("Failed sign-ins", "lock_clock", "accounts.signinfailures"),
-                    _page("Mails", "mail", "accounts.outgoingemail"),
+                    _page("Outgoing mail", "mail", "accounts.outgoingemail"),
                 ],
             },
         ],
