@@ -39,9 +39,9 @@ def run() -> int:
     """Start everything and stay until told to stop; returns the exit code."""
     console = Console()
     var = configuration.var_folder(os.environ)
+    configuration.keep_private(var)
     records = Records(var / "run")
     records.lock()
-    configuration.keep_private(var)
     if ended := records.end_leftovers():
         console.say(f"ended what an earlier run had left: {', '.join(ended)}")
     local = configuration.resolve(os.environ, var)
