@@ -71,8 +71,9 @@ class Talk:
         return next(named, None)
 
     def replies(self, question: Said) -> list[Said]:
-        """The oldest first."""
-        return [each for each in self.said.values() if each.parent == question.id]
+        """The oldest first. Another question may follow one whose reply was deleted."""
+        said = self.said.values()
+        return [each for each in said if (each.parent, each.role) == (question.id, ASSISTANT)]
 
     def branch(self, leaf: UUID | None) -> list[Said]:
         """From its root to that message."""
