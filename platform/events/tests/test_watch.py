@@ -1,6 +1,7 @@
 """Readers are ended when their tokens are revoked, whether anybody says so or not."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +10,18 @@ import pytest
 from accounts import tokens
 from accounts.models import User, UserSession
 from accounts.services import sessions, users
+from common.database import get_database
 from events.watch import TokenWatch
 from tests.personas import new_user
 
 pytestmark = pytest.mark.usefixtures("committed")
+
+
+@pytest.fixture(autouse=True)
+async def database() -> AsyncIterator[None]:
+    """The connections of the test's event loop end with it."""
+    yield
+    await get_database().close()
 
 
 @dataclass(eq=False)
