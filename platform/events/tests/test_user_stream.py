@@ -1,8 +1,10 @@
 """A user's own stream: replay and socket deliver the same, and what is deleted is said to be."""
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,13 +16,19 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 from websockets.sync.client import ClientConnection, connect
 
+from accounts import tokens
 from accounts.models import User
 from accounts.services import users
+from common.batching import Batcher
+from common.database import get_database
 from common.ids import uuid7
 from conftest import Persona
 from events import services, sweeps
 from events.errors import EventsPurged
+from events.feed import Feed
+from events.follower import Follower, Socket
 from events.models import Event, Stream
+from events.selectors import read_frames
 from events.tests.sockets import close_code, next_frame, next_frames, refusal_of, token_of
 from events.tests.streams import new_stream, tell, told
 from events.types import NewEvent, ToUser
@@ -300,3 +308,37 @@ def test_a_stream_that_is_deleted_closes_its_sockets(web: Web, committed_alice: 
         assert close_code(socket, patience=4) == 4403
     assert not Stream.objects.filter(pk=stream_id).exists()
     assert [kind for kind, _ in told(alice)] == ["council.deleted"]
+
+
+def code_of_one_behind(user: User, stream_id: UUID, seq: int, head: int) -> int:
+    """What a socket is closed with that has come to `seq` of a stream whose head was read."""
+    claims = tokens.read_access(token_of(user))
+
+    async def follow() -> int:
+        closed: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def send(text: str) -> None:
+            raise AssertionError(text)
+
+        async def close(code: int) -> None:
+            closed.set_result(code)
+
+        read = partial(read_frames, get_database().lane())
+        feed = Feed(stream_id, head)
+        Follower(feed, seq, claims, Socket(send, close), Batcher(read)).open()
+        try:
+            async with asyncio.timeout(5):
+                return await closed
+        finally:
+            await get_database().close()
+
+    return asyncio.run(follow())
+
+
+def test_a_socket_that_is_far_behind_when_they_go_is_closed_too(committed_alice: User) -> None:
+    alice = committed_alice
+    tell(alice, *range(5))
+    age(alice, 1, 2, 3)
+    sweeps.purge_user_events()
+    assert code_of_one_behind(alice, alice.pk, seq=1, head=5) == 4410
+    assert code_of_one_behind(alice, uuid7(), seq=1, head=5) == 4403
