@@ -1,6 +1,7 @@
 """People and keys for tests, each with an address of its own."""
 
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import connection
 
 from accounts import keys, tokens
 from accounts.models import ApiKey, User, UserSession
@@ -25,10 +26,13 @@ def new_user(name: str, *, plan: str = "free", balance_usd: int = 0) -> User:
 
 def access_token_of(user: User) -> str:
     """A token of a session of the user's, which is begun where there is none. Its revocation
-    version is the one that `user` was read with."""
+    version is the one that `user` was read with. Threads may ask for it: the connection does not
+    stay with them."""
     session = UserSession.objects.filter(account=user).first() or UserSession.objects.create(
         account=user
     )
+    if not connection.in_atomic_block:
+        connection.close()
     return tokens.access_token(tokens.Claims(user.pk, user.token_version, session.pk))
 
 
