@@ -11,6 +11,7 @@ from accounts import tokens
 from accounts.models import User, UserSession
 from accounts.services import sessions, users
 from common.database import get_database
+from common.threads import in_thread
 from events.watch import TokenWatch
 from tests.personas import new_user
 
@@ -47,7 +48,7 @@ async def new_readers(watch: TokenWatch, count: int) -> tuple[User, list[Reader]
         alice = new_user("alice")
         return alice, [new_reader(alice) for _ in range(count)]
 
-    alice, readers = await asyncio.to_thread(make)
+    alice, readers = await in_thread(make)
     for reader in readers:
         watch.add(reader)
     return alice, readers
@@ -55,7 +56,7 @@ async def new_readers(watch: TokenWatch, count: int) -> tuple[User, list[Reader]
 
 async def end(user: User, reader: Reader) -> None:
     session_id = reader.claims.session_id
-    await asyncio.to_thread(sessions.end_session, user=user, session_id=session_id)
+    await in_thread(sessions.end_session, user=user, session_id=session_id)
 
 
 async def test_a_check_of_all_ends_those_whose_sessions_are_no_more() -> None:
@@ -69,7 +70,7 @@ async def test_a_check_of_all_ends_those_whose_sessions_are_no_more() -> None:
 async def test_a_suspension_has_a_code_of_its_own() -> None:
     watch = TokenWatch()
     alice, (reader,) = await new_readers(watch, 1)
-    await asyncio.to_thread(users.suspend, user=alice)
+    await in_thread(users.suspend, user=alice)
     await watch.check_all()
     assert reader.codes == [4403]
 
@@ -77,7 +78,7 @@ async def test_a_suspension_has_a_code_of_its_own() -> None:
 async def test_a_suspect_is_checked_at_once_and_no_other() -> None:
     watch = TokenWatch()
     alice, (suspect, other) = await new_readers(watch, 2)
-    await asyncio.to_thread(users.revoke_sessions, user=alice)
+    await in_thread(users.revoke_sessions, user=alice)
     checking = asyncio.create_task(watch.check_suspects())
     watch.suspect(suspect.claims.session_id)
     async with asyncio.timeout(5):
@@ -96,7 +97,7 @@ async def test_what_is_said_of_a_session_is_not_believed_but_looked_up() -> None
 async def test_who_leaves_during_a_check_is_not_ended() -> None:
     watch = TokenWatch()
     alice, (gone, stays) = await new_readers(watch, 2)
-    await asyncio.to_thread(users.revoke_sessions, user=alice)
+    await in_thread(users.revoke_sessions, user=alice)
     checking = asyncio.create_task(watch.check_all())
     await asyncio.sleep(0)
     watch.remove(gone)
