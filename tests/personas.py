@@ -1,5 +1,7 @@
 """People and keys for tests, each with an address of its own."""
 
+from threading import current_thread, main_thread
+
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection
 
@@ -26,12 +28,12 @@ def new_user(name: str, *, plan: str = "free", balance_usd: int = 0) -> User:
 
 def access_token_of(user: User) -> str:
     """A token of a session of the user's, which is begun where there is none. Its revocation
-    version is the one that `user` was read with. Threads may ask for it: the connection does not
-    stay with them."""
+    version is the one that `user` was read with. Threads of a test may ask for it: no connection
+    stays with them."""
     session = UserSession.objects.filter(account=user).first() or UserSession.objects.create(
         account=user
     )
-    if not connection.in_atomic_block:
+    if current_thread() is not main_thread():
         connection.close()
     return tokens.access_token(tokens.Claims(user.pk, user.token_version, session.pk))
 
