@@ -1,5 +1,6 @@
 """The web process: `/v1` to its own application, sockets to theirs, the rest of HTTP to Django."""
 
+import asyncio
 import gc
 import os
 from typing import Any
@@ -118,10 +119,21 @@ async def lifespan(receive: Any, send: Any) -> None:
     _without_lifespan.are_expected = False
     spare_loaded_code()
     begin_with_sigterm()
+    collecting = asyncio.create_task(collect_garbage())
     await send({"type": "lifespan.startup.complete"})
     await receive()
+    collecting.cancel()
     await close()
     await send({"type": "lifespan.shutdown.complete"})
+
+
+async def collect_garbage() -> None:
+    """Collect regularly, for the thresholds below may not be reached for hours once it is quiet.
+    A connection that has ended is garbage with cycles, and holds its buffers: a thousand of them
+    held 40 MB. With the loaded code spared a collection takes 2 to 5 ms."""
+    while True:
+        await asyncio.sleep(COLLECT_SECONDS)
+        gc.collect()
 
 
 def spare_loaded_code() -> None:
