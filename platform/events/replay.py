@@ -44,17 +44,21 @@ NEXT_SEQ = OpenApiParameter(
 )
 
 
+def limit_of(request: AuthenticatedRequest) -> int:
+    """How many events the client asks for at most. Raises ValidationFailed."""
+    return read_limit(request.query_params.get("limit"), MAX_EVENTS)
+
+
 def replay(
-    request: AuthenticatedRequest, kind: str, stream_id: UUID, after_seq: int
+    request: AuthenticatedRequest, kind: str, stream_id: UUID, *, after_seq: int, limit: int
 ) -> HttpResponse:
-    """A page of the user's stream. Raises ValidationFailed for a `limit` that is none, NotFound,
-    EventsPurged."""
+    """A page of the user's stream. Raises NotFound, EventsPurged."""
     page = selectors.read_page(
         account=request.user,
         kind=kind,
         stream_id=stream_id,
         after_seq=after_seq,
-        limit=read_limit(request.query_params.get("limit"), MAX_EVENTS),
+        limit=limit,
         max_bytes=MAX_BYTES,
     )
     return as_page(page)
@@ -93,4 +97,5 @@ class ReplayMixin:
         drop what comes twice by its `seq`: nothing is lost.
         """
         after_seq = read_after_seq(request.query_params.get("after_seq")) or 0
-        return replay(request, self.kind, session_id, after_seq)
+        limit = limit_of(request)
+        return replay(request, self.kind, session_id, after_seq=after_seq, limit=limit)

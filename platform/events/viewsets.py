@@ -8,7 +8,7 @@ from common.openapi import refusals
 from common.viewsets import ViewSet
 from events.cursors import MAX_SEQ, read_after_seq
 from events.errors import EventsPurged
-from events.replay import EVENTS, LIMIT, NEXT_SEQ, as_page, replay
+from events.replay import EVENTS, LIMIT, NEXT_SEQ, as_page, limit_of, replay
 from events.selectors import get_head
 from events.types import USER_STREAM, Page
 
@@ -38,6 +38,7 @@ class UserEventsViewSet(ViewSet):
         """
         account = request.user
         after_seq = read_after_seq(request.query_params.get("after_seq"))
+        limit = limit_of(request)
         if after_seq is None:
             return as_page(Page("[]", get_head(account, USER_STREAM, account.pk)))
-        return replay(request, USER_STREAM, account.pk, after_seq)
+        return replay(request, USER_STREAM, account.pk, after_seq=after_seq, limit=limit)

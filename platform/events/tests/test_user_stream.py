@@ -104,6 +104,11 @@ def test_what_is_no_number_is_refused(alice: Persona, parameter: str) -> None:
     assert json.loads(response.content)["errors"][0]["loc"] == [parameter]
 
 
+def test_a_limit_of_nothing_is_refused_wherever_one_begins(alice: Persona) -> None:
+    for query in ({"after_seq": 0, "limit": 0}, {"limit": 0}):
+        assert get(alice.client, **query).status_code == 422
+
+
 def test_nobody_reads_anothers(alice: Persona, bob: Persona) -> None:
     tell(alice.user, "hers")
     assert seqs(get(bob.client, after_seq=0)) == []
