@@ -11,13 +11,14 @@ import psutil
 import pytest
 
 from common.local.ports import LOOPBACK
+from common.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.personas import authorization, new_key, new_user
 from tests.service import Web, running_web
 
 MB = 1024 * 1024
-RUDE = "127.0.1.1"
-CROWD, OTHER_CROWD = "127.0.1.2", "127.0.1.3"
+RUDE = new_address()
+CROWD, OTHER_CROWD = new_address(), new_address()
 LENGTH, SENT = 1_990_000, 1_980_000
 PUBLIC = ("/api/auth/login", "/api/nothing", "/admin/login/", "/files/a/b", "/")
 

@@ -9,10 +9,11 @@ import pytest
 from bench import rude
 from bench.servers import Server
 from bench.sessions import open_councils
+from common.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.service import running_web
 
-HONEST = "127.0.1.4"
+HONEST = new_address()
 
 
 @pytest.mark.usefixtures("committed")

@@ -36,6 +36,9 @@ from publicapi.v1.app import is_public
 
 refuse_unsafe_production()
 
+# Between two collections of garbage.
+COLLECT_SECONDS = 30.0
+
 # Where bodies bring a file (POST).
 FILE_PATHS = frozenset({"/api/uploads", "/api/transcribe"})
 
