@@ -102,9 +102,7 @@ def test_every_response_is_guarded(simulator: RunningSimulator) -> None:
             if path.startswith("/static/"):
                 assert "public" in headers["cache-control"]
             else:
-                # What is read again and again: docs/decisions/0035.
-                expected = "private, no-cache" if "etag" in headers else "no-store"
-                assert expected in headers["cache-control"], path
+                assert "no-store" in headers["cache-control"], path
             assert len(headers.get_list("cache-control")) == 1, path
             if path.startswith("/admin/"):
                 assert headers["x-frame-options"] == "DENY"

@@ -5,11 +5,8 @@ from hashlib import md5
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.utils.http import parse_etags
 
-# A browser keeps the answer for its user alone, and asks before each use whether it still holds.
-REVALIDATED = "private, no-cache"
-
-# What a 304 says beside them (RFC 9110, 15.4.5).
-_KEPT = ("Cache-Control", "ETag", "Vary")
+# The headers of an answer that its 304 repeats (RFC 9110, 15.4.5).
+_KEPT = ("ETag", "Vary")
 
 
 def revalidated(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
@@ -17,13 +14,14 @@ def revalidated(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
     An answer that is no 200 to GET or HEAD, or whose view has set `Cache-Control`, stays as it is.
 
     The tag is a hash of the body: no column covers all that is shown, such as the text of a running
-    reply and what a stopped one has cost. It is weak, because the body may be sent compressed.
+    reply and what a stopped one has cost. It is weak, because the body may be sent compressed. The
+    client keeps tag and answer itself: no cache may store what belongs to a user.
     """
     is_read = request.method in ("GET", "HEAD") and answer.status_code == 200
     if not is_read or "Cache-Control" in answer:
         return answer
     tag = f'"{md5(answer.content, usedforsecurity=False).hexdigest()}"'
-    answer["Cache-Control"], answer["ETag"] = REVALIDATED, f"W/{tag}"
+    answer["ETag"] = f"W/{tag}"
     known = parse_etags(request.headers.get("If-None-Match", ""))
     if not any(each in ("*", tag, f"W/{tag}") for each in known):
         return answer
