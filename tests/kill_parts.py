@@ -101,7 +101,9 @@ class Service:
     def is_swept(self, since: float) -> bool:
         """Has beat put something into every queue since then, and a worker taken it?"""
         ports = json.loads((self.var / "ports.json").read_text())
-        with psycopg.connect(postgres.url(ports["postgres"], DATABASE)) as connection:
+        password = json.loads((self.var / "secrets.json").read_text())["postgres"]
+        url = postgres.url(ports["postgres"], DATABASE, password)
+        with psycopg.connect(url) as connection:
             row = connection.execute(
                 "SELECT count(*), extract(epoch FROM min(sang_at)) FROM jobs_canary"
             ).fetchone()
