@@ -27,12 +27,13 @@ _SHOWN = "second_factor_shown"
 
 
 def remember_second_factor(request: HttpRequest) -> None:
-    """Somebody has just signed in, which takes a code where a second factor is set up."""
+    """Note in the visit of an operator who has just signed in whether that took a code."""
     request.session[_SHOWN] = SecondFactor.objects.filter(operator_id=request.user.pk).exists()
 
 
-def way_to_second_factor(request: HttpRequest) -> HttpResponseRedirect | None:
-    """Where an operator has to go before any page of the admin; None where nowhere."""
+def second_factor_redirect(request: HttpRequest) -> HttpResponseRedirect | None:
+    """A redirect to the page that an operator has to see before any other page of the admin, or
+    None."""
     if request.session.get(_SHOWN):
         return None
     if SecondFactor.objects.filter(operator_id=request.user.pk).exists():

@@ -90,12 +90,12 @@ class FreeBudgetSpent(DomainError):
 
 
 class EmailUnverified(PaymentRequired):
-    """What the platform gives away to accounts of unverified addresses is little: anybody can make
-    as many of them as they like."""
+    """The share of the free budget for accounts with an unverified address is spent. It is small,
+    because anybody can make many such accounts."""
 
     code = "verify_email"
     message = (
-        "For now no more free messages are left for accounts whose e-mail address is not verified. "
+        "The free messages for accounts with an unverified e-mail address are used up for today. "
         "Follow the link in our mail to verify yours, or have another mail sent."
     )
 

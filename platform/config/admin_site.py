@@ -16,7 +16,7 @@ from accounts.forms import SignInForm
 from accounts.second_factor_views import (
     SecondFactorView,
     remember_second_factor,
-    way_to_second_factor,
+    second_factor_redirect,
 )
 from accounts.views import OwnPasswordView
 from billing.dashboard import dashboard
@@ -58,7 +58,7 @@ class OperatorSite(AdminSite):
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             _refuse_unreadable(request)
-            way = way_to_second_factor(request)
+            way = second_factor_redirect(request)
             return view(request, *args, **kwargs) if is_open or way is None else way
 
         return super().admin_view(guarded, cacheable)
