@@ -57,7 +57,8 @@ def live_cards() -> QuerySet[Card]:
 
 def get_card(user: User, card_id: UUID) -> Card:
     """The user's card. Raises NotFound."""
-    card = live_cards().filter(pk=card_id, session__account=user).select_related("session").first()
+    own = live_cards().filter(pk=card_id, session__account=user)
+    card = own.select_related("session", "current__message").first()
     if card is None:
         raise NotFound
     return card
@@ -67,7 +68,8 @@ def get_version(card: Card, number: int | None) -> Version:
     """A version of the card, its current one for None. Raises NotFound."""
     if number is None:
         return current_of(card)
-    found = card.versions.select_related("generation").filter(number=number).first()
+    versions = card.versions.select_related("generation", "message")
+    found = versions.filter(number=number).first()
     if found is None:
         raise NotFound("This card has no such version.")
     return found

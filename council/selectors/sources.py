@@ -5,6 +5,7 @@ from operator import or_
 
 from django.db.models import Q
 
+from common.errors import NotFound
 from council.models import Version
 
 
@@ -14,7 +15,8 @@ def is_merge(version: Version) -> bool:
 
 
 def sources_of(version: Version) -> list[tuple[str, Version]]:
-    """The versions that a merge is made of, each with its letter, in their order."""
+    """The versions that a merge is made of, each with its letter, in their order. Raises NotFound
+    where the council has been deleted since `version` was read."""
     sources = version.details["sources"]
     places = [Q(card=source["card_id"], number=source["version"]) for source in sources]
     found = Version.objects.filter(reduce(or_, places))
@@ -22,5 +24,7 @@ def sources_of(version: Version) -> list[tuple[str, Version]]:
         (str(source.card_id), source.number): source
         for source in found.select_related("card__session", "generation", "message")
     }
+    if len(by_place) < len(places):
+        raise NotFound
     labelled = [(s["label"], by_place[s["card_id"], s["version"]]) for s in sources]
     return sorted(labelled, key=lambda pair: pair[0])

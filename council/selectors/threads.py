@@ -6,6 +6,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from common.errors import NotFound
 from council.models import Card, Version
 from council.selectors.cards import current_of, text_of
 
@@ -67,14 +68,17 @@ def thread_of(card: Card, version: Version | None = None) -> list[ThreadMessage]
 
 
 def ancestors_of(version: Version) -> list[Version]:
-    """The versions whose answers came before it in its thread, the oldest first."""
+    """The versions whose answers came before it in its thread, the oldest first. Raises NotFound
+    where the council has been deleted since `version` was read."""
     parents = dict(Version.objects.filter(card=version.card_id).values_list("id", "parent_id"))
     chain: list[UUID] = []
     parent = version.parent_id
-    while parent is not None:
+    while parent in parents:
         chain.append(parent)
         parent = parents[parent]
     found = Version.objects.select_related("generation", "message").in_bulk(chain)
+    if parent is not None or len(found) < len(chain):
+        raise NotFound
     return [found[pk] for pk in reversed(chain)]
 
 

@@ -1,19 +1,24 @@
-"""What an action has begun, as it is by now."""
+"""What an action has begun, as it is now."""
 
 from accounts.models import User
+from common.errors import NotFound
 from council.models import Card, Turn
 from council.selectors.cards import CardState, states_of
 
 
 def cards_of(user: User, turn: Turn) -> list[CardState]:
     """The cards that the user's action made or changed, the oldest first; also those that were
-    removed since, for whoever sends the request again to see what it has begun."""
+    removed since, for a client that sends the request again to see what it has begun. Raises
+    NotFound where the council has been deleted since."""
     cards = Card.objects.filter(session__account=user, pk__in=turn.generations.values("card"))
     known = cards.select_related("current__generation").order_by("id")
-    return states_of(user, list(known), with_text=True)
+    states = states_of(user, list(known), with_text=True)
+    if not states:
+        raise NotFound("What this request began has been deleted.")
+    return states
 
 
 def card_of(user: User, turn: Turn) -> CardState:
-    """The one card of an action that has no more."""
+    """The one card of an action that has no more. Raises NotFound as `cards_of` does."""
     [card] = cards_of(user, turn)
     return card

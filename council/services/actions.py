@@ -42,7 +42,7 @@ def carry_out(*, user: User, once: Once | None, action: Action, least: int = 1) 
 
 def _get_begun(turn_id: UUID) -> Turn:
     """Raises NotFound where its council was deleted since."""
-    turn = Turn.objects.select_related("session").filter(pk=turn_id).first()
+    turn = Turn.objects.select_related("session", "message").filter(pk=turn_id).first()
     if turn is None:
         raise NotFound("What this request began has been deleted.")
     turn.is_replayed = True
