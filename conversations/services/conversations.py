@@ -20,12 +20,12 @@ from conversations.errors import (
     TooManyConversations,
     TooManyNewConversations,
 )
-from conversations.models import Attachment, Conversation, Message, Space
+from conversations.models import Conversation, Space
 from conversations.selectors.beginnings import beginning_of
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import id_of
+from conversations.services.erasing import erase_conversations
 from conversations.services.locks import lock_conversation, lock_conversations, lock_space
-from conversations.services.messages import release_uploads, stop_replies
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
 from events.services import tell_user
 from events.types import NewEvent
@@ -106,11 +106,7 @@ def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
     """Delete those of these conversations that are the user's, as `delete` does. Returns which."""
     conversations = lock_conversations(user, conversation_ids)
     found = [conversation.pk for conversation in conversations]
-    stop_replies(Message.objects.filter(conversation__in=found))
-    attached = Attachment.objects.filter(message__conversation__in=found)
-    uploads = set(attached.values_list("upload", flat=True))
-    Conversation.objects.filter(pk__in=found).delete()
-    release_uploads(uploads)
+    erase_conversations(found)
     if found:
         _tell(user, *map(user_events.deleted, found))
     return found

@@ -4,21 +4,20 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import Length, Now
 
 from accounts.models import User
 from common.errors import NotFound
 from conversations import user_events
-from conversations.models import Attachment, Conversation, Feedback, Message
+from conversations.models import Conversation, Feedback, Message
 from conversations.selectors.beginnings import beginning_of
 from conversations.selectors.branches import newest_after, what_follows
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_message
+from conversations.services.erasing import erase_messages
 from conversations.services.locks import lock_conversation
 from events.services import tell_user
-from files.services.uploads import release
-from jobs import services as jobs
 
 _LENGTH = Sum(Length("content") + Length("reasoning"))
 
@@ -53,24 +52,8 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
 def _take_away(messages: QuerySet[Message]) -> dict[str, int]:
     """Delete these messages of one conversation. Returns their `count` and `characters`."""
     taken: dict[str, int] = messages.aggregate(count=Count("pk"), characters=_LENGTH)
-    stop_replies(messages)
-    attached = Attachment.objects.filter(message__in=messages)
-    uploads = set(attached.values_list("upload", flat=True))
-    messages.delete()
-    release_uploads(uploads)
+    erase_messages(messages)
     return taken
-
-
-def stop_replies(messages: QuerySet[Message]) -> None:
-    """Ask those that run to stop, before their messages are deleted."""
-    running = messages.filter(status=Message.Status.RUNNING)
-    jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
-
-
-def release_uploads(upload_ids: set[UUID]) -> None:
-    """Purge those that went with messages that are deleted, and go with no other."""
-    elsewhere = Attachment.objects.filter(upload=OuterRef("pk"))
-    release(upload_ids=upload_ids, unless=Exists(elsewhere))
 
 
 @transaction.atomic

@@ -8,11 +8,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conftest import Persona
-from conversations.models import Conversation, Message
-from conversations.tests.rows import talk
+from conversations.models import Conversation, Feedback, Message, Share
+from conversations.tests.rows import ASSISTANT, USER, talk
 from conversations.tests.test_delete import attach, new_upload
 
 PATH = "/api/conversations/delete"
+RATING = {"rating": "up"}
 
 
 def delete(persona: Persona, *ids: object) -> Any:
@@ -57,6 +58,27 @@ def test_more_of_them_take_no_more_queries(alice: Persona) -> None:
         return len(made)
 
     assert queries(2) == queries(20)
+
+
+def test_more_messages_take_no_more_queries_and_none_reads_them(alice: Persona) -> None:
+    def made(count: int) -> CaptureQueriesContext:
+        sea = talk(alice.user, "How deep?", "Very.")
+        reply = sea.messages.get(role=ASSISTANT)
+        alice.client.put(f"/api/conversations/{sea.pk}/messages/{reply.pk}/feedback", RATING)
+        alice.client.post(f"/api/conversations/{sea.pk}/share")
+        Message.objects.bulk_create(
+            Message(conversation=sea, account_id=alice.user.pk, role=USER, parent=reply)
+            for _ in range(count)
+        )
+        with CaptureQueriesContext(connection) as queries:
+            assert delete(alice, sea.pk).status_code == 200
+        return queries
+
+    few, many = made(1), made(1_000)
+
+    assert len(few) == len(many)
+    assert max(len(query["sql"]) for query in many) < 2_000
+    assert not any(rows.objects.exists() for rows in (Message, Feedback, Share))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""Deleting messages for good, each kind of row with one statement however many there are.
+
+Django's collector would read all of them first, and delete a hundred at a time. The keys of other
+tables are checked at the end of the transaction.
+"""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from conversations.models import Attachment, Conversation, Feedback, Message, Share
+from files.services.uploads import release
+from jobs import services as jobs
+
+
+def erase_messages(messages: QuerySet[Message]) -> None:
+    """Delete these messages within the caller's transaction. Replies that run are asked to stop;
+    files that no other message has are purged."""
+    running = messages.filter(status=Message.Status.RUNNING)
+    jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
+    Feedback.objects.filter(message__in=messages).delete()
+    attached = Attachment.objects.filter(message__in=messages)
+    uploads = set(attached.values_list("upload", flat=True))
+    attached.delete()
+    messages._raw_delete(messages.db)
+    release(upload_ids=uploads, unless=Exists(Attachment.objects.filter(upload=OuterRef("pk"))))
+
+
+def erase_conversations(conversation_ids: Collection[UUID]) -> None:
+    """Delete conversations with all of their messages, as `erase_messages` does."""
+    erase_messages(Message.objects.filter(conversation__in=conversation_ids))
+    Share.objects.filter(conversation__in=conversation_ids).delete()
+    conversations = Conversation.objects.filter(pk__in=conversation_ids)
+    conversations._raw_delete(conversations.db)
