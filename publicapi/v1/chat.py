@@ -10,7 +10,7 @@ from inference.chat import ChatPump
 from inference.services import open_chat
 from inference.types import ChatAnswer, ChatCall
 from providers.types import Delta, TextDelta
-from publicapi.v1 import chat_schema, errors, idempotency, ignored
+from publicapi.v1 import chat_schema, errors, idempotency
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.chat_schema import (
     AssistantMessage,
@@ -40,8 +40,9 @@ async def create_completion(exchange: Exchange) -> None:
     holder = await KeyAuthentication().authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 8 MB."))
     request = chat_schema.parse(body)
+    exchange.ignored = request.ignored
     model = await find_callable(request.model, "chat", holder)
-    exchange.headers += ignored.header(request.ignored_by(model))
+    exchange.ignored = request.ignored_by(model)
     pump = await open_chat(
         ChatCall(
             account_id=holder.account_id,

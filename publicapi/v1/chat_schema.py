@@ -1,6 +1,8 @@
 """`POST /v1/chat/completions`: the body, what of it goes upstream, and the answer."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Annotated, Literal
 
 import msgspec
@@ -11,7 +13,7 @@ from common.titles import shows_something
 from providers.types import FinishReason, Message, ReasoningEffort, Role
 from publicapi.v1.bodies import decode
 from publicapi.v1.errors import InputTooLong, InvalidBody, InvalidMessages
-from publicapi.v1.ignored import ignored_fields
+from publicapi.v1.ignored import MAX_LOOKED_AT, asks_nothing, ignored_fields
 
 MAX_MESSAGES = 200
 MAX_CHARACTERS = 400_000
@@ -38,6 +40,10 @@ _EFFORTS: dict[str, ReasoningEffort] = {
 # What `extra_json_schema` says is checked below, where the refusal can say more than the decoder.
 
 
+# A field that is taken and has no effect, whatever is in it.
+Unread = msgspec.Raw | UnsetType
+
+
 class ContentPart(Struct):
     """One part of a message; only parts of type `text` are used, images are ignored."""
 
@@ -47,10 +53,15 @@ class ContentPart(Struct):
 
 class ChatMessage(Struct):
     """One turn. Tool and function messages are accepted and count to the limits, but are not sent
-    to the model."""
+    to the model; neither is any other field than these two."""
 
     role: Annotated[str, Meta(extra_json_schema={"enum": sorted(_KNOWN_ROLES)})]
     content: str | list[ContentPart] | None = None
+    name: Unread = UNSET
+    audio: Unread = UNSET
+    function_call: Unread = UNSET
+    refusal: Unread = UNSET
+    tool_calls: Unread = UNSET
 
     @property
     def text(self) -> str:
@@ -193,12 +204,13 @@ class ChatInput:
     ignored: frozenset[str]
 
     def ignored_by(self, model: Model) -> frozenset[str]:
-        """The names of what that model does not heed."""
-        heeded = model.reasoning or self.reasoning_effort is None
-        return self.ignored if heeded else self.ignored | {"reasoning_effort"}
+        """The names of what that model does not read."""
+        is_read = model.reasoning or self.reasoning_effort is None
+        return self.ignored if is_read else self.ignored | {"reasoning_effort"}
 
 
 _FIELDS = frozenset(ChatBody.__struct_fields__)
+_UNREAD = tuple(name for name in ChatMessage.__struct_fields__ if name not in ("role", "content"))
 # Values of OpenAI's interface that ask for what is done here anyway.
 _DEFAULTS: dict[str, tuple[object, ...]] = {
     "n": (1,),
@@ -275,14 +287,25 @@ def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
 
 
 def _ignored(data: ChatBody, body: bytes) -> frozenset[str]:
-    """Fields, and as `messages.image_url` or `messages.tool` the kinds of parts and messages, that
-    were sent and have no effect."""
+    """Fields, and as `messages.image_url` or `messages.tool` the fields of messages and the kinds
+    of parts and messages, that were sent and have no effect."""
     names = ignored_fields(body, _FIELDS, _DEFAULTS)
     if data.reasoning_effort and data.reasoning_effort not in _EFFORTS:
         names.add("reasoning_effort")
     for message in data.messages:
-        if message.role not in _UPSTREAM_ROLES:
+        if message.role in _UPSTREAM_ROLES:
+            names |= {f"messages.{field}" for field in _UNREAD if _asks(getattr(message, field))}
+        else:
             names.add(f"messages.{message.role}")
-        if isinstance(message.content, list):
-            names |= {f"messages.{part.type}" for part in message.content if part.type != "text"}
+    names |= {f"messages.{part.type}" for part in _parts(data.messages) if part.type != "text"}
     return frozenset(names)
+
+
+def _asks(value: Unread) -> bool:
+    return value is not UNSET and not asks_nothing(value)
+
+
+def _parts(messages: list[ChatMessage]) -> Iterable[ContentPart]:
+    """The parts that are looked at for what is ignored."""
+    lists = (message.content for message in messages if isinstance(message.content, list))
+    return islice(chain.from_iterable(lists), MAX_LOOKED_AT)

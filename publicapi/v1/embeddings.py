@@ -8,7 +8,7 @@ from inference.embeddings import EmbeddingPump
 from inference.services import open_embeddings
 from inference.types import EmbeddingAnswer, EmbeddingCall
 from providers.vectors import decoded
-from publicapi.v1 import embeddings_schema, errors, idempotency, ignored
+from publicapi.v1 import embeddings_schema, errors, idempotency
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.embeddings_schema import Embedding, EmbeddingList, EmbeddingsUsage
 from publicapi.v1.exchange import Exchange
@@ -25,7 +25,7 @@ async def create_embeddings(exchange: Exchange) -> None:
     holder = await KeyAuthentication().authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 40 MB."))
     request = embeddings_schema.parse(body)
-    exchange.headers += ignored.header(request.ignored)
+    exchange.ignored = request.ignored
     pump = await open_embeddings(
         EmbeddingCall(
             account_id=holder.account_id,

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from common.errors import DomainError
-from publicapi.v1.bodies import WrongShape, decode
+from publicapi.v1.bodies import WrongShape, decode, unescaped_quotes
 from publicapi.v1.errors import InputTooLong, InvalidInput, UnsupportedEncoding
 from publicapi.v1.ignored import ignored_fields
 
@@ -16,8 +16,8 @@ MAX_CHARACTERS = 12_000
 # The length of the vectors of `text-embedding-3-small`.
 MAX_DIMENSIONS = 1536
 
-# A large body could hold millions of texts, which take long to decode. Each stands in quotes that
-# are not escaped; the bytes of one with more than MAX_QUOTES of those are never decoded.
+# A large body could hold millions of texts, which take long to decode: it is not decoded with more
+# unescaped quotes than these.
 LARGE_BODY = 1_000_000
 MAX_QUOTES = 10_000
 
@@ -93,7 +93,7 @@ _decoder = msgspec.json.Decoder(EmbeddingsBody)
 
 def parse(body: bytes) -> EmbeddingsInput:
     """Check a body. Raises InvalidBody, InvalidInput, InputTooLong or UnsupportedEncoding."""
-    if len(body) > LARGE_BODY and body.count(b'"') - body.count(b'\\"') > MAX_QUOTES:
+    if len(body) > LARGE_BODY and unescaped_quotes(body) > MAX_QUOTES:
         raise _too_many()
     try:
         data = decode(_decoder, body)

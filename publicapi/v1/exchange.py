@@ -1,7 +1,7 @@
 """One HTTP exchange over ASGI: the request as read, the response as sent, nothing else."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -11,7 +11,7 @@ from common.asgi import Headers, Receive, Scope, Send
 from common.bodies import Body, BodyTooSlow, Sender
 from common.errors import DomainError
 from common.ids import request_id
-from publicapi.v1 import errors
+from publicapi.v1 import errors, ignored
 
 # A client that takes nothing for so long is given up; its call runs on and is billed.
 STALL_SECONDS = 60.0
@@ -43,6 +43,8 @@ class Exchange:
         # Has a call to a model been made of it, which logs its own end?
         self.is_called = False
         self.api_key_id: UUID | None = None
+        # The names of what was sent and has no effect.
+        self.ignored: Collection[str] = ()
         self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]
         self._query: bytes = scope["query_string"]
         self._receive = receive
@@ -137,7 +139,7 @@ class Exchange:
             {
                 "type": "http.response.start",
                 "status": status,
-                "headers": [*self.headers, *headers],
+                "headers": [*self.headers, *ignored.header(self.ignored), *headers],
             }
         )
 

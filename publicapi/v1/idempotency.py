@@ -19,17 +19,20 @@ from publicapi.v1.exchange import Exchange
 
 # How an answer is sent, which is not what is asked: the same request may be sent for a stream, and
 # again without one.
-_FORM = ("stream", "stream_options")
+_FORM = {"stream", "stream_options"}
+
+_decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def once(exchange: Exchange, body: bytes) -> Once | None:
-    """How the client calls this request, if it does. Raises InvalidBody for a malformed key."""
+    """How the client calls this request, if it does; its body has been decoded into its struct.
+    Raises InvalidBody for a malformed key."""
     key = exchange.header(b"idempotency-key")
     if key is None:
         return None
     if not KEY.fullmatch(key):
         raise InvalidBody(MALFORMED)
-    return Once(exchange.path, key, hashlib.sha256(_what_is_asked(body)).digest())
+    return Once(exchange.path, key, _fingerprint(body))
 
 
 @contextmanager
@@ -45,12 +48,12 @@ def marked(exchange: Exchange, pump: Pump[Any, Any]) -> Iterator[None]:
                 exchange.headers.append((b"x-should-retry", b"false"))
 
 
-def _what_is_asked(body: bytes) -> bytes:
-    """The body without how the answer is sent, in one order of its fields. As it is where it is no
-    such object: its endpoint refuses it, or does not read what is wrong with it."""
-    try:
-        fields = msgspec.json.decode(body, type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
-        return body
-    asked = {name: value for name, value in fields.items() if name not in _FORM}
-    return msgspec.json.encode(asked, order="deterministic")
+def _fingerprint(body: bytes) -> bytes:
+    """The SHA-256 of the fields of a body that is a JSON object, in one order, each value as it was
+    written. No value is decoded: what is in a field that nobody reads can be of any size."""
+    fields = _decode_fields(body)
+    digest = hashlib.sha256()
+    for name in sorted(fields.keys() - _FORM):
+        digest.update(msgspec.json.encode(name))
+        digest.update(fields[name])
+    return digest.digest()

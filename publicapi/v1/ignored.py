@@ -6,6 +6,7 @@ for nothing (null, an empty list, the default of OpenAI's interface) is not name
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import islice
 
 import msgspec
 
@@ -14,6 +15,8 @@ from common.asgi import Headers
 HEADER = "x-ignored-parameters"
 
 MAX_NAMES = 32
+# Of the fields of a body, and of the parts of its messages: so many are looked at.
+MAX_LOOKED_AT = 1000
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 # Of the header: names, and three dots where there are more.
 PATTERN = f"^{_NAME.pattern}(, {_NAME.pattern}){{0,{MAX_NAMES}}}$"
@@ -32,8 +35,8 @@ def ignored_fields(body: bytes, known: Collection[str], defaults: Defaults) -> s
     none of them. `defaults` are the values of further fields that ask for nothing."""
     return {
         name
-        for name, value in _decode_fields(body).items()
-        if name not in known and not _asks_nothing(value, defaults.get(name, ()))
+        for name, value in islice(_decode_fields(body).items(), MAX_LOOKED_AT)
+        if name not in known and not asks_nothing(value, defaults.get(name, ()))
     }
 
 
@@ -47,8 +50,17 @@ def header(names: Collection[str]) -> Headers:
     return [(HEADER.encode(), ", ".join(shown).encode())]
 
 
-def _asks_nothing(value: msgspec.Raw, defaults: Collection[object]) -> bool:
+def asks_nothing(value: msgspec.Raw, defaults: Collection[object] = ()) -> bool:
+    """Is this the value of a field that was as good as not sent?"""
+    if memoryview(value).nbytes > _LONGEST_DEFAULT:
+        return False
     sent = bytes(value)
-    if sent in _NOTHING:
-        return True
-    return len(sent) <= _LONGEST_DEFAULT and msgspec.json.decode(sent) in defaults
+    return sent in _NOTHING or (bool(defaults) and _decoded(sent) in defaults)
+
+
+def _decoded(sent: bytes) -> object:
+    """The value; None for a number that is too large: whoever skips a field does not read it."""
+    try:
+        return msgspec.json.decode(sent)
+    except msgspec.DecodeError:
+        return None

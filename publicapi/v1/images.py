@@ -8,7 +8,7 @@ from files.selectors.links import signed_url
 from inference.images import ImagePump
 from inference.services import open_images
 from inference.types import ImageAnswer, ImageCall
-from publicapi.v1 import errors, idempotency, ignored, images_schema
+from publicapi.v1 import errors, idempotency, images_schema
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.images_schema import ImageList, ImageTokens, ImageUsage, Picture, echoed
@@ -23,7 +23,7 @@ async def create_images(exchange: Exchange) -> None:
     holder = await KeyAuthentication().authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 256 KB."))
     request = images_schema.parse(body)
-    exchange.headers += ignored.header(request.ignored)
+    exchange.ignored = request.ignored
     pump = await open_images(
         ImageCall(
             account_id=holder.account_id,

@@ -62,6 +62,13 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     }
 
 
+_IGNORED = {
+    "description": "The parameters that were sent and have no effect, sorted; there where there "
+    "are any.",
+    "schema": {"type": "string", "pattern": ignored.PATTERN},
+}
+
+
 def _success(operation: Operation) -> dict[str, Any]:
     content = _json(_ref(operation.answer))
     if operation.events:
@@ -75,27 +82,20 @@ def _success(operation: Operation) -> dict[str, Any]:
             "description": "There, and `true`, where the answer is that of an earlier request.",
             "schema": {"const": "true"},
         }
-        headers[ignored.HEADER] = {
-            "description": "The parameters that were sent and have no effect, sorted; there where "
-            "there are any.",
-            "schema": {"type": "string", "pattern": ignored.PATTERN},
-        }
+        headers[ignored.HEADER] = _IGNORED
     return {"description": operation.summary, "headers": headers, "content": content}
 
 
 def _refusals(operation: Operation) -> dict[str, Any]:
     status = attrgetter("status")
     by_status = groupby(sorted(operation.refusals, key=status), key=status)
-    return {
-        str(status): _refusal(status, list(errors), operation.needs_key)
-        for status, errors in by_status
-    }
+    return {str(status): _refusal(status, list(errors), operation) for status, errors in by_status}
 
 
-def _refusal(status: int, errors: list[type[DomainError]], needs_key: bool) -> dict[str, Any]:
+def _refusal(status: int, errors: list[type[DomainError]], operation: Operation) -> dict[str, Any]:
     """The answer with one status. The rate headers are sure where all its errors come after the key
     is known."""
-    known = needs_key or status in (403, RateLimitExceeded.status)
+    known = operation.needs_key or status in (403, RateLimitExceeded.status)
     headers = _headers(keyed=known and not set(errors) & set(BEFORE_THE_KEY))
     headers["retry-after"] = {
         "description": "Seconds after which a repetition may help.",
@@ -106,6 +106,8 @@ def _refusal(status: int, errors: list[type[DomainError]], needs_key: bool) -> d
         "description": "There, and `false`, where a repetition cannot help.",
         "schema": {"const": "false"},
     }
+    if operation.body:
+        headers[ignored.HEADER] = _IGNORED
     if status == 401:
         headers["www-authenticate"] = {
             "description": "How to authenticate (RFC 6750).",

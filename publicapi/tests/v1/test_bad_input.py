@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from common.local.ports import LOOPBACK
-from publicapi.tests.v1.customer import Customer
+from publicapi.tests.v1.customer import CHAT, EMBEDDING, EMBEDDINGS, IMAGES, Customer
+from publicapi.tests.v1.customer import IMAGE as IMAGE_MODEL
 from publicapi.tests.v1.refusals import refusal
 
 QUESTION = {"role": "user", "content": "How are you?"}
@@ -58,7 +59,9 @@ def raw(fields: str) -> bytes:
         DEEP_OBJECT.encode(),
         b"[" * 20_000,
         b"[" * 4_000_000,
-        raw('"temperature":1e400') + b"}",
+        raw('"temperature":5') + b"}",
+        raw(",".join(f'"{number:x}":1' for number in range(50_001))),
+        raw(",".join(['"\\\\":1'] * 100_001)),
     ],
     ids=lambda body: f"{body[:12]!r}..{len(body)}",
 )
@@ -178,6 +181,25 @@ def test_a_field_that_is_missing_is_named(alice: Customer, missing: str) -> None
 
 def test_a_number_too_long_to_be_read_is_refused(alice: Customer) -> None:
     refusal(alice.post(content=raw(f'"max_tokens":{"9" * 5000}')), 400, "invalid_body")
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "[1e999]", "9" * 5000])
+@pytest.mark.parametrize("field", ["temperature", "made_up", "output_compression"])
+@pytest.mark.parametrize("path", [CHAT, EMBEDDINGS, IMAGES])
+def test_a_number_that_nobody_reads_may_be_of_any_size(
+    alice: Customer, path: str, field: str, number: str
+) -> None:
+    body = {
+        CHAT: alice.body(),
+        EMBEDDINGS: {"model": EMBEDDING, "input": alice.prompt()},
+        IMAGES: {"model": IMAGE_MODEL, "prompt": alice.prompt("A red boat.")},
+    }[path]
+    content = json.dumps({**body, field: "HERE"}).replace('"HERE"', number).encode()
+    for _ in range(2):
+        response = alice.post(path, content=content, headers={"Idempotency-Key": "once"})
+        assert response.status_code == 200, response.text
+        assert response.headers["x-ignored-parameters"] == field
+    assert len(alice.charges()) == 1
 
 
 def test_the_last_of_two_equal_names_counts(alice: Customer) -> None:

@@ -2,8 +2,10 @@
 
 import json
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import NoReturn
 from uuid import uuid4
 
 import httpx
@@ -23,6 +25,8 @@ from publicapi.tests.v1.customer import (
     Customer,
 )
 from publicapi.tests.v1.refusals import refusal
+from publicapi.v1.exchange import Exchange
+from publicapi.v1.idempotency import once
 from tests.chaos.calls import wait_for
 from tests.personas import new_key
 
@@ -95,6 +99,23 @@ def test_the_order_of_the_fields_is_no_other_request(alice: Customer, named: Sen
 def test_a_field_that_is_ignored_makes_another_request(alice: Customer, named: Sent) -> None:
     alice.post(json=alice.body(temperature=0), headers=named)
     refusal(alice.post(json=alice.body(temperature=1), headers=named), 422, "idempotency_mismatch")
+
+
+@pytest.mark.parametrize(
+    "ignored", [b"[" + b"[]," * 1_000_000 + b"0]", b"[" + b"{}," * 1_000_000 + b"0]"], ids=len
+)
+async def test_what_is_ignored_is_not_decoded_for_the_name(ignored: bytes) -> None:
+    headers = [(b"idempotency-key", b"order")]
+    exchange = Exchange(
+        {"method": "POST", "path": CHAT, "headers": headers, "query_string": b""}, never, never
+    )
+    body = b'{"model":"m","ignored":' + ignored + b"}"
+    tracemalloc.start()
+    try:
+        assert once(exchange, body) is not None
+        assert tracemalloc.get_traced_memory()[1] < len(body) / 10
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_stream_that_broke_off_is_an_error_that_stays_where_it_is_asked_for_as_a_whole(
@@ -302,6 +323,10 @@ def test_a_key_of_255_characters_is_taken(alice: Customer) -> None:
     alice.post(json=body, headers=named)
 
     assert alice.post(json=body, headers=named).headers["idempotency-replayed"] == "true"
+
+
+async def never(*_: object) -> NoReturn:
+    raise AssertionError("nothing is read or sent")
 
 
 def _chunks(response: httpx.Response) -> Iterator[dict[str, object]]:

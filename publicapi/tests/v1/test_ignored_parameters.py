@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from publicapi.tests.v1.customer import EMBEDDING, EMBEDDINGS, Customer
+from publicapi.tests.v1.customer import CHAT, EMBEDDING, EMBEDDINGS, IMAGES, Customer
 
 HEADER = "x-ignored-parameters"
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
@@ -95,6 +95,42 @@ def test_not_more_than_32_are_told(alice: Customer) -> None:
     assert told is not None
     names = told.split(", ")
     assert names == [f"field_{number:03}" for number in range(32)] + ["..."]
+
+
+def test_not_more_than_a_thousand_fields_are_looked_at(alice: Customer) -> None:
+    fields: dict[str, Any] = {f"field_{number:05}": 1 for number in reversed(range(40_000))}
+    told = named(alice.chat(**fields))
+    # Two of the thousand are the model and the messages.
+    assert told is not None
+    assert told.split(", ")[0] == "field_39002"
+
+
+def test_not_more_than_a_thousand_parts_are_looked_at(alice: Customer) -> None:
+    text = {"type": "text", "text": alice.prompt(tokens=2)}
+    content = [text, *[{"type": f"{number:05}"} for number in reversed(range(20_000))]]
+    told = named(alice.chat(messages=[{"role": "user", "content": content}]))
+    assert told is not None
+    assert told.split(", ")[0] == "messages.19001"
+
+
+def test_fields_of_messages_are_named(alice: Customer) -> None:
+    """As in what agents send of their past turns."""
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    turns = [
+        {"role": "user", "content": alice.prompt(tokens=2), "name": "alice"},
+        {"role": "assistant", "content": None, "tool_calls": [call], "audio": None},
+        {"role": "assistant", "function_call": {}, "tool_calls": [], "refusal": "No."},
+    ]
+    expected = "messages.name, messages.refusal, messages.tool_calls"
+    assert named(alice.chat(messages=turns)) == expected
+
+
+@pytest.mark.parametrize("path", [CHAT, EMBEDDINGS, IMAGES])
+def test_where_there_is_no_such_model_too(alice: Customer, path: str) -> None:
+    content = {CHAT: "messages", EMBEDDINGS: "input", IMAGES: "prompt"}[path]
+    sent = alice.body()["messages"] if path == CHAT else "A boat."
+    response = alice.post(path, json={"model": "gpt-9", content: sent, "made_up": 1})
+    assert (response.status_code, response.headers[HEADER]) == (404, "made_up")
 
 
 def test_on_refusals_too(alice: Customer) -> None:
