@@ -40,8 +40,11 @@ validate_address = AddressValidator()
 
 def mailbox_of(address: str) -> str:
     """The mailbox in which mail to `address` ends: in lower case, without what follows a plus, and
-    at Google without dots. Of an address that has nothing before the plus, itself."""
-    local_part, _, domain = address.strip().lower().rpartition("@")
+    at Google without dots. Where nothing would be left of the name, and where there is no "@", it
+    is the address itself; it is never longer than the address in lower case."""
+    local_part, at, domain = address.strip().lower().rpartition("@")
+    if not at:
+        return domain
     mailbox = local_part.partition("+")[0]
     if domain in _OF_GOOGLE:
         domain, mailbox = "gmail.com", mailbox.replace(".", "")

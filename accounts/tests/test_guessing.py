@@ -102,6 +102,10 @@ def test_an_address_that_nobody_has_is_refused_alike(alice: Persona) -> None:
     assert told(ALICE) == told("nobody@example.com")
 
 
+def test_the_longest_text_that_is_no_address_is_refused_alike(db: None) -> None:
+    assert wrong(ELSEWHERE, 6, "x" * 254) == [401] * 5 + [429]
+
+
 @pytest.mark.parametrize("email", [" ALICE@example.com ", "Alice@Example.COM"])
 def test_an_address_is_counted_however_it_is_written(alice: Persona, email: str) -> None:
     wrong(ELSEWHERE, 5, email)
