@@ -72,6 +72,13 @@ class TooManySignUps(TooManyRequests):
     message = "Too many accounts were made from here, or with this mailbox. Try again later."
 
 
+class TooManyEmails(TooManyRequests):
+    """A network has requested too many mails; the addresses do not matter."""
+
+    code = "too_many_emails"
+    message = "Too many mails were requested from your network. Try again later, or from another."
+
+
 class InvalidEmailedToken(ValidationFailed):
     """One text for every cause here too."""
 

@@ -6,12 +6,14 @@ from datetime import timedelta
 import structlog
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
+from django.db import Error as DatabaseError
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import emailed_tokens, messages
 from accounts.addresses import mailbox_of
+from accounts.errors import TooManyEmails
 from accounts.models import EmailedToken, OutgoingEmail, User
 from common.ids import uuid7
 from common.locks import hold
@@ -19,8 +21,9 @@ from common.redaction import redact
 
 log = structlog.get_logger(__name__)
 
-# Mails of one kind to one mailbox in an hour; more are dropped. Those that tell what happened are
-# counted by address, so that nobody who has another address of the mailbox can keep them back.
+# Mails of one kind to one address in an hour; more are dropped. Of those that carry a link, one
+# mailbox gets no more either, except the first in an hour to each address that has an account: a
+# stranger's requests for other addresses of the mailbox must not keep back the owner's mail.
 MAX_PER_HOUR = 3
 # Mails that wait to be sent, to anybody. Only a flood, or a worker that is down, gets there.
 MAX_WAITING = 10_000
@@ -33,6 +36,8 @@ FIRST_RETRY = timedelta(minutes=1)
 # One run of the sender takes no longer than this and one mail.
 RUN_SECONDS = 20.0
 KEPT = timedelta(days=1)
+# Seconds after which a network that has asked for too many mails may try again.
+_NETWORK_AGAIN = 3_600
 
 Outcome = OutgoingEmail.Outcome
 
@@ -44,25 +49,25 @@ _PURPOSES = {
 
 def request_email(*, kind: OutgoingEmail.Kind, address: str, network: str = "") -> None:
     """Have a mail sent, within the caller's transaction; `network` is that of a stranger who asks.
-    The work is the same for addresses that are known here and others; what is too much is dropped.
+    The work is the same for addresses that are known here and others; what is too much for the
+    address is dropped. Raises TooManyEmails where the network has asked for too many.
     """
-    mailbox = mailbox_of(address)
-    # Requests of one mailbox, or network, queue up: none can pass the limit beside another.
-    hold("accounts.request_email", mailbox)
-    hour_ago = timezone.now() - timedelta(hours=1)
-    recent = OutgoingEmail.objects.filter(created_at__gt=hour_ago)
-    alike = Q(mailbox=mailbox) if kind in _PURPOSES else Q(address=address)
-    if recent.filter(alike, kind=kind).count() >= MAX_PER_HOUR:
+    # Requests for one address, or of one network, queue up: none can pass the limit beside another.
+    hold("accounts.request_email", address)
+    recent = _recent()
+    if recent.filter(address=address, kind=kind).count() >= MAX_PER_HOUR:
         return
     if network:
         hold("accounts.request_email", network)
         if recent.filter(network=network).count() >= settings.MAX_EMAILS_PER_NETWORK:
-            return
+            raise TooManyEmails(retry_after=_NETWORK_AGAIN)
     waiting = OutgoingEmail.objects.filter(ended_at=None)
     if waiting[:MAX_WAITING].count() >= MAX_WAITING:
         log.error("email.outbox_full", kind=kind)
         return
-    OutgoingEmail.objects.create(kind=kind, address=address, mailbox=mailbox, network=network)
+    OutgoingEmail.objects.create(
+        kind=kind, address=address, mailbox=mailbox_of(address), network=network
+    )
 
 
 def send_again(*, email: OutgoingEmail) -> bool:
@@ -100,16 +105,20 @@ def _send_next() -> bool:
         email = _take_due()
         if email is None:
             return False
-        message = _compose(email)
         email.attempts += 1
         email.due_at = timezone.now() + FIRST_RETRY * 4 ** (email.attempts - 1)
         email.save(update_fields=["attempts", "due_at"])
-    if message is None:
-        _end(email, Outcome.DROPPED)
-    elif error := _send(email, message):
+    try:
+        message = _compose(email)
+        if message is not None:
+            message.send()
+    except (OSError, DatabaseError) as error:  # smtplib's own errors are OSErrors, too
         _note_failure(email, error)
+    except Exception as error:  # nothing that one mail raises may keep back those behind it
+        log.exception("email.broken", id=str(email.pk), kind=email.kind)
+        _give_up(email, error)
     else:
-        _end(email, Outcome.SENT)
+        _end(email, Outcome.DROPPED if message is None else Outcome.SENT)
     return True
 
 
@@ -131,6 +140,8 @@ def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
         return messages.without_token(kind, email.address)
     if kind == OutgoingEmail.Kind.VERIFY_EMAIL and user.is_of_its_address:
         return None
+    if _mailbox_is_full(email):
+        return None
     token = emailed_tokens.generate()
     EmailedToken.objects.create(
         user=user,
@@ -142,30 +153,45 @@ def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
     return messages.with_token(kind, user.email, purpose, token)
 
 
-def _send(email: OutgoingEmail, message: EmailMultiAlternatives) -> Exception | None:
-    """What went wrong, or None. Nothing that one mail raises may keep back those behind it."""
-    try:
-        message.send()
-    except OSError as error:  # smtplib's own errors are OSErrors, too
-        return error
-    except Exception as error:
-        log.exception("email.not_composed", id=str(email.pk), kind=email.kind)
-        return error
-    return None
+def _recent() -> QuerySet[OutgoingEmail]:
+    """Mails that were requested within the hour."""
+    return OutgoingEmail.objects.filter(created_at__gt=timezone.now() - timedelta(hours=1))
+
+
+def _mailbox_is_full(email: OutgoingEmail) -> bool:
+    """Has the mailbox got its mails of this kind within the hour, and the address one of them?"""
+    others = _recent().filter(mailbox=email.mailbox, kind=email.kind).exclude(pk=email.pk)
+    # Those that went out, and those that are tried again.
+    attempted = others.filter(attempts__gt=0, outcome__in=["", Outcome.SENT])
+    addresses = attempted.values_list("address", flat=True)
+    return len(addresses) >= MAX_PER_HOUR and email.address in addresses
 
 
 def _note_failure(email: OutgoingEmail, error: Exception) -> None:
-    """Give the mail up where there is no point in another attempt."""
-    email.error = redact(str(error))[:MAX_ERROR]
-    failure = log.bind(id=str(email.pk), kind=email.kind, error=email.error)
-    if isinstance(error, OSError) and email.attempts < MAX_ATTEMPTS:
-        failure.warning("email.not_sent", attempt=email.attempts)
-        email.save(update_fields=["error"])
-    else:
-        failure.error("email.given_up")
-        _end(email, Outcome.FAILED)
+    """Have the mail sent later, unless that was its last attempt."""
+    if email.attempts >= MAX_ATTEMPTS:
+        _give_up(email, error)
+        return
+    email.error = _text_of(error)
+    email.save(update_fields=["error"])
+    log.warning(
+        "email.not_sent",
+        id=str(email.pk),
+        kind=email.kind,
+        error=email.error,
+        attempt=email.attempts,
+    )
 
 
-def _end(email: OutgoingEmail, outcome: OutgoingEmail.Outcome) -> None:
-    email.ended_at, email.outcome = timezone.now(), outcome
+def _give_up(email: OutgoingEmail, error: Exception) -> None:
+    _end(email, Outcome.FAILED, error=_text_of(error))
+    log.error("email.given_up", id=str(email.pk), kind=email.kind, error=email.error)
+
+
+def _text_of(error: Exception) -> str:
+    return redact(str(error))[:MAX_ERROR]
+
+
+def _end(email: OutgoingEmail, outcome: OutgoingEmail.Outcome, *, error: str = "") -> None:
+    email.ended_at, email.outcome, email.error = timezone.now(), outcome, error
     email.save(update_fields=["ended_at", "outcome", "error"])

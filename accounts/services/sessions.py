@@ -58,7 +58,7 @@ def sign_up(
     user.set_password(password)
     try:
         with transaction.atomic():
-            _refuse_too_many(mailbox_of(email), user.signup_network)
+            _refuse_too_many(email, user.signup_network)
             user.save()
             request_verification(user=user)
             known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
@@ -69,12 +69,17 @@ def sign_up(
         raise
 
 
-def _refuse_too_many(mailbox: str, network: str) -> None:
+def _refuse_too_many(email: str, network: str) -> None:
     """Raises TooManySignUps where a mailbox, or a network, has made many accounts within a day."""
+    mailbox = mailbox_of(email)
     recent = User.objects.filter(created_at__gt=timezone.now() - timedelta(days=1))
     # Sign-ups alike queue up here, so that none can pass the limit beside another.
     hold("accounts.sign_up", mailbox)
-    if recent.filter(mailbox=mailbox).count() >= MAX_SIGN_UPS_PER_MAILBOX:
+    made = recent.filter(mailbox=mailbox)
+    if email == mailbox:
+        # A stranger can make accounts, but not verify them, and so not keep the owner from this.
+        made = made.filter(email_verified=True)
+    if made.count() >= MAX_SIGN_UPS_PER_MAILBOX:
         raise TooManySignUps(retry_after=_SIGN_UP_AGAIN)
     if not network:
         return

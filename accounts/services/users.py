@@ -139,7 +139,9 @@ def close_every_way_in(*, user: User) -> None:
     ApiKey.objects.owned_by(user).active().update(revoked_at=now)
     EmailedToken.objects.filter(user=user).delete()
     waiting = OutgoingEmail.objects.filter(address=user.email, ended_at=None)
-    waiting.exclude(kind=OutgoingEmail.Kind.PASSWORD_CHANGED).update(ended_at=now)
+    waiting.exclude(kind=OutgoingEmail.Kind.PASSWORD_CHANGED).update(
+        ended_at=now, outcome=OutgoingEmail.Outcome.DROPPED
+    )
 
 
 def lock_user(user: User) -> User:
@@ -149,9 +151,10 @@ def lock_user(user: User) -> User:
 
 def _free_address(user: User) -> None:
     """Leave the address to its owner, whom a closed account of a stranger would shut out for good.
-    Nobody can sign up beforehand with the one that takes its place."""
+    Nobody can sign up beforehand with the one that takes its place. The mailbox stays, so that the
+    account still counts as one of the mailbox."""
     user.email = f"closed-{uuid.uuid4()}@invalid.example"
-    user.save(update_fields=["email"])
+    User.objects.filter(pk=user.pk).update(email=user.email)
 
 
 def _set_status(user: User, status: User.Status) -> None:

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.errors import AccountDeactivated, InvalidToken
-from accounts.models import ApiKey, EmailedToken, User, UserSession
+from accounts.models import ApiKey, EmailedToken, OutgoingEmail, User, UserSession
 from accounts.services import passwords, users, verification
 from accounts.tests.mailbox import delivered, mailed_token
 from common.money import NUSD_PER_USD
@@ -91,6 +91,7 @@ def test_mails_that_wait_are_not_sent_and_their_tokens_are_void(alice: Persona) 
     passwords.request_reset(email="alice@example.com")
     alice.client.delete(URL)
     assert len(delivered()) == sent
+    assert OutgoingEmail.objects.latest("created_at").outcome == "dropped"
     assert not EmailedToken.objects.filter(user=alice.user).exists()
     users.reactivate(user=alice.user)
     assert len(delivered()) == sent

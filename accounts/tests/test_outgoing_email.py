@@ -160,6 +160,7 @@ def test_a_server_that_is_away_gets_the_mail_later(
     let_time_pass(alice)
     tasks.send_emails()
     assert len(server.received) == 1
+    assert (rows(alice).get().outcome, rows(alice).get().error) == ("sent", "")
     tasks.send_emails()
     assert len(server.received) == 1
 
@@ -235,6 +236,16 @@ def test_a_mail_that_cannot_be_written_is_given_up_and_the_others_go_out(
     assert OutgoingEmail.objects.get(address=poison).ended_at is not None
     [record] = [record for record in caplog.records if "email.given_up" in record.getMessage()]
     assert record.levelname == "ERROR"
+
+
+def test_a_mail_of_a_kind_that_is_not_known_is_given_up_and_the_others_go_out(
+    server: MailServer, alone: None, alice: Persona, bob: Persona
+) -> None:
+    """Of a later release, which was rolled back."""
+    rows(alice).update(kind="from_a_later_release", due_at=timezone.now() - timedelta(hours=1))
+    tasks.send_emails()
+    assert [message["To"] for message in server.received] == ["bob@example.com"]
+    assert rows(alice).get().outcome == "failed"
 
 
 def test_a_full_outbox_takes_no_more(alone: None, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,7 +6,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.errors import TooManyAttempts
+from accounts.errors import TooManyAttempts, TooManyEmails
 from accounts.selectors.emailed_tokens import is_reset_token
 from accounts.serializers.emails import AcceptedSerializer
 from accounts.serializers.passwords import (
@@ -33,7 +33,10 @@ class ForgottenPasswordViewSet(ViewSet):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(request=ForgotPasswordSerializer, responses={202: AcceptedSerializer})
+    @extend_schema(
+        request=ForgotPasswordSerializer,
+        responses={202: AcceptedSerializer, **refusals(TooManyEmails)},
+    )
     def forgot(self, request: Request) -> Response:
         """Have a mail sent by which the password can be reset.
 
