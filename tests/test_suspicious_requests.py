@@ -1,6 +1,7 @@
 """What Django calls suspicious, sent to every route: a 4xx in the right envelope, no traceback."""
 
 import re
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,10 +12,11 @@ from django.urls import URLResolver, get_resolver
 from pytest_django import Settings
 
 from common.ids import uuid7
+from common.local.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.operators import new_operator
 from tests.personas import authorization, new_user
-from tests.service import running_web
+from tests.service import Web, running_web
 
 # One more than DATA_UPLOAD_MAX_NUMBER_FIELDS.
 FIELDS = "&".join(f"f{number}=1" for number in range(1001))
@@ -114,6 +116,19 @@ def test_the_admin_refuses_too_many_fields_in_its_own_way(db: None) -> None:
     for response in (client.get(f"/admin/login/?{FIELDS}"), many_parts):
         assert response.status_code == 400
         assert response["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.usefixtures("committed")
+@pytest.mark.parametrize("body", [b"", b"1"], ids=["no body", "a body"])
+@pytest.mark.parametrize("line", ["GET *", "POST *", "OPTIONS *", "CONNECT x:1"])
+def test_a_target_that_is_no_path_is_answered_as_any_other(
+    web: Web, line: str, body: bytes
+) -> None:
+    head = f"{line} HTTP/1.1\r\nHost: {LOOPBACK}\r\nConnection: close\r\n"
+    with socket.create_connection((LOOPBACK, web.port), timeout=10) as connection:
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        answer = connection.makefile("rb").read().decode()
+    assert answer.startswith("HTTP/1.1 4"), answer
 
 
 @pytest.mark.usefixtures("committed")

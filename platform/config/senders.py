@@ -1,6 +1,6 @@
 """Who sends the body of a request to Django: asked of the head alone, before anything is read."""
 
-from django.urls import resolve
+from django.urls import Resolver404, resolve
 from rest_framework.permissions import AllowAny
 
 from accounts.authentication import read_claims
@@ -40,5 +40,8 @@ def sender_of_file(scope: Scope) -> Sender:
 
 def _needs_token(path: str) -> bool:
     """Does the view of REST framework at this path have only signed-in users?"""
-    view = getattr(resolve(path).func, "cls", None)
+    try:
+        view = getattr(resolve(path).func, "cls", None)
+    except Resolver404:  # such as the target `*`: Django answers 404 itself
+        return False
     return any(not issubclass(each, AllowAny) for each in getattr(view, "permission_classes", ()))
