@@ -1,67 +1,99 @@
 """A queue in which nobody gets ahead by asking more often."""
 
 import asyncio
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, OrderedDict
+from heapq import heapify, heappop, heappush
+from itertools import count
 
 # How long a turn counts: for so long and up to twice that.
 COUNTED_SECONDS = 30.0
 
-
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    name: str
-    turn: asyncio.Future[None]
+_Turn = asyncio.Future[None]
 
 
 class FairQueue:
-    """So many turns at a time. The next one is of the name that has had the fewest of late; among
-    equals, of who came first."""
+    """So many turns at a time. The next turn goes to the name with the fewest recent turns; ties go
+    to the earliest. A turn costs O(log n) of the names that wait."""
 
     def __init__(self, turns: int) -> None:
         self._free = turns
-        self._waiting: list[_Waiting] = []
+        # How many wait, in all.
+        self.length = 0
+        self._arrivals = count()
+        # Who waits of each name, by the number of the arrival.
+        self._lines: dict[str, OrderedDict[int, _Turn]] = {}
+        # For each line: its name's recent turns, the arrival of its first, its name. The first may
+        # have left since: then the entry comes too early, and is replaced when it does.
+        self._heap: list[tuple[int, int, str]] = []
         self._now: Counter[str] = Counter()
         self._before: Counter[str] = Counter()
         self._counted_since = 0.0
 
     def waiting(self, name: str) -> int:
         """How many of that name wait."""
-        return sum(each.name == name and not each.turn.done() for each in self._waiting)
+        return len(self._lines.get(name, ()))
 
     async def take(self, name: str) -> None:
         """Wait for a turn, which `give_back` ends."""
+        self._forget_old_turns()
         if self._free:
             self._free -= 1
-            self._count(name)
+            self._now[name] += 1
             return
-        waiting = _Waiting(name, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
+        arrival, turn = next(self._arrivals), asyncio.get_running_loop().create_future()
+        if name not in self._lines:
+            self._lines[name] = OrderedDict()
+            heappush(self._heap, (self._had(name), arrival, name))
+        self._lines[name][arrival] = turn
+        self.length += 1
         try:
-            await waiting.turn
+            await turn
         except asyncio.CancelledError:
-            if not waiting.turn.cancelled():  # it was given at the same moment
+            if turn.cancelled():
+                self._leave(name, arrival)
+            else:  # it was given at the same moment
                 self.give_back()
             raise
 
     def give_back(self) -> None:
         """End a turn: the next begins."""
-        self._waiting = [each for each in self._waiting if not each.turn.done()]
-        if not self._waiting:
+        self._forget_old_turns()
+        if turn := self._next():
+            turn.set_result(None)
+        else:
             self._free += 1
-            return
-        following = min(self._waiting, key=self._had)
-        self._waiting.remove(following)
-        self._count(following.name)
-        following.turn.set_result(None)
 
-    def _had(self, waiting: _Waiting) -> int:
-        return self._now[waiting.name] + self._before[waiting.name]
+    def _next(self) -> _Turn | None:
+        while self._heap:
+            _, arrival, name = heappop(self._heap)
+            turn = self._leave(name, arrival)
+            is_waiting = turn is not None and not turn.cancelled()
+            if is_waiting:
+                self._now[name] += 1
+            if line := self._lines[name]:
+                heappush(self._heap, (self._had(name), next(iter(line)), name))
+            else:
+                del self._lines[name]
+            if is_waiting:
+                return turn
+        return None
 
-    def _count(self, name: str) -> None:
+    def _leave(self, name: str, arrival: int) -> _Turn | None:
+        """Take one out of its line, where it is. An empty line stays until `_next` finds it."""
+        turn = self._lines[name].pop(arrival, None) if name in self._lines else None
+        self.length -= turn is not None
+        return turn
+
+    def _had(self, name: str) -> int:
+        return self._now[name] + self._before[name]
+
+    def _forget_old_turns(self) -> None:
         now = asyncio.get_running_loop().time()
-        if now - self._counted_since > COUNTED_SECONDS:
-            is_older = now - self._counted_since > 2 * COUNTED_SECONDS
-            self._before = Counter() if is_older else self._now
-            self._now, self._counted_since = Counter(), now
-        self._now[name] += 1
+        if now - self._counted_since <= COUNTED_SECONDS:
+            return
+        is_older = now - self._counted_since > 2 * COUNTED_SECONDS
+        self._before = Counter() if is_older else self._now
+        self._now, self._counted_since = Counter(), now
+        self._lines = {name: line for name, line in self._lines.items() if line}
+        self._heap = [(self._had(n), next(iter(line)), n) for n, line in self._lines.items()]
+        heapify(self._heap)

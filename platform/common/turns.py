@@ -14,7 +14,9 @@ from common.fairqueue import FairQueue
 
 # Seconds. Who has waited so long goes on all the same, and learns from the database how it stands.
 PATIENCE = 20.0
-# Of one address, that wait to have a password hashed.
+# How many requests wait: in all, of one address, and of one address to have a password hashed.
+MAX_WAITING = 2_000
+MAX_WAITING_OF_ADDRESS = 500
 MAX_SIGN_INS_WAITING = 20
 RETRY_SECONDS = 5
 
@@ -24,8 +26,11 @@ class Turns:
     and, for each, in the order in which they came.
 
     A turn begins when all of the request has come, and ends when the response begins: nobody takes
-    one by sending or reading slowly.
+    one by sending or reading slowly. Where too many wait already, reading the request raises
+    TooManyRequests (of the same address) or ServiceUnavailable (in all).
     """
+
+    max_of_address = MAX_WAITING_OF_ADDRESS
 
     def __init__(self, application: Application, *, turns: int, patience: float = PATIENCE) -> None:
         self._application = application
@@ -60,6 +65,10 @@ class Turns:
 
     async def _take(self, client: str) -> bool:
         """Is it this request's turn? Otherwise it goes on without one."""
+        if self.queue.waiting(client) >= self.max_of_address:
+            raise TooManyRequests(retry_after=RETRY_SECONDS)
+        if self.queue.length >= MAX_WAITING:
+            raise ServiceUnavailable(retry_after=RETRY_SECONDS)
         try:
             async with asyncio.timeout(self._patience):
                 await self.queue.take(client)
@@ -69,13 +78,13 @@ class Turns:
 
 
 class SignInTurns(Turns):
-    """The same for passwords to hash, but who has waited for too long is refused, and whose address
-    has too many waiting: ServiceUnavailable and TooManyRequests, raised while the request is read.
+    """The same for passwords to hash, with fewer of one address. A request that has waited for
+    `patience` is refused with ServiceUnavailable: there is nothing that it could go on without.
     """
 
+    max_of_address = MAX_SIGN_INS_WAITING
+
     async def _take(self, client: str) -> bool:
-        if self.queue.waiting(client) >= MAX_SIGN_INS_WAITING:
-            raise TooManyRequests(retry_after=RETRY_SECONDS)
         if not await super()._take(client):
             raise ServiceUnavailable(
                 "Too many people sign in just now. Try again in a moment.",

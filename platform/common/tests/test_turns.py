@@ -7,7 +7,13 @@ import pytest
 
 from common.asgi import Message, Receive, Scope, Send
 from common.errors import ServiceUnavailable, TooManyRequests
-from common.turns import MAX_SIGN_INS_WAITING, SignInTurns, Turns
+from common.turns import (
+    MAX_SIGN_INS_WAITING,
+    MAX_WAITING,
+    MAX_WAITING_OF_ADDRESS,
+    SignInTurns,
+    Turns,
+)
 
 WHOLE: Message = {"type": "http.request", "body": b"", "more_body": False}
 PART: Message = {"type": "http.request", "body": b"a", "more_body": True}
@@ -168,6 +174,30 @@ async def test_many_addresses_do_not_keep_a_new_one_waiting(queue: Queue) -> Non
     queue.work.answers[queue.work.begun[-1]].set()
     await settle()
     assert queue.work.begun[-1] == "honest"
+
+
+async def test_one_address_has_so_many_requests_waiting_and_no_more(queue: Queue) -> None:
+    for number in range(2 + MAX_WAITING_OF_ADDRESS):
+        await queue.ask(str(number))
+    await queue.ask("refused")
+    with pytest.raises(TooManyRequests) as refusal:
+        await queue.tasks["refused"]
+    assert refusal.value.retry_after
+    await queue.ask("other", client="192.0.2.3")
+    assert not queue.tasks["other"].done()
+
+
+async def test_so_many_requests_wait_in_all_and_no_more(queue: Queue) -> None:
+    for number in range(2 + MAX_WAITING):
+        await queue.ask(str(number), client=f"2001:db8:{number:x}::1")
+    await queue.ask("refused", client="192.0.2.3")
+    with pytest.raises(ServiceUnavailable) as refusal:
+        await queue.tasks["refused"]
+    assert refusal.value.retry_after
+    queue.work.answers["0"].set()
+    await settle()
+    await queue.ask("next", client="192.0.2.3")
+    assert not queue.tasks["next"].done()
 
 
 async def test_who_waits_too_long_to_sign_in_is_told_to_come_again() -> None:
