@@ -12,7 +12,7 @@ from conversations.models import Conversation
 from council.models import Card, Session
 from council.services import conversation, merges, sessions
 from council.tests import hand
-from council.tests.desk import CARDS, QUESTION, Desk, new_desk
+from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
 from council.types import MergeMode
 from events.tests.streams import told
 from inference.errors import UpstreamFailed
@@ -76,6 +76,26 @@ def test_it_goes_on_from_the_version_that_is_shown(alice: Desk) -> None:
     assert said(go_on(alice, card).json())[1] == ("assistant", "Very deep.", BALANCE_ONLY)
     sessions.restore(user=alice.user, card_id=card.pk, number=1)
     assert said(go_on(alice, card).json())[1] == ("assistant", "Deep.", IN_PLAN)
+
+
+def test_a_title_that_its_user_gave_stays_whatever_is_deleted(alice: Desk) -> None:
+    session, [card] = alice.council("Deep.")
+    path = f"{SESSIONS}/{session.pk}"
+    assert alice.client.patch(path, {"title": "Budget"}, format="json").status_code == 200
+    named = go_on(alice, card).json()
+    alice.client.patch(path, {"title": ""}, format="json")
+    unnamed = go_on(alice, card).json()
+
+    for made in (named, unnamed):
+        for message in reversed(made["messages"]):
+            gone = alice.client.delete(f"{CONVERSATIONS}/{made['id']}/messages/{message['id']}")
+            assert gone.status_code == 204
+
+    titles = [
+        alice.get(f"{CONVERSATIONS}/{made['id']}").json()["title"] for made in (named, unnamed)
+    ]
+    assert (named["title"], unnamed["title"]) == ("Budget", "How deep is the sea?")
+    assert titles == ["Budget", ""]
 
 
 def test_what_was_said_to_the_card_since_is_there(alice: Desk) -> None:

@@ -9,10 +9,13 @@ from accounts.models import User
 from conversations import user_events
 from conversations.errors import ConversationFull
 from conversations.models import Conversation, Message
+from conversations.selectors.beginnings import beginning
 from conversations.selectors.conversations import get_conversation
 from conversations.services.conversations import check_room
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
 from events.services import tell_user
+
+_Source = Conversation.TitleSource
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -29,8 +32,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
 def continue_with(
     *, user: User, title: str, model: str, system: str, said: Sequence[Exchange]
 ) -> Conversation:
-    """Begin a conversation in which this was said; `model` answers what comes next. Nothing is
-    called, and nothing is billed.
+    """Begin a conversation in which this was said; `model` answers what comes next. Without a title
+    of the user's own it is called after its first message. Nothing is called, and nothing is
+    billed.
 
     Raises ConversationFull, TooManyConversations, TooManyNewConversations.
     """
@@ -40,7 +44,8 @@ def continue_with(
     check_room(user)
     conversation = Conversation.objects.create(
         account=user,
-        title=title,
+        title=title or beginning(said[0].question, ()),
+        title_source=_Source.USER if title else _Source.FIRST_MESSAGE,
         model=model,
         system=system,
         messages_count=2 * len(said),

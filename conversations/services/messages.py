@@ -28,7 +28,8 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     stopped, and billed for what it has produced; files that no other message has are purged.
 
     Where the branch that is shown loses its end, the newest message of what is left of it is shown.
-    A title that was made of the first message is made anew. What was shared stays shared.
+    A title that was made of the first message is made of the one that is the first now. What was
+    shared stays shared.
 
     Raises NotFound.
     """
@@ -42,7 +43,8 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     }
     if conversation.leaf_id in gone:
         changes["leaf"] = newest_after(conversation, message.parent_id)
-    if conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE:
+    is_untitled = conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE
+    if is_untitled and message.parent_id is None:
         changes["title"] = beginning_of(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
     shown = get_conversation(user, conversation_id)

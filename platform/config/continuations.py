@@ -19,6 +19,7 @@ from billing.services import named
 from billing.types import Once
 from common.idempotency import IDEMPOTENCY_KEY
 from common.openapi import refusals
+from common.titles import first_line
 from common.viewsets import ViewSet
 from conversations.errors import ConversationFull, TooManyConversations, TooManyNewConversations
 from conversations.selectors.conversations import get_detail
@@ -28,6 +29,7 @@ from council.errors import NothingToAnswer
 from council.models import Card
 from council.selectors.cards import current_of, get_card, has_answer
 from council.selectors.threads import exchanges_of
+from council.types import MAX_TITLE
 
 
 class ContinuationViewSet(ViewSet):
@@ -90,9 +92,10 @@ def _begin(user: User, card: Card) -> UUID:
         )
         for question, version in exchanges_of(card)
     ]
+    is_named = session.title != first_line(session.prompt, MAX_TITLE)
     conversation = continue_with(
         user=user,
-        title=session.title,
+        title=session.title if is_named else "",
         model=current_of(card).generation.model,
         system=session.system,
         said=said,
