@@ -127,6 +127,8 @@ def test_a_double_click_begins_one(alice: Desk) -> None:
     answers = [go_on(alice, card, "one") for _ in range(2)]
     assert [answer.status_code for answer in answers] == [201, 201]
     assert answers[0].json() == answers[1].json()
+    replays = [answer.headers.get("Idempotency-Replayed") for answer in answers]
+    assert replays == [None, "true"]
     assert go_on(alice, other, "one").status_code == 201  # a name is of its address
     assert Conversation.objects.filter(account=alice.user).count() == 2
 
@@ -163,4 +165,6 @@ def test_one_that_was_begun_and_deleted_since_is_404(alice: Desk) -> None:
     _, [card] = alice.council("Deep.")
     made = go_on(alice, card, "one").json()
     alice.client.delete(f"{CONVERSATIONS}/{made['id']}")
-    assert go_on(alice, card, "one").status_code == 404
+    answer = go_on(alice, card, "one")
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == "What this request began has been deleted."

@@ -14,9 +14,10 @@ from rest_framework.response import Response
 from accounts.models import User
 from accounts.types import AuthenticatedRequest
 from billing.errors import IdempotencyMismatch
-from billing.idempotency import once
+from billing.idempotency import once, replayed
 from billing.services import named
 from billing.types import Once
+from common.errors import NotFound
 from common.idempotency import IDEMPOTENCY_KEY
 from common.openapi import refusals
 from common.titles import first_line
@@ -56,29 +57,36 @@ class ContinuationViewSet(ViewSet):
         to the card since; the card's model answers what comes next. No model is called, and nothing
         is billed.
         """
-        conversation_id = continue_card(
+        conversation_id, is_replayed = continue_card(
             user=request.user, card_id=card_id, once=once(request, {"card_id": card_id})
         )
-        detail = get_detail(request.user, conversation_id)
-        return Response(ConversationDetailSerializer(detail).data, status=status.HTTP_201_CREATED)
+        try:
+            detail = get_detail(request.user, conversation_id)
+        except NotFound:
+            raise NotFound("What this request began has been deleted.") from None
+        return Response(
+            ConversationDetailSerializer(detail).data,
+            status=status.HTTP_201_CREATED,
+            headers=replayed(is_replayed),
+        )
 
 
 @transaction.atomic
-def continue_card(*, user: User, card_id: UUID, once: Once | None) -> UUID:
-    """Begin a conversation with what a card has said. Returns its id; that of before, where the
-    request is sent again.
+def continue_card(*, user: User, card_id: UUID, once: Once | None) -> tuple[UUID, bool]:
+    """Begin a conversation with what a card has said. Returns its id, and whether an earlier
+    request of that name has begun it.
 
     Raises NotFound, NothingToAnswer, IdempotencyMismatch, and what `continue_with` does.
     """
     if once is not None and (begun := named.take(account=user, once=once)) is not None:
-        return begun
+        return begun, True
     card = get_card(user, card_id)
     if not has_answer(card):
         raise NothingToAnswer
     conversation_id = _begin(user, card)
     if once is not None:
         named.keep(account=user, once=once, result=conversation_id)
-    return conversation_id
+    return conversation_id, False
 
 
 def _begin(user: User, card: Card) -> UUID:
