@@ -1,7 +1,6 @@
 """Deleting messages for good, each kind of row with one statement however many there are.
 
-Django's collector would read all of them first, and delete a hundred at a time. The keys of other
-tables are checked at the end of the transaction.
+Django's collector would read all of them first, and delete a hundred at a time.
 """
 
 from collections.abc import Collection
@@ -23,6 +22,7 @@ def erase_messages(messages: QuerySet[Message]) -> None:
     attached = Attachment.objects.filter(message__in=messages)
     uploads = set(attached.values_list("upload", flat=True))
     attached.delete()
+    Conversation.objects.filter(leaf__in=messages).update(leaf=None)
     messages._raw_delete(messages.db)
     release(upload_ids=uploads, unless=Exists(Attachment.objects.filter(upload=OuterRef("pk"))))
 
