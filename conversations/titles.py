@@ -28,22 +28,23 @@ MAX_OUTPUT_TOKENS = 256
 
 
 async def make_title(
-    *, account_id: UUID, conversation_id: UUID, message: str, request_id: str
+    *, account_id: UUID, question_id: UUID, message: str, request_id: str
 ) -> str | None:
-    """Have a cheap model make the title of a conversation that begins with `message`, at the
+    """Have a cheap model make the title of the conversation that begins with this message, at the
     platform's cost. Returns it once it is written.
 
     None where there is none, for whatever reason: a title is not worth an error. Neither is it
-    where the user has named the conversation meanwhile, or the message has no words.
+    where the user has named the conversation or deleted the message meanwhile, or the message has
+    no words.
     """
     if not any(map(str.isalnum, message)):
         return None
     try:
         model = await _model()
         await in_thread(free_budget.check_for, account_id)
-        return await _Title(account_id, conversation_id, message, request_id, model).make()
+        return await _Title(account_id, question_id, message, request_id, model).make()
     except (DomainError, OperationalError, InterfaceError) as failure:
-        log.info("title.not_made", conversation_id=str(conversation_id), error=str(failure))
+        log.info("title.not_made", message_id=str(question_id), error=str(failure))
         return None
 
 
@@ -59,9 +60,9 @@ class _Title:
     """One call for a title. Its charge ends with the title."""
 
     def __init__(
-        self, account_id: UUID, conversation_id: UUID, message: str, request_id: str, model: Model
+        self, account_id: UUID, question_id: UUID, message: str, request_id: str, model: Model
     ) -> None:
-        self._conversation_id = conversation_id
+        self._question_id = question_id
         self._title: str | None = None
         self._pump: ChatPump
         self._call = ChatCall(
@@ -87,6 +88,6 @@ class _Title:
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
         title = title_in(self._pump.text) if failure is None else None
         resolution, self._title = await in_thread(
-            titles.conclude, conversation_id=self._conversation_id, ending=ending, title=title
+            titles.conclude, question_id=self._question_id, ending=ending, title=title
         )
         return resolution

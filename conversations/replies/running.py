@@ -167,7 +167,7 @@ class Reply:
         begun = self.begun
         title = await make_title(
             account_id=begun.call.account_id,
-            conversation_id=begun.reply.conversation_id,
+            question_id=begun.question.pk,
             message=begun.question.content,
             request_id=begun.call.request_id,
         )

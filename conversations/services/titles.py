@@ -16,24 +16,29 @@ _Source = Conversation.TitleSource
 
 
 def conclude(
-    *, conversation_id: UUID, ending: Ending, title: str | None
+    *, question_id: UUID, ending: Ending, title: str | None
 ) -> tuple[Resolution, str | None]:
-    """End the call for a title with its charge, and entitle the conversation unless it has a title
-    of its user's, or of a model's, by now. Returns the title if it was written, which all devices
-    of the user's are told. May be repeated.
+    """End the call for a title with its charge, and entitle the conversation of the message that it
+    was made of, unless that has been deleted or the conversation has a title of its user's or of a
+    model's. Returns the title if it was written, which all devices of the user's are told. May be
+    repeated.
     """
     with transaction.atomic():
         resolution = endings.resolve(ending)
-        if title is None or resolution.taken_over or not _entitle(conversation_id, title):
+        if title is None or resolution.taken_over or not _entitle(question_id, title):
             return resolution, None
     return resolution, title
 
 
-def _entitle(conversation_id: UUID, title: str) -> bool:
-    untitled = Conversation.objects.filter(pk=conversation_id, title_source=_Source.FIRST_MESSAGE)
-    if not untitled.update(title=title, title_source=_Source.MODEL):
+def _entitle(question_id: UUID, title: str) -> bool:
+    untitled = Conversation.objects.filter(title_source=_Source.FIRST_MESSAGE)
+    held = untitled.select_for_update(of=("self",)).select_related("account")
+    conversation = held.filter(messages=question_id).first()
+    # The message may have been deleted while the conversation was waited for.
+    if conversation is None or not conversation.messages.filter(pk=question_id).exists():
         return False
-    conversation = Conversation.objects.select_related("account").get(pk=conversation_id)
-    row = get_conversation(conversation.account, conversation_id)
+    conversation.title, conversation.title_source = title, _Source.MODEL
+    conversation.save(update_fields=["title", "title_source"])
+    row = get_conversation(conversation.account, conversation.pk)
     tell_user(user_id=row.account_id, events=[user_events.updated(row, SYSTEM)])
     return True

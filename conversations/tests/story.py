@@ -118,9 +118,9 @@ class Talk:
         self.source = Source.USER if title else Source.FIRST_MESSAGE
         self.title = title or (self.first.beginning if self.first else "")
 
-    def entitle(self, title: str) -> bool:
-        """By a model. Is it called so now?"""
-        if self.is_deleted or self.source != Source.FIRST_MESSAGE:
+    def entitle(self, title: str, question_id: UUID) -> bool:
+        """By a model, after that message. Is it called so now?"""
+        if self.is_deleted or question_id not in self.said or self.source != Source.FIRST_MESSAGE:
             return False
         self.title, self.source = title, Source.MODEL
         return True

@@ -4,23 +4,33 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from uuid import uuid4
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 from django.db import connection
 from pytest_django import Settings
 
 from accounts.models import User
 from billing.models import Charge
+from billing.tests import bank
+from billing.types import Ending
 from common.database import get_database
 from conversations.models import Conversation
+from conversations.services import titles
+from conversations.services.conversations import delete_all
+from conversations.services.messages import delete
+from conversations.tests.hand import COST
 from conversations.tests.rows import talk
 from conversations.titles import make_title
 from inference.runtime import get_runtime
 from providers import registry
 from providers.config import from_environ
 from simulator.process import RunningSimulator
+from tests.locks import wait_until_blocked
 from tests.personas import new_user
+from tests.service import database_url
 
 QUESTION = "how deep is the sea?"
 _Source = Conversation.TitleSource
@@ -43,6 +53,11 @@ def conversation(alice: User) -> Conversation:
     return talk(alice, QUESTION, title=QUESTION)
 
 
+def question_of(conversation: Conversation) -> UUID:
+    assert conversation.leaf_id is not None
+    return conversation.leaf_id
+
+
 def _make(conversation: Conversation, message: str = QUESTION) -> str | None:
     """Have a title made, in an event loop as servers have one."""
     return asyncio.run(_served(conversation, message))
@@ -53,7 +68,7 @@ async def _served(
 ) -> str | None:
     making = make_title(
         account_id=conversation.account_id,
-        conversation_id=conversation.pk,
+        question_id=question_of(conversation),
         message=message,
         request_id="req-1",
     )
@@ -174,9 +189,9 @@ def test_once_the_days_budget_is_spent_nothing_is_called(
     assert not Charge.objects.filter(account=conversation.account_id).exists()
 
 
-@pytest.mark.parametrize("change", ["rename", "delete"])
+@pytest.mark.parametrize("change", ["rename", "delete", "delete the message"])
 def test_what_the_user_does_meanwhile_stands(
-    conversation: Conversation, simulator: RunningSimulator, change: str
+    alice: User, conversation: Conversation, simulator: RunningSimulator, change: str
 ) -> None:
     marker = uuid4().hex
     slow = _steered(marker=marker, ttft_ms=300)
@@ -187,12 +202,47 @@ def test_what_the_user_does_meanwhile_stands(
             time.sleep(0.01)
         if change == "rename":
             own.update(title="Mine", title_source=_Source.USER)
+        elif change == "delete":
+            delete_all(user=alice, conversation_ids=[conversation.pk])
         else:
-            conversation.delete()
+            delete(
+                user=alice, conversation_id=conversation.pk, message_id=question_of(conversation)
+            )
         connection.close()
 
-    row = Conversation(pk=conversation.pk, account_id=conversation.account_id)
+    row = Conversation(
+        pk=conversation.pk, account_id=conversation.account_id, leaf_id=conversation.leaf_id
+    )
     assert asyncio.run(_served(row, slow, meanwhile)) is None
 
-    assert list(own.values_list("title", flat=True)) == (["Mine"] if change == "rename" else [])
+    left = {"rename": ["Mine"], "delete": [], "delete the message": [""]}
+    assert list(own.values_list("title", flat=True)) == left[change]
     assert _charge(row).status == "settled"
+
+
+def test_the_message_may_be_deleted_just_before_its_title_is_written(
+    alice: User, conversation: Conversation
+) -> None:
+    """What waits for the conversation has seen the message, which is gone when its turn comes."""
+    _, charge = bank.hold(alice, COST, owner=bank.live_owner(), funding="platform")
+    ending = Ending(charge, alice.pk, "settled", COST, 5, 10)
+
+    def conclude() -> str | None:
+        try:
+            made = titles.conclude(
+                question_id=question_of(conversation), ending=ending, title="How Deep Is The Sea"
+            )
+            return made[1]
+        finally:
+            connection.close()
+
+    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(1) as thread:
+        holder.execute("SELECT FROM conversations_conversation FOR UPDATE")
+        concluding = thread.submit(conclude)
+        wait_until_blocked(holder)
+        holder.execute("UPDATE conversations_conversation SET leaf_id = NULL, title = ''")
+        holder.execute("DELETE FROM conversations_message")
+        holder.commit()
+        assert concluding.result() is None
+
+    assert _title(conversation) == ("", _Source.FIRST_MESSAGE)

@@ -132,7 +132,7 @@ def test_a_title_that_a_model_has_made_late_is_told(user: User, client: APIClien
     conversation = talk(user, "hi", "Hello", title="hi")
     charge = bank.hold(user, hand.COST, owner=bank.live_owner())[1]
     ending = Ending(charge, user.pk, "settled", hand.COST, 5, 10)
-    conclude(conversation_id=conversation.pk, ending=ending, title="A Greeting")
+    conclude(question_id=conversation.messages.earliest("id").pk, ending=ending, title="A Greeting")
     [(kind, data)] = told(user)
     assert (kind, data) == ("conversation.updated", {"conversation": in_list(client)})
     assert data["conversation"]["title"] == "A Greeting"

@@ -93,13 +93,15 @@ class World(Writers):
         talk.rename(title)
 
     def entitle(self, pick: int) -> None:
-        """By a model, whose call may have taken until now."""
-        talks = [*self.talks.values(), *(each.talk for each in self.writings.values())]
-        talk = one(talks, pick)
+        """By a model, whose call for the title of some message may have taken until now."""
+        if not self.writings:
+            return
+        writing = one([*self.writings.values()], pick)
+        talk, question_id = writing.talk, writing.call.begun.question.pk
         _, charge = bank.hold(self.alice, COST, owner=self.owner, funding="platform")
         ending = Ending(charge, self.alice.pk, "settled", COST, 5, 10)
-        _, title = titles.conclude(conversation_id=talk.id, ending=ending, title="Made")
-        assert title == ("Made" if talk.entitle("Made") else None)
+        _, title = titles.conclude(question_id=question_id, ending=ending, title="Made")
+        assert title == ("Made" if talk.entitle("Made", question_id) else None)
 
     def switch(self, pick: int) -> None:
         """To another branch."""
