@@ -7,13 +7,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
-from celery import Celery
 from django.conf import settings
-from kombu.exceptions import OperationalError
 
-from common.local.parts import QUEUES, worker_command
+from common.local.parts import QUEUES, worker_answers, worker_command
 from common.local.processes import Process
 from common.local.service import Service
+from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
 from simulator.process import RunningSimulator
 from tests.service import environment_of_a_process
 
@@ -60,9 +59,9 @@ def running_worker(
     service = Service(
         name="worker",
         command=worker_command(name, queues=queues),
-        is_ready=lambda: not takes_messages or _answers(name, broker),
+        is_ready=lambda: not takes_messages or worker_answers(name, broker),
         env={**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment},
-        grace=45,
+        grace=DEFAULT_DRAIN_SECONDS + GRACE_SECONDS,
     )
     process = Process(service)
     worker = Worker(name, process)
@@ -74,11 +73,3 @@ def running_worker(
         worker.ask_to_stop()
         ended_well = process.wait_stopped()
         assert ended_well or worker.was_killed, process.report("did not end in order")
-
-
-def _answers(name: str, broker: str) -> bool:
-    with Celery(broker=broker, set_as_current=False) as asker:
-        try:
-            return bool(asker.control.ping(destination=[name], timeout=0.5, limit=1))
-        except OperationalError:  # Redis is being started again
-            return False

@@ -141,17 +141,18 @@ def worker_command(name: str, *, queues: str = QUEUES) -> tuple[str, ...]:
     return _python(*celery, "worker", *options, *quieter, "--hostname", name)
 
 
+def worker_answers(name: str, broker: str) -> bool:
+    """Does the worker of that name take messages? False too while its Redis is away."""
+    # Connections of its own: those of a pool may lead to a Redis that has died since.
+    with Celery(broker=broker, set_as_current=False) as app:
+        try:
+            return bool(app.control.ping(destination=[name], timeout=0.5, limit=1))
+        except (OperationalError, RedisError, OSError):
+            return False
+
+
 def _worker(configuration: Configuration) -> Service:
     name = f"worker@{LOOPBACK}:{configuration.port}"
-
-    def answers_ping() -> bool:
-        # Connections of its own: those of a pool may lead to a Redis that has died since.
-        with Celery(broker=configuration.env["REDIS_URL"], set_as_current=False) as app:
-            try:
-                return bool(app.control.ping(destination=[name], timeout=0.5, limit=1))
-            except (OperationalError, RedisError, OSError):  # Redis is being started again
-                return False
-
     return Service(
         name="worker",
         command=worker_command(name),
@@ -161,7 +162,7 @@ def _worker(configuration: Configuration) -> Service:
             # As root in a container that is how it is.
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
         },
-        is_ready=answers_ping,
+        is_ready=lambda: worker_answers(name, configuration.env["REDIS_URL"]),
         grace=configuration.drain_seconds + GRACE_SECONDS,
         finishes=f"running calls, up to {configuration.drain_seconds} s",
     )
