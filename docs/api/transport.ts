@@ -57,8 +57,14 @@ export interface Options {
 type Sending = Parameters<ChatTransport<Message>["sendMessages"]>[0];
 type Resuming = Parameters<ChatTransport<Message>["reconnectToStream"]>[0];
 type Chunks = ReadableStream<UIMessageChunk>;
+interface Opened {
+  conversation: string;
+  /** Null where nothing runs. */
+  chunks: Chunks | null;
+}
 interface Stored {
   id: string;
+  parent_id: string | null;
   role: "user" | "assistant";
   content: string;
   reasoning: string | null;
@@ -76,6 +82,8 @@ export class ConversationTransport implements ChatTransport<Message> {
   readonly #conversations = new Map<string, Promise<string>>();
   /** The SDK keeps the id of a message that is edited, for which the service has a new message. */
   readonly #edited = new Map<string, string>();
+  /** What the messages that were loaded follow, by their ids. */
+  readonly #parents = new Map<string, string | null>();
   /** Ids of uploads by the URLs of files. */
   readonly #uploads = new Map<string, Promise<string>>();
   #stopping: Promise<unknown> = Promise.resolve();
@@ -94,37 +102,47 @@ export class ConversationTransport implements ChatTransport<Message> {
     return ended.reverse().map((stored) => this.#shown(stored));
   }
 
+  /** The id by which the service knows a message of the screen: another one once it was edited. */
+  idOf(message: Pick<Message, "id">): string {
+    return this.#edited.get(message.id) ?? message.id;
+  }
+
   async sendMessages({ abortSignal, ...options }: Sending): Promise<Chunks> {
-    const stopped = this.#stopped(abortSignal);
-    await this.#stopping; // one reply at a time is written in a conversation
-    const conversation = await this.#conversation(options.chatId);
-    const chunks = await this.#sent(conversation, options, abortSignal);
-    return this.#stoppable(chunks, conversation, abortSignal, stopped);
+    const before = this.#stopping; // one reply at a time is written in a conversation
+    const send = async () => {
+      await before;
+      const conversation = await this.#conversation(options.chatId);
+      return { conversation, chunks: await this.#sent(conversation, options, abortSignal) };
+    };
+    return (await this.#stoppable(send(), abortSignal))!;
   }
 
   async reconnectToStream({ abortSignal, ...options }: Resuming): Promise<Chunks | null> {
     this.#resumed++;
-    const stopped = this.#stopped(abortSignal);
     const begun = this.#conversations.get(options.chatId);
     if (begun === undefined && !UUID.test(options.chatId)) return null;
-    const conversation = await (begun ?? options.chatId);
-    const api = `${this.#options.baseURL}/api/conversations/${conversation}/stream`;
-    const chunks = await new DefaultChatTransport<Message>({
-      fetch: (url, init) => this.#fetch(url, init),
-      prepareReconnectToStreamRequest: () => ({ api }),
-    }).reconnectToStream(options);
-    return chunks && this.#stoppable(chunks, conversation, abortSignal, stopped);
+    const resume = async () => {
+      const conversation = await (begun ?? options.chatId);
+      const api = `${this.#options.baseURL}/api/conversations/${conversation}/stream`;
+      const chunks = await new DefaultChatTransport<Message>({
+        fetch: (url, init) => this.#fetch(url, init),
+        prepareReconnectToStreamRequest: () => ({ api }),
+      }).reconnectToStream(options);
+      return { conversation, chunks };
+    };
+    return this.#stoppable(resume(), abortSignal);
   }
 
-  /** A message, an edited one too, follows the answer that stands before it on the screen. */
+  /** A message follows the answer that stands before it on the screen. An edited one that was
+   * loaded stands beside the first: that may follow what was not loaded. */
   async #sent(conversation: string, options: Omit<Sending, "abortSignal">, signal?: AbortSignal) {
     const { trigger, messageId, messages } = options;
     const asked = messages.at(-1)!;
     if (trigger === "regenerate-message") {
       const id = messageId ?? asked.id;
-      const path = `${conversation}/messages/${this.#edited.get(id) ?? id}/regenerate`;
+      const path = `${conversation}/messages/${this.idOf({ id })}/regenerate`;
       try {
-        return await this.#streamed(path, {}, options);
+        return await this.#streamed(path, {}, options, signal);
       } catch (error) {
         // A message that was refused is not there: it is sent again.
         const isUnsent = error instanceof Refusal && error.status === 404 && id === asked.id;
@@ -133,74 +151,85 @@ export class ConversationTransport implements ChatTransport<Message> {
     } else if (messageId !== undefined) {
       this.#edited.set(messageId, generateId());
     }
+    const above = messages.findLast(({ role }) => role === "assistant")?.id ?? null;
     const files = asked.parts.filter((part) => part.type === "file");
     const body = {
-      id: this.#edited.get(asked.id) ?? asked.id,
+      id: this.idOf(asked),
       content: asked.parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
       upload_ids: await Promise.all(files.map((file) => this.#upload(file))),
-      parent_id: messages.findLast(({ role }) => role === "assistant")?.id ?? null,
+      parent_id: this.#parents.get(asked.id) ?? above,
     };
-    signal?.throwIfAborted();
-    return this.#streamed(`${conversation}/messages`, body, options);
+    return this.#streamed(`${conversation}/messages`, body, options, signal);
   }
 
-  async #streamed(path: string, body: object, options: Omit<Sending, "abortSignal">) {
+  async #streamed(
+    path: string,
+    body: object,
+    options: Omit<Sending, "abortSignal">,
+    signal?: AbortSignal,
+  ): Promise<Chunks> {
     return new DefaultChatTransport<Message>({
       api: `${this.#options.baseURL}/api/conversations/${path}`,
-      fetch: (url, init) => this.#fetch(url, init),
+      fetch: (url, init) => this.#fetch(url, init, signal),
       prepareSendMessagesRequest: () => ({ body: { ...body, ...options.body } }),
     }).sendMessages({ ...options, abortSignal: undefined });
   }
 
-  /** Resolves when `signal` is aborted: true for a stop. React may resume twice, and the SDK aborts
-   * the first attempt as the second one begins: false. */
-  #stopped(signal: AbortSignal | undefined): Promise<boolean> {
-    return new Promise((resolve) => {
-      const aborted = async () => {
-        const before = this.#resumed;
-        await null;
-        resolve(before === this.#resumed);
-      };
-      signal?.addEventListener("abort", aborted, { once: true });
+  /** The chunks that are being opened, until the reply is stopped, which then is written no
+   * further. */
+  async #stoppable(opening: Promise<Opened>, signal?: AbortSignal): Promise<Chunks | null> {
+    const opened = opening.then(({ conversation, chunks }) => {
+      return { conversation, reader: chunks?.getReader() };
     });
-  }
-
-  /** The chunks, until the reply is `stopped`, which then is written no further. */
-  #stoppable(
-    chunks: Chunks,
-    conversation: string,
-    signal: AbortSignal | undefined,
-    stopped: Promise<boolean>,
-  ): Chunks {
-    const reader = chunks.getReader();
     let replyId: string | undefined;
-    const next = async () => {
+    const next = async (reader: ReadableStreamDefaultReader<UIMessageChunk>) => {
       const chunk = await reader.read();
       if (chunk.value?.type === "start") replyId = chunk.value.messageId;
       return chunk;
     };
-    const stop = async () => {
-      while (replyId === undefined && !(await next()).done);
-      const path = `/api/conversations/${conversation}/messages/${replyId}/stop`;
+    const stopped = this.#stopped(signal, async () => {
+      const reply = await opened.catch(() => undefined); // what was not sent is not stopped
+      if (!reply?.reader) return;
+      while (replyId === undefined && !(await next(reply.reader)).done);
+      const path = `/api/conversations/${reply.conversation}/messages/${replyId}/stop`;
       if (replyId !== undefined) await this.#ask(path, { method: "POST" });
-      while (!(await next()).done); // its end comes in a moment
-    };
+      while (!(await next(reply.reader)).done); // its end comes in a moment
+    });
+    const { reader } = await opened;
+    if (!reader) return null;
     return new ReadableStream({
       start: (controller) => {
         void stopped.then((isMeant) => {
           controller.error(signal?.reason);
           if (!isMeant) return reader.cancel();
-          this.#stopping = stop().catch((error) => this.#options.onStopFailed?.(error));
         });
       },
       pull: async (controller) => {
-        const { done, value } = await next();
+        const { done, value } = await next(reader);
         if (done) controller.close();
         else controller.enqueue(value);
       },
       cancel: async (reason) => {
         if (!signal?.aborted) await reader.cancel(reason);
       },
+    });
+  }
+
+  /** Resolves when `signal` is aborted. True for a stop, for which the next message waits from that
+   * moment on. React may resume twice, and the SDK aborts the first attempt as the second one
+   * begins: false. */
+  #stopped(signal: AbortSignal | undefined, stop: () => Promise<void>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const aborted = () => {
+        const before = this.#resumed;
+        const isMeant = Promise.resolve().then(() => before === this.#resumed);
+        const stopping = isMeant
+          .then((is) => (is ? stop() : undefined))
+          .catch((error) => this.#options.onStopFailed?.(error));
+        this.#stopping = Promise.all([this.#stopping, stopping]);
+        resolve(isMeant);
+      };
+      signal?.addEventListener("abort", aborted, { once: true });
     });
   }
 
@@ -226,7 +255,9 @@ export class ConversationTransport implements ChatTransport<Message> {
     });
   }
 
-  #shown({ id, role, content, reasoning, attachments, model, status, usage }: Stored): Message {
+  #shown({ id, parent_id, role, content, reasoning, ...stored }: Stored): Message {
+    const { attachments, model, status, usage } = stored;
+    this.#parents.set(id, parent_id);
     const parts: Message["parts"] = attachments.map(({ id: upload, name, mime, url }) => {
       this.#uploads.set(url, Promise.resolve(upload));
       return { type: "file", filename: name, mediaType: mime, url };
@@ -242,9 +273,15 @@ export class ConversationTransport implements ChatTransport<Message> {
     return answer.json();
   }
 
-  async #fetch(url: RequestInfo | URL, request: RequestInit = {}): Promise<Response> {
+  /** A request that has been sent is not aborted by `signal`: the service carries it out. */
+  async #fetch(
+    url: RequestInfo | URL,
+    request: RequestInit = {},
+    signal?: AbortSignal,
+  ): Promise<Response> {
     const headers = new Headers(request.headers);
     headers.set("Authorization", `Bearer ${await this.#options.token()}`);
+    signal?.throwIfAborted();
     const answer = await fetch(url, { ...request, headers });
     if (answer.ok) return answer;
     const body = (await answer.json().catch(() => ({}))) as Record<string, unknown>;

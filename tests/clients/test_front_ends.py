@@ -19,6 +19,7 @@ from common.local.ports import LOOPBACK, free_port
 from common.local.throwaway import MARK
 from common.money import usd
 from conversations.models import Conversation, Message
+from conversations.tests import rows as rows_of
 from files.models import Upload
 from publicapi.tests.v1.customer import Customer
 from screenshots.chromium import installed
@@ -175,6 +176,49 @@ def test_what_is_stopped_before_it_was_sent_is_not_sent(drive: Drive, talk: Talk
 
     assert [each.content for each in rows(seen)][::2] == texts(seen["after"])[::3]
     assert [each.status for each in rows(seen)] == ["completed"] * 4
+
+
+def test_an_answer_that_is_stopped_before_it_was_asked_for_is_not_asked_for(
+    drive: Drive, talk: Talk
+) -> None:
+    seen = drive("regenerationStopped", talk.content(tokens=3))
+
+    assert [each.status for each in rows(seen)] == ["completed"] * 2
+    assert seen["error"] == "undefined"
+
+
+def test_what_is_said_just_after_a_stop_waits_for_it(drive: Drive, talk: Talk) -> None:
+    seen = drive("stoppedAndSent", talk.content(**LONG), talk.content(tokens=3))
+
+    *_, stopped, _, after = rows(seen)
+    assert (stopped.status, after.status) == ("cancelled", "completed")
+    assert seen["error"] == "undefined"
+
+
+def test_the_oldest_message_that_was_loaded_is_edited_where_it_stands(
+    drive: Drive, talk: Talk
+) -> None:
+    conversation = rows_of.talk(talk.owner, *["How deep?", "Deep."] * 60, model=MODEL)
+
+    seen = drive("longAndEdited", talk.content(tokens=3), str(conversation.pk))
+
+    edited, reply = rows(seen)[-2:]
+    assert len(seen["before"]) == 100
+    assert seen["before"][0]["id"] == str(rows(seen)[20].pk)
+    assert edited.parent == rows(seen)[19]
+    assert reply.context["messages"] == 21
+
+
+def test_an_edited_message_is_deleted_by_the_id_that_the_transport_tells(
+    drive: Drive, talk: Talk
+) -> None:
+    words = [talk.content(said, tokens=3) for said in ("Why?", "How deep?")]
+
+    seen = drive("editedAndDeleted", *words)
+
+    assert seen["status"] == 204
+    assert [each.content for each in rows(seen)][:1] == words[:1]
+    assert len(rows(seen)) == 2
 
 
 def test_a_reply_is_followed_after_a_reload_and_stopped_there(drive: Drive, talk: Talk) -> None:

@@ -120,6 +120,52 @@ const cases: Record<string, () => Promise<object>> = {
     return { after: shown(chat) };
   },
 
+  /** While the token for another answer is waited for. */
+  async regenerationStopped() {
+    const chat = opened("new");
+    await chat.sendMessage({ text: first });
+    const before = requests;
+    const sent = chat.regenerate();
+    while (requests === before) await null;
+    await chat.stop();
+    await sent;
+    return { after: shown(chat), error: `${chat.error}` };
+  },
+
+  /** And said something else without waiting for the stop. */
+  async stoppedAndSent() {
+    const chat = opened("new");
+    await chat.sendMessage({ text: second });
+    const before = requests;
+    const sent = chat.sendMessage({ text: first });
+    while (requests === before) await null;
+    await soon();
+    void chat.stop();
+    await Promise.all([sent, chat.sendMessage({ text: second })]);
+    return { after: shown(chat), error: `${chat.error}` };
+  },
+
+  /** The oldest message that was loaded of a long conversation. */
+  async longAndEdited() {
+    const chat = opened(second, await transport.load(second));
+    begun.push(second);
+    const before = shown(chat);
+    await chat.sendMessage({ text: first, messageId: before[0]!.id });
+    return { before, edited: shown(chat) };
+  },
+
+  /** What was edited, by the id that the transport tells. */
+  async editedAndDeleted() {
+    const chat = opened("new");
+    await chat.sendMessage({ text: first });
+    const [asked] = chat.messages;
+    await chat.sendMessage({ text: second, messageId: asked!.id });
+    const path = `/api/conversations/${begun[0]}/messages/${transport.idOf(asked!)}`;
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    const { status } = await fetch(BASE_URL + path, { method: "DELETE", headers });
+    return { status };
+  },
+
   /** By a page that was loaded again, twice, as React does; and stopped there. */
   async resumed() {
     const left = opened("new");
