@@ -15,7 +15,6 @@ from accounts.errors import (
 )
 from accounts.google import IdentityClaims, read_id_token
 from accounts.models import LinkedIdentity, UsedIdToken, User
-from accounts.services.known_clients import remember
 from accounts.services.sessions import open_session
 from accounts.services.users import take_over
 from accounts.types import SignedIn
@@ -52,8 +51,7 @@ def _sign_in(
     if user is None:
         user = _new_user(claims)
     _require_open(user)  # if it is not, nothing was linked: the transaction ends here
-    remember(user=user, client_ip=client_ip, device_id=device_id)
-    return open_session(user, client_ip=client_ip, user_agent=user_agent)
+    return open_session(user, client_ip=client_ip, user_agent=user_agent, device_id=device_id)
 
 
 def purge_used_id_tokens() -> None:

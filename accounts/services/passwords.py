@@ -71,8 +71,7 @@ def change_password(
     encoded = _checked(user, current_password, new_password, client_ip, device_id)
     with transaction.atomic():
         locked = _replace_password(user, encoded)
-        known_clients.remember(user=locked, client_ip=client_ip, device_id=device_id)
-        return open_session(locked, client_ip=client_ip, user_agent=user_agent)
+        return open_session(locked, client_ip=client_ip, user_agent=user_agent, device_id=device_id)
 
 
 def change_password_in_admin(

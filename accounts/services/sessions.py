@@ -61,8 +61,9 @@ def sign_up(
             _refuse_too_many(email, user.signup_network)
             user.save()
             request_verification(user=user)
-            known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
-            return open_session(user, client_ip=client_ip, user_agent=user_agent)
+            return open_session(
+                user, client_ip=client_ip, user_agent=user_agent, device_id=device_id
+            )
     except IntegrityError:
         if User.objects.filter(email=email).exists():
             raise EmailTaken from None
@@ -120,8 +121,7 @@ def sign_in(
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     with transaction.atomic():
-        known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
-        return open_session(user, client_ip=client_ip, user_agent=user_agent)
+        return open_session(user, client_ip=client_ip, user_agent=user_agent, device_id=device_id)
 
 
 def refresh(*, refresh_token: str, client_ip: str = "", user_agent: str = "") -> SignedIn:
@@ -176,9 +176,13 @@ def give_connection_back() -> None:
         connection.close()
 
 
-def open_session(user: User, *, client_ip: str = "", user_agent: str = "") -> SignedIn:
-    """A new session of `user` with its first pair of tokens, within the caller's transaction."""
+def open_session(
+    user: User, *, client_ip: str = "", user_agent: str = "", device_id: uuid.UUID | None = None
+) -> SignedIn:
+    """A new session of `user` with its first pair of tokens, within the caller's transaction. The
+    client is known to the account from now on."""
     lock_user(user)  # so that sign-ins at once cannot pass the limit together
+    known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
     used = user.sessions.order_by("-rotated_at").values_list("pk", "rotated_at")
     for session_id, rotated_at in used[MAX_SESSIONS - 1 :]:
         # Unless it is being refreshed just now.

@@ -7,7 +7,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 from hypothesis import given
@@ -23,6 +23,7 @@ from accounts.services import known_clients, lockout, passwords, sessions, users
 from accounts.tests.hashing import counted_hashes
 from accounts.tests.mailbox import delivered, mailed_token
 from conftest import PASSWORD, Persona, persona
+from tests.locks import wait_until_blocked
 
 HOME, ELSEWHERE = "198.51.100.1", "203.0.113.9"
 ALICE = "alice@example.com"
@@ -289,6 +290,26 @@ def test_signing_in_at_once_from_many_tabs_is_no_guessing(committed: None) -> No
 
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(sign_in, range(24))) == {200}
+
+
+def test_signing_in_waits_for_a_change_of_the_account_without_a_deadlock(committed: None) -> None:
+    """Both write the row of the same known client."""
+    alice = persona(f"alice-{uuid.uuid4()}")
+    assert log_in(HOME, email=alice.user.email).status_code == 200
+
+    def sign_in() -> Any:
+        try:
+            return log_in(HOME, email=alice.user.email).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            users.lock_user(alice.user)
+            told = threads.submit(sign_in)
+            wait_until_blocked(connection.connection)
+            known_clients.remember(user=alice.user, client_ip=HOME, device_id=None)
+        assert told.result() == 200
 
 
 class StrangersAndTheOwner(TestCase):
