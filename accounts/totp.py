@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives import constant_time
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
@@ -92,19 +92,10 @@ def unseal(sealed: str, user_id: UUID, *, within: timedelta | None = None) -> by
     return plain[16:]
 
 
-def _fernet() -> MultiFernet:
-    """Under SECRET_KEY; what was encrypted under one of SECRET_KEY_FALLBACKS can still be read."""
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet(
-        [
-            Fernet(
-                base64.urlsafe_b64encode(
-                    salted_hmac(_SALT, "encryption", secret=key, algorithm="sha256").digest()
-                )
-            )
-            for key in keys
-        ]
-    )
+def _fernet() -> Fernet:
+    """The encryption under a key that is derived from SECRET_KEY."""
+    key = salted_hmac(_SALT, "encryption", algorithm="sha256").digest()
+    return Fernet(base64.urlsafe_b64encode(key))
 
 
 def _totp(secret: bytes) -> TOTP:
