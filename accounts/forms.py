@@ -25,10 +25,10 @@ MAX_PASSWORD = 1024
 MAX_CODE = 64
 
 
-# In the same words whatever was wrong.
+# The words are the same whatever was wrong.
 _REFUSED = (
     "Please enter the correct address and password of an operator, and a new code if you have set "
-    "up a second factor. Note that both fields may be case-sensitive."
+    "up a second factor. Note that the password is case-sensitive."
 )
 
 
@@ -49,8 +49,7 @@ class SecondFactorForm(Form):
 
 class SignInForm(AdminAuthenticationForm):
     """Address and password of an operator, and a code where they have a second factor. Who fails
-    too often is refused for a while, in the same words whatever was wrong, and whether there is
-    such an account or not."""
+    too often is refused for a while, whether there is such an account or not."""
 
     request: HttpRequest
     _refusal: ValidationError | None = None
@@ -75,6 +74,9 @@ class SignInForm(AdminAuthenticationForm):
         client_ip = client_ip_of(self.request)
         try:
             lockout.verify(self._is_right, address=address, client_ip=client_ip, in_admin=True)
+            # Wrong codes are no wrong passwords: they are counted apart.
+            if self._refusal is None and not self._has_shown_code():
+                self._refusal = self.get_invalid_login_error()
         except (TooManyAttempts, ServiceUnavailable) as error:
             raise ValidationError(error.text) from None
         if self._refusal:
@@ -89,13 +91,14 @@ class SignInForm(AdminAuthenticationForm):
             self._refusal = refusal
         return self._refusal is None
 
-    def confirm_login_allowed(self, user: Any) -> None:
-        """Asks for the code of somebody whose password was right. Raises TooManyAttempts."""
-        super().confirm_login_allowed(user)
+    def _has_shown_code(self) -> bool:
+        """Has the operator, whose password was right, sent a new code or set up no second factor?
+        Raises TooManyAttempts."""
+        operator = self.get_user()
+        if not SecondFactor.objects.filter(operator=operator).exists():
+            return True
         code = self.cleaned_data.get("code", "")
-        has_factor = SecondFactor.objects.filter(operator=user).exists()
-        if has_factor and not (code and second_factor.verify(operator=user, code=code)):
-            raise self.get_invalid_login_error()
+        return bool(code) and second_factor.verify(operator=operator, code=code)
 
 
 class OwnPasswordForm(PasswordChangeForm):

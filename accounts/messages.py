@@ -19,6 +19,7 @@ SUBJECTS = {
     OutgoingEmail.Kind.RESET_PASSWORD: "Choose a new password",
     OutgoingEmail.Kind.PASSWORD_CHANGED: "Your password was changed",
     OutgoingEmail.Kind.PASSWORD_GUESSED: "Wrong passwords for your account",
+    OutgoingEmail.Kind.CODE_GUESSED: "Somebody knows your password",
 }
 # Pages of the web app.
 PATHS = {
@@ -26,6 +27,7 @@ PATHS = {
     OutgoingEmail.Kind.RESET_PASSWORD: "/reset-password",
     OutgoingEmail.Kind.PASSWORD_CHANGED: "/forgot-password",
     OutgoingEmail.Kind.PASSWORD_GUESSED: "/forgot-password",
+    OutgoingEmail.Kind.CODE_GUESSED: "/forgot-password",
 }
 
 

@@ -214,6 +214,7 @@ class OutgoingEmail(models.Model):
         RESET_PASSWORD = "reset_password"  # noqa: S105
         PASSWORD_CHANGED = "password_changed"  # noqa: S105
         PASSWORD_GUESSED = "password_guessed"  # noqa: S105
+        CODE_GUESSED = "code_guessed"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=24, choices=Kind.choices)

@@ -13,10 +13,10 @@ from django.utils import timezone
 from accounts.models import KnownClient, SignInFailures, User
 from accounts.services import lockout, users
 from tests.operators import Operator, audit_of, new_operator
-from tests.personas import PASSWORD
+from tests.personas import PASSWORD, new_user
 
 HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
-WRONG = "Note that both fields may be case-sensitive."
+WRONG = "Note that the password is case-sensitive."
 LOCKED = "Too many attempts failed. Try again in 15 minutes."
 LOCKED_FOR_STRANGERS = "Too many attempts failed. Try again in a minute."
 
@@ -173,6 +173,20 @@ def test_an_operator_lets_somebody_try_again(operator: Operator) -> None:
     url = f"accounts/signinfailures/{quote(row.pk)}/delete/"
     assert operator.post(url, post="yes").status_code == 302
     assert sign_in(address) == ""
+
+
+def test_only_superusers_let_another_operator_try_again(operator: Operator) -> None:
+    support = new_operator("accounts.view_signinfailures", "accounts.delete_signinfailures")
+    customer = new_user("alice").email
+    for address, status in ((operator.user.email, 403), (customer, 302)):
+        fail(address, 1)
+        row = SignInFailures.objects.get(name=f"{address} from {HERE}")
+        url = f"accounts/signinfailures/{quote(row.pk)}/delete/"
+        assert support.post(url, post="yes").status_code == status
+    many = {"action": "delete_selected", "post": "yes", "index": "0"}
+    names = list(SignInFailures.objects.values_list("pk", flat=True))
+    support.post("accounts/signinfailures/", **many, _selected_action=names)
+    assert SignInFailures.objects.filter(name__startswith=operator.user.email).count() == 2
 
 
 @pytest.mark.parametrize(

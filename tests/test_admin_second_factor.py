@@ -3,18 +3,21 @@
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts import totp
-from accounts.models import SecondFactor, User
+from accounts.models import SecondFactor, SignInFailures, User
 from accounts.services import second_factor
+from accounts.tests.mailbox import delivered
 from tests.operators import Operator, audit_of, new_operator
 from tests.personas import PASSWORD
 
@@ -229,11 +232,34 @@ def test_a_code_that_is_sent_four_times_at_once_lets_in_once(kind: str) -> None:
     second_factor.reset(operator=user)
 
 
-def test_guesses_of_codes_lock_a_client_out(operator: Operator) -> None:
+def test_guesses_of_codes_lock_the_account_for_every_client(operator: Operator) -> None:
     app, _ = set_up(operator.user)
-    for _ in range(5):
-        assert REFUSED in sign_in(operator.user, "000000x")[1]
+    for number in range(5):
+        assert REFUSED in sign_in(operator.user, "000000x", ip=f"192.0.2.{100 + number}")[1]
     assert "Too many attempts failed" in sign_in(operator.user, app.code())[1]
+    SignInFailures.objects.update(last_at=F("last_at") - timedelta(seconds=30))
+    assert sign_in(operator.user, app.code())[1] == ""
+
+
+def test_wrong_codes_are_not_told_to_the_operator_as_wrong_passwords(operator: Operator) -> None:
+    set_up(operator.user)
+    for _ in range(5):
+        sign_in(operator.user, "000000x")
+    told = [mail.subject.split(" - ")[0] for mail in delivered(operator.user.email)]
+    assert told == ["Somebody knows your password"]
+
+
+def test_a_secret_that_was_shown_long_ago_is_not_set_up(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = App(totp.new_secret())
+    sealed = totp.seal(app.secret, operator.user.pk)
+    later = time.time() + second_factor.ENROLMENT_TIME.total_seconds() + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+    page = operator.post(PAGE, act="set_up", sealed=sealed, code=app.code()).content.decode()
+    assert "This page is too old" in page
+    assert shown(page, "secret") != totp.written(app.secret)
+    assert not SecondFactor.objects.exists()
 
 
 def test_who_knows_the_password_cannot_have_guesses_of_codes_forgotten(

@@ -12,6 +12,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter
 
 from accounts.models import ApiKey, SignInFailures, User
 from common.backoffice.pages import Page, ReadOnly, as_uuid
+from common.backoffice.ranks import may_act_for
 from common.backoffice.theme import display
 
 
@@ -62,7 +63,8 @@ def _concerning(wanted: UUID) -> Q:
 
 @admin.register(SignInFailures)
 class SignInFailuresAdmin(Page):
-    """Deleting a row lets that address try again."""
+    """Deleting a row lets that address try again. Rows of operators' addresses are deleted by those
+    who may act for these operators: whoever knows a password must not get more guesses of codes."""
 
     list_display = ("name", "count", "last_at")
     search_fields = ("name",)
@@ -73,3 +75,10 @@ class SignInFailuresAdmin(Page):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        permitted = super().has_delete_permission(request, obj)
+        if not permitted or obj is None:
+            return permitted
+        account = User.objects.filter(email=obj.name.rpartition(" from ")[0]).first()
+        return account is None or may_act_for(request.user, account)

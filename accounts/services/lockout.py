@@ -43,6 +43,11 @@ _MAX_ADDRESS = 254
 
 _STRANGERS = "anywhere"
 _OF_CODES = "anywhere, of codes"
+# Whose fifth failure is told to the owner: a known client is the owner's own.
+_TOLD = {
+    _STRANGERS: OutgoingEmail.Kind.PASSWORD_GUESSED,
+    _OF_CODES: OutgoingEmail.Kind.CODE_GUESSED,
+}
 _IS_OVER = f"f.last_at <= now() - interval '{QUIET_HOURS} hours'"
 
 
@@ -110,6 +115,13 @@ def verify(
     return is_right
 
 
+def forget_own(*, address: str, client_ip: str, device_id: uuid.UUID | None) -> None:
+    """Forget the failures of a client whose user has shown in another way that the account is
+    theirs. Those of strangers stay."""
+    names = [f"{address} from {place}" for place, _ in _places_of(address, client_ip, device_id)]
+    SignInFailures.objects.filter(name__in=names).delete()
+
+
 def purge_failures(*, keep: int = MAX_KEPT) -> None:
     """Delete what has ceased to count, and the oldest rows over `keep`."""
     with connection.cursor() as cursor:
@@ -117,6 +129,18 @@ def purge_failures(*, keep: int = MAX_KEPT) -> None:
     newest_first = SignInFailures.objects.order_by("-last_at")
     for oldest_surplus in newest_first.values_list("last_at", flat=True)[keep:][:1]:
         SignInFailures.objects.filter(last_at__lte=oldest_surplus).delete()
+
+
+def _places_of(
+    address: str, client_ip: str, device_id: uuid.UUID | None
+) -> list[tuple[str, bytes]]:
+    """How the failures of a client are named, and the digest by which it is known: those of its
+    device, if it names one, and of its network address."""
+    places = [(client_ip, digest(address, client_ip))]
+    if device_id:
+        device = digest(address, str(device_id))
+        places.insert(0, (f"device {device.hex()[:16]}", device))
+    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +159,7 @@ class _Guess:
         """Counted for the device or the network address if it is known, else for the network
         address and for all strangers. One query."""
         address = address.strip().lower()[:_MAX_ADDRESS]
-        places = [(client_ip, digest(address, client_ip)), (_STRANGERS, b"")]
-        if device_id:
-            device = digest(address, str(device_id))
-            places.insert(0, (f"device {device.hex()[:16]}", device))
+        places = [*_places_of(address, client_ip, device_id), (_STRANGERS, b"")]
         if is_code:
             places = [(_OF_CODES, b"")]
         # What follows the last "from" was not typed, so nobody fails under somebody else's name.
@@ -165,13 +186,15 @@ class _Guess:
             raise TooManyAttempts(seconds)
 
     def count(self) -> bool:
-        """Count a failure; the fifth has a mail sent to the owner. Was it counted everywhere? It is
-        not where others, made at the same time, have used up the attempts."""
+        """Count a failure; the fifth of strangers, or with a code, has a mail sent to the owner.
+        Was it counted everywhere? It is not where others, made at the same time, have used up the
+        attempts."""
         with connection.cursor() as cursor:
             cursor.execute(_COUNT, (self.names,))
             counts = dict(cursor.fetchall())
-        # The last name is that of all strangers, so that it is one mail however many they are.
-        if counts.get(self.names[-1]) == FAILURES_PER_CLIENT:
-            with transaction.atomic():
-                request_email(kind=OutgoingEmail.Kind.PASSWORD_GUESSED, address=self.address)
+        # Strangers have one count together, so it is one mail however many they are.
+        for place, kind in _TOLD.items():
+            if counts.get(f"{self.address} from {place}") == FAILURES_PER_CLIENT:
+                with transaction.atomic():
+                    request_email(kind=kind, address=self.address)
         return len(counts) == len(self.names)

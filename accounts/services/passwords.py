@@ -36,9 +36,9 @@ def reset_password(
     *, token: str, password: str, client_ip: str = "", device_id: uuid.UUID | None = None
 ) -> None:
     """Redeem `token` for a new password, and end all sessions. Whoever has the token has the
-    address, which counts as verified from now on, and their client is known: others who guess do
-    not keep them from signing in. If another may have made the account, it is taken over: keys and
-    linked identities end, too.
+    address, which counts as verified from now on, and their client is known: neither others who
+    guess nor their own failures keep them from signing in. If another may have made the account, it
+    is taken over: keys and linked identities end, too.
 
     Raises InvalidEmailedToken, or ValidationFailed for a weak password, and then keeps the token.
     """
@@ -52,6 +52,7 @@ def reset_password(
             take_over(user=user)
         _set_password(user, encoded)
         known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
+        lockout.forget_own(address=user.email, client_ip=client_ip, device_id=device_id)
 
 
 def change_password(

@@ -181,6 +181,21 @@ def test_every_way_in_makes_its_client_known(alice: Persona, way: str) -> None:
     assert log_in(HOME).status_code == 200
 
 
+@pytest.mark.parametrize("device", [None, uuid.uuid4()])
+def test_a_reset_by_mail_ends_the_wait_for_ones_own_failures(
+    alice: Persona, device: uuid.UUID | None
+) -> None:
+    body = {} if device is None else {"device_id": str(device)}
+    if device:
+        assert log_in(HOME, **body).status_code == 200
+    wrong(HOME, 6, **body)
+    passwords.request_reset(email=ALICE)
+    passwords.reset_password(
+        token=mailed_token("/reset-password"), password=PASSWORD, client_ip=HOME, device_id=device
+    )
+    assert log_in(HOME, **body).status_code == 200
+
+
 def test_clients_are_known_for_ninety_days(alice: Persona) -> None:
     log_in(HOME)
     KnownClient.objects.update(seen_at=timezone.now() - timedelta(days=90, minutes=1))
@@ -213,6 +228,12 @@ def test_the_owner_is_told_once_in_a_wave(alice: Persona) -> None:
         let_pass(minutes=1)
     subjects = [mail.subject.split(" - ")[0] for mail in delivered()]
     assert subjects == ["Wrong passwords for your account", "Confirm your e-mail address"]
+
+
+def test_an_owner_who_mistypes_on_a_known_client_is_sent_no_mail(alice: Persona) -> None:
+    assert log_in(HOME).status_code == 200
+    assert wrong(HOME, 6) == [401] * 5 + [429]
+    assert not OutgoingEmail.objects.filter(kind=OutgoingEmail.Kind.PASSWORD_GUESSED).exists()
 
 
 def test_nobody_is_told_of_guesses_at_an_unknown_address(db: None) -> None:
