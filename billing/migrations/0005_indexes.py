@@ -1,5 +1,6 @@
-from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.db import migrations, models
+
+from common.indexes import AddIndexRepeatably, RemoveIndexRepeatably
 
 
 class Migration(migrations.Migration):
@@ -10,12 +11,12 @@ class Migration(migrations.Migration):
     dependencies = [("billing", "0004_contracts")]
 
     operations = [
-        AddIndexConcurrently(
+        AddIndexRepeatably(
             model_name="charge",
             index=models.Index(fields=["account", "-id"], name="charge_newest_first"),
         ),
-        RemoveIndexConcurrently(model_name="charge", name="charge_by_account"),
-        AddIndexConcurrently(
+        RemoveIndexRepeatably(model_name="charge", name="charge_by_account"),
+        AddIndexRepeatably(
             model_name="charge",
             index=models.Index(
                 condition=models.Q(("status__in", ["released", "expired"])),
@@ -23,17 +24,17 @@ class Migration(migrations.Migration):
                 name="charge_failed",
             ),
         ),
-        AddIndexConcurrently(
+        AddIndexRepeatably(
             model_name="usagedaily",
             index=models.Index(fields=["day"], name="usage_by_day"),
         ),
-        AddIndexConcurrently(
+        AddIndexRepeatably(
             model_name="ledgerentry",
             index=models.Index(
                 condition=models.Q(("kind", "topup")), fields=["created_at"], name="ledger_paid_in"
             ),
         ),
-        AddIndexConcurrently(
+        AddIndexRepeatably(
             model_name="ledgerentry",
             index=models.Index(
                 condition=models.Q(("kind__in", ["topup", "adjust"])),

@@ -1,5 +1,6 @@
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
+
+from common.indexes import AddIndexRepeatably
 
 
 class Migration(migrations.Migration):
@@ -10,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("billing", "0007_named_requests_of_any_path")]
 
     operations = [
-        AddIndexConcurrently(
+        AddIndexRepeatably(
             model_name="charge",
             index=models.Index(
                 condition=models.Q(("funding", "platform")),

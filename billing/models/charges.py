@@ -1,6 +1,5 @@
 """Calls, from their hold to their report, and who runs them."""
 
-from django.contrib.postgres.indexes import HashIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Least
@@ -95,8 +94,9 @@ class Charge(models.Model):
 
     class Meta:
         indexes = [
-            # Of a hash alone: the names of requests are long, and equality is all that is asked.
-            HashIndex(fields=["request_id"], name="charge_by_request"),
+            # No hash: callers choose the value, and among equal ones that would be searched from
+            # one end to the other by every call.
+            models.Index(fields=["request_id", "-id"], name="charge_by_request"),
             models.Index(fields=["account"], condition=Q(status="held"), name="charge_open"),
             # The ids are UUIDv7: the newest first.
             models.Index(fields=["account", "-id"], name="charge_newest_first"),

@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 from django.contrib import admin
+from django.db import connection
 from django.template.response import TemplateResponse
 from django.test import RequestFactory
 
@@ -67,6 +68,18 @@ def test_all_are_where_an_account_a_charge_a_request_or_a_period_is_given(
     Charge.objects.filter(pk__in=charges).update(request_id="req_of_a_page")
     assert listed(operator, q="req_of_a_page")[0] == set(charges)
     assert listed(operator, q=str(charges[0]))[0] == {charges[0]}
+
+
+def test_charges_of_a_request_are_read_in_the_order_of_an_index(db: None) -> None:
+    """A caller may give all requests the same id: nothing sorts or walks through all of them."""
+    of_it = Charge.objects.filter(request_id="test").order_by("-pk")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%USING hash%'")
+        assert cursor.fetchall() == []
+    plan = of_it.explain()
+    assert "charge_by_request" in plan
+    assert "Sort" not in plan
 
 
 def test_the_page_says_how_many_are_looked_through(operator: Operator) -> None:

@@ -1,7 +1,8 @@
 """Streams of one kind, for those who delete what nobody follows any more."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
+
+from common.indexes import AddIndexRepeatably
 
 
 class Migration(migrations.Migration):
@@ -11,7 +12,7 @@ class Migration(migrations.Migration):
     dependencies = [("events", "0001_initial")]
 
     operations = [
-        AddIndexConcurrently(
+        AddIndexRepeatably(
             model_name="stream",
             index=models.Index(fields=["kind", "id"], name="stream_by_kind"),
         ),

@@ -4,13 +4,13 @@ from django.db import migrations, models
 
 # The trigger first: whoever signs up during the rest has a stream by it.
 OPEN = """
-CREATE FUNCTION open_user_stream() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION open_user_stream() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO events_stream (id, kind, account_id) VALUES (NEW.id, 'user', NEW.id);
     RETURN NEW;
 END $$;
 
-CREATE TRIGGER open_user_stream AFTER INSERT ON accounts_user
+CREATE OR REPLACE TRIGGER open_user_stream AFTER INSERT ON accounts_user
     FOR EACH ROW EXECUTE FUNCTION open_user_stream();
 """
 
@@ -32,16 +32,17 @@ DELETE FROM events_stream WHERE kind = 'user';
 
 class Migration(migrations.Migration):
     # The lock that a trigger needs is held for a moment only, and not while streams are opened.
+    # Each operation may be repeated; the field, which may not, is the last.
     atomic = False
 
     dependencies = [("events", "0002_streams_by_kind")]
 
     operations = [
+        migrations.RunSQL(OPEN, DO_NOT_OPEN),
+        migrations.RunSQL(OPEN_ALL, DELETE_ALL),
         migrations.AddField(
             model_name="stream",
             name="purged_seq",
             field=models.BigIntegerField(db_default=0),
         ),
-        migrations.RunSQL(OPEN, DO_NOT_OPEN),
-        migrations.RunSQL(OPEN_ALL, DELETE_ALL),
     ]
