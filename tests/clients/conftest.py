@@ -6,14 +6,35 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pytest_django import DjangoDbBlocker
 
+from common.local.ports import LOOPBACK, free_port
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
 from tests.clients.environments import environment
-from tests.service import Web
+from tests.service import Web, running_web
 
 Run = Callable[..., str]
 Finish = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def page_port() -> int:
+    """Of the origin of the pages that browsers open here."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def web(
+    page_port: int,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+) -> Iterator[Web]:
+    """A web process that these pages may call."""
+    origin = f"http://{LOOPBACK}:{page_port}"
+    with django_db_blocker.unblock(), running_web(simulator, CORS_ALLOWED_ORIGINS=origin) as web:
+        yield web
 
 
 @pytest.fixture

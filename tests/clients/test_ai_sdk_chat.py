@@ -4,46 +4,24 @@ page of another origin, which is loaded again in the middle of a reply."""
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_django import DjangoDbBlocker
 
-from common.local.ports import LOOPBACK, free_port
 from publicapi.tests.v1.customer import Customer
 from screenshots.chromium import installed
-from simulator.process import RunningSimulator
 from tests.clients import page
 from tests.clients.conftest import Run
 from tests.clients.environments import PROGRAMS, node_client
 from tests.personas import new_user
-from tests.service import Web, running_web
+from tests.service import Web
 from tests.talk import Talk
 
 pytestmark = node_client("ai_sdk", "The Vercel AI SDK")
 
 FOLDER = PROGRAMS / "ai_sdk"
 WORDS = "Paris, 巴黎, 🗼 it is."
-
-
-@pytest.fixture(scope="module")
-def page_port() -> int:
-    return free_port()
-
-
-@pytest.fixture(scope="module")
-def web(
-    page_port: int,
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    simulator: RunningSimulator,
-) -> Iterator[Web]:
-    """A web process that the page may call."""
-    origin = f"http://{LOOPBACK}:{page_port}"
-    with django_db_blocker.unblock(), running_web(simulator, CORS_ALLOWED_ORIGINS=origin) as web:
-        yield web
 
 
 @pytest.fixture

@@ -13,11 +13,9 @@ from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
-from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from common.ids import uuid7
-from common.local.ports import LOOPBACK, free_port
 from events import selectors, services
 from events.types import NewEvent
 from screenshots.chromium import installed
@@ -37,24 +35,6 @@ PAUSE = 0.03
 
 # Address of the service, session, token, folder of its own: what the client has seen.
 Client = Callable[[str, UUID, str, Path], dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def page_port() -> int:
-    return free_port()
-
-
-@pytest.fixture(scope="module")
-def web(
-    page_port: int,
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    simulator: RunningSimulator,
-) -> Iterator[Web]:
-    """A web process that the page may call."""
-    origin = f"http://{LOOPBACK}:{page_port}"
-    with django_db_blocker.unblock(), running_web(simulator, CORS_ALLOWED_ORIGINS=origin) as web:
-        yield web
 
 
 @pytest.fixture
