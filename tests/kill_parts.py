@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
@@ -56,6 +57,7 @@ class Service:
             stderr=subprocess.STDOUT,
         )
         self.http = httpx.Client(base_url=f"http://{LOOPBACK}:{self.port}", timeout=20)
+        self.headers: dict[str, str] = {}  # of who has signed in
 
     def demo(self) -> dict[str, str]:
         demo: dict[str, str] = json.loads((self.var / "demo.json").read_text())
@@ -63,40 +65,51 @@ class Service:
 
     def kill(self, names: tuple[str, ...]) -> None:
         for name in names:
-            entry = json.loads((self.var / "run" / f"{name}.json").read_text())
-            os.kill(entry["pid"], signal.SIGKILL)
+            os.kill(self._pid_of(name), signal.SIGKILL)
+
+    def _pid_of(self, name: str) -> int:
+        return int(json.loads((self.var / "run" / f"{name}.json").read_text())["pid"])
+
+    def end(self) -> None:
+        """Raises AssertionError where it has to be ended by force."""
+        self.popen.terminate()
+        try:
+            self.popen.wait(60)
+        except subprocess.TimeoutExpired:
+            pids = [self._pid_of(path.stem) for path in (self.var / "run").glob("*.json")]
+            for pid in [self.popen.pid, *pids]:
+                os.kill(pid, signal.SIGKILL)
+            raise AssertionError("the service does not stop") from None
 
     # --- What has to work -------------------------------------------------------------------------
 
     def chats(self, model: str) -> bool:
         body = {"model": model, "messages": QUESTION, "max_tokens": 5}
         headers = {"Authorization": f"Bearer {self.demo()['api_key']}"}
-        answer = self.http.post("/v1/chat/completions", json=body, headers=headers)
-        return answer.status_code == 200
+        self._ask("POST", "/v1/chat/completions", json=body, headers=headers)
+        return True
 
-    def signed_in(self) -> dict[str, str]:
+    def signs_in(self) -> bool:
         who = {name: self.demo()[name] for name in ("email", "password")}
-        token = self.http.post("/api/auth/login", json=who).json()["access_token"]
-        return {"Authorization": f"Bearer {token}"}
+        token = self._ask("POST", "/api/auth/login", json=who)["access_token"]
+        self.headers = {"Authorization": f"Bearer {token}"}
+        return True
 
     def holds_councils(self) -> bool:
-        headers = self.headers
         body = {"prompt": "Hello?", "models": ["gpt-6-luna"]}
         path = "/api/council/sessions"
-        session = self.http.post(path, json=body, headers=headers).json()["id"]
+        session = self._ask("POST", path, json=body, headers=self.headers)["id"]
         deadline = time.monotonic() + 15
         while time.monotonic() < deadline:
-            state = self.http.get(f"{path}/{session}", headers=headers).json()
+            state = self._ask("GET", f"{path}/{session}", headers=self.headers)
             if state["status"] != "running":
                 return bool(state["cards"][0]["status"] == "completed")
             time.sleep(0.2)
         return False
 
     def hears(self) -> bool:
-        files = {"file": speech()}
-        return (
-            self.http.post("/api/transcribe", files=files, headers=self.headers).status_code == 200
-        )
+        self._ask("POST", "/api/transcribe", files={"file": speech()}, headers=self.headers)
+        return True
 
     def is_swept(self, since: float) -> bool:
         """Has beat put something into every queue since then, and a worker taken it?"""
@@ -109,34 +122,35 @@ class Service:
             ).fetchone()
         return row is not None and row[0] == 3 and float(row[1]) > since
 
+    def _ask(self, method: str, path: str, **request: Any) -> Any:
+        """The body of an answer. Raises httpx.HTTPStatusError for a refusal."""
+        return self.http.request(method, path, **request).raise_for_status().json()
+
     def wait_until_it_works(self, since: float) -> float:
         """Returns after how many seconds. Raises AssertionError where it never does."""
         begun = time.monotonic()
-        self.headers: dict[str, str] = {}
-        for what in (
-            lambda: self.chats("gpt-6-luna"),
-            lambda: self.chats("smollm2-135m"),
-            self._sign_in,
-            self.holds_councils,
-            self.hears,
-            lambda: self.is_swept(since),
-        ):
-            self._wait_for(what, begun + SECONDS)
+        for name, works in {
+            "chat with a simulated model": lambda: self.chats("gpt-6-luna"),
+            "chat with the local model": lambda: self.chats("smollm2-135m"),
+            "signing in": self.signs_in,
+            "a council": self.holds_councils,
+            "speech": self.hears,
+            "what beat starts": lambda: self.is_swept(since),
+        }.items():
+            self._wait_for(name, works, begun + SECONDS)
         return time.monotonic() - begun
 
-    def _sign_in(self) -> bool:
-        self.headers = self.signed_in()
-        return True
-
-    def _wait_for(self, what: Callable[[], bool], deadline: float) -> None:
+    def _wait_for(self, name: str, works: Callable[[], bool], deadline: float) -> None:
         while True:
             assert self.popen.poll() is None, "the supervisor has ended"
+            last: Exception | None = None
             try:
-                if what():
+                if works():
                     return
-            except (httpx.HTTPError, OSError, KeyError, ValueError, psycopg.Error):
-                pass
-            assert time.monotonic() < deadline, f"{what} does not come back"
+            except (httpx.HTTPError, OSError, psycopg.Error) as error:
+                last = error
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{name} does not work again: {last!r}") from last
             time.sleep(0.3)
 
 
@@ -163,8 +177,7 @@ def main() -> int:
             else:
                 print(f"{' + '.join(names)}: works after {seconds:.0f} s", flush=True)  # noqa: T201
     finally:
-        service.popen.terminate()
-        service.popen.wait(60)
+        service.end()
     return int(failed > 0)
 
 
