@@ -11,8 +11,6 @@ from conversations.types import MAX_CLIENT_ID
 from conversations.words import Words
 from files.models import Upload
 
-ONE_MESSAGE_OF_AN_ID = "one_message_of_an_id"
-
 
 class Space(models.Model):
     """A folder of conversations. Its instructions go into each of them."""
@@ -135,7 +133,7 @@ class Message(models.Model):
             models.UniqueConstraint(
                 fields=["account_id", "client_id", "conversation"],
                 condition=Q(client_id__isnull=False),
-                name=ONE_MESSAGE_OF_AN_ID,
+                name="one_message_of_an_id",
             ),
         ]
 

@@ -4,7 +4,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from msgspec import Struct
@@ -19,9 +19,9 @@ from common.errors import DomainError
 from common.ids import uuid7
 from conversations import user_events
 from conversations.errors import ConversationFull, ReplyRunning
-from conversations.models import ONE_MESSAGE_OF_AN_ID, Attachment, Conversation, Message
+from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.beginnings import beginning
-from conversations.selectors.messages import get_made, get_message, is_answer
+from conversations.selectors.messages import called, get_made, get_message, is_answer
 from conversations.services.drafts import Draft
 from conversations.services.locks import lock_conversation
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
@@ -62,13 +62,8 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
     """
     # Asked before the wallet is taken, because it may take a while, and told when its turn comes.
     spent = free_budget.find_refusal(draft.user, draft.model.id) if draft.is_free else None
-    try:
-        with transaction.atomic():
-            return _begin(draft, once, owner_id, request_id, spent)
-    except IntegrityError as error:
-        if ONE_MESSAGE_OF_AN_ID not in str(error):
-            raise
-        raise IdempotencyInProgress(retry_after=1) from error
+    with transaction.atomic():
+        return _begin(draft, once, owner_id, request_id, spent)
 
 
 def _begin(
@@ -110,8 +105,12 @@ def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
 
 
 def _check_state(conversation: Conversation, draft: Draft) -> None:
-    """Raises ReplyRunning, also where another message came before this one, and NotFound where
-    the message that is to be answered or followed was deleted."""
+    """Raises IdempotencyInProgress where the message has come with another request meanwhile,
+    ReplyRunning, also where another message came before this one, and NotFound where the message
+    that is to be answered or followed was deleted."""
+    client_id = draft.client_id if draft.question is None else None
+    if client_id is not None and conversation.messages.filter(called(client_id)).exists():
+        raise IdempotencyInProgress(retry_after=1)
     has_moved = draft.follows_leaf and conversation.leaf_id != draft.parent_id
     if has_moved or conversation.messages.filter(status=Message.Status.RUNNING).exists():
         raise ReplyRunning

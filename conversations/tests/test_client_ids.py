@@ -302,7 +302,9 @@ def test_a_message_has_not_the_own_id_of_another(alice: Persona) -> None:
         assert (answer.status_code, answer.json()["code"]) == (409, "message_exists")
 
 
-def test_two_at_the_same_moment_are_one(user: User) -> None:
+@pytest.mark.parametrize("place", [{}, {"parent_id": None}], ids=["at the end", "at the root"])
+@pytest.mark.parametrize("has_ended", [False, True], ids=["running", "ended"])
+def test_two_at_the_same_moment_are_one(user: User, place: Shape, has_ended: bool) -> None:
     conversation = talk(user)
     drafts = [
         draft_message(
@@ -310,19 +312,23 @@ def test_two_at_the_same_moment_are_one(user: User) -> None:
             get_conversation(user, conversation.pk),
             content="Hi",
             client_id=OF_THE_SDK,
-            parent_id=None,
+            **place,
         )
         for _ in range(2)
     ]
     owner = bank.live_owner()
     begun = sending.begin(draft=drafts[0], once=None, owner_id=owner, request_id="req_test")
     assert isinstance(begun, sending.Begun)
-    hand.Call(begun, owner).settle("Hello.")
+    call = hand.Call(begun, owner)
+    if has_ended:
+        call.settle("Hello.")
 
     with pytest.raises(IdempotencyInProgress):
         sending.begin(draft=drafts[1], once=None, owner_id=owner, request_id="req_test")
 
     assert Message.objects.filter(conversation=conversation, role=USER).count() == 1
+    if not has_ended:
+        call.settle("Hello.")
 
 
 # --- Edited --------------------------------------------------------------------------------------

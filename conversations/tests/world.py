@@ -376,14 +376,14 @@ class World(Writers):
                 return None
         if talk.is_deleted:
             return NotFound
+        is_new = request.question is None
+        if is_new and talk.called(request.said["client_id"]):
+            return IdempotencyInProgress
         if talk.running or (request.follows and talk.leaf != request.parent):
             return ReplyRunning
-        is_new = request.question is None
         anchor = request.parent if is_new else request.question
         if anchor is not None and anchor not in talk.said:
             return NotFound
-        if is_new and talk.called(request.said["client_id"]):
-            return IdempotencyInProgress
         is_lost = is_new and any(is_gone(self.uploads[each]) for each in request.files)
         return UploadNotFound if is_lost else None
 
