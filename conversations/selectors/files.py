@@ -4,19 +4,23 @@ from uuid import UUID
 
 from accounts.models import User
 from common.errors import NotFound
+from common.ids import as_uuid
 from conversations.models import Message
-from conversations.selectors.messages import attachments_of, called
+from conversations.selectors.messages import attachments_of
 from files.models import Upload
 
 
 def files_of(user: User, message_id: UUID | str) -> list[Upload]:
-    """The files that go with a message of the user's, in the order in which they were named; with
-    the newest one, where clients have brought one id in several conversations.
+    """The files that go with a message of the user's, in the order in which they were named. What
+    clients call their messages comes after our own ids: of several, the newest counts.
 
     Raises NotFound.
     """
     own = Message.objects.filter(account_id=user.pk)
-    message = own.filter(called(message_id)).order_by("-id").first()
+    own_id = as_uuid(message_id)
+    message = None if own_id is None else own.filter(pk=own_id).first()
+    if message is None:
+        message = own.filter(client_id=str(message_id)).order_by("-id").first()
     if message is None:
         raise NotFound
     return attachments_of([message])[message.pk]
