@@ -21,8 +21,8 @@ class MessageExists(Conflict):
 
     code = "message_exists"
     message = (
-        "This conversation has another message of that `id`. Each has an id of its own, one that "
-        "takes the place of another too."
+        "This conversation has another message of that `id`. Send this message, or one that you "
+        "have edited, with a new `id`."
     )
 
 
@@ -31,8 +31,8 @@ class ReplyDeleted(NotFound):
 
     code = "reply_deleted"
     message = (
-        "The reply to this request has been deleted. To have it answered anew, send it with "
-        "another Idempotency-Key."
+        "The reply to this request has been deleted. To get a new one, regenerate the message, or "
+        "send it with another `id` or Idempotency-Key."
     )
 
 

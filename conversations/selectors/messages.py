@@ -126,9 +126,9 @@ def get_made(user: User, reply_id: UUID) -> Message:
 
 
 def find_sent(user: User, conversation: Conversation, said: Mapping[str, Any]) -> Message | None:
-    """The newest reply to the message that was sent before with the `client_id` of this one, or
-    that message itself where it has no reply; None where no message has that id. Raises
-    MessageExists where the message of that id is another one."""
+    """The newest reply to the message that was sent before with the `client_id` of this one; None
+    where no message has that id. Raises MessageExists where the message of that id is another one,
+    and ReplyDeleted, as `get_made` does."""
     client_id = said.get("client_id")
     if client_id is None:
         return None
@@ -138,7 +138,10 @@ def find_sent(user: User, conversation: Conversation, said: Mapping[str, Any]) -
         return None
     if not _says(message, said):
         raise MessageExists
-    return newest_reply(message) or message
+    reply = newest_reply(message)
+    if reply is None:
+        raise ReplyDeleted
+    return reply
 
 
 def _says(message: Message, said: Mapping[str, Any]) -> bool:
@@ -158,10 +161,8 @@ def _says(message: Message, said: Mapping[str, Any]) -> bool:
 
 def is_answer(reply: Message) -> bool:
     """Is it what its request is answered with when that is sent again? If it has failed, and
-    nothing was paid for it, the request is to be carried out anew; so it is where `reply` is the
-    message itself, which has no reply. Raises IdempotencyInProgress while it is written."""
-    if reply.role == Message.Role.USER:
-        return False
+    nothing was paid for it, the request is to be carried out again. Raises IdempotencyInProgress
+    while it is written."""
     if reply.status == Message.Status.RUNNING:
         raise IdempotencyInProgress(retry_after=1)
     return reply.status != Message.Status.FAILED or keeps_name(reply.pk)

@@ -151,6 +151,21 @@ def test_its_files_are_found_by_it_in_the_newest_conversation_of_several(alice: 
     assert file["name"] == "new.txt"
 
 
+def test_the_files_of_a_message_are_those_of_its_own_id_whoever_is_called_so(
+    alice: Persona,
+) -> None:
+    message = add(talk(alice.user), "How deep?")
+    upload = Upload.objects.create(
+        account=alice.user, name="sea.txt", media_type="text/plain", is_text=True, size=7
+    )
+    Attachment.objects.create(message=message, upload=upload)
+    add(talk(alice.user), "How deep?", client_id=str(message.pk))
+
+    [file] = alice.client.get(f"/api/files/{message.pk}").json()
+
+    assert file["name"] == "sea.txt"
+
+
 def test_it_is_found_by_its_own_id_as_before(alice: Persona) -> None:
     sea = talk(alice.user)
     question = add(sea, "How deep?", client_id=str(uuid4()))
@@ -259,16 +274,20 @@ def test_one_whose_reply_failed_and_cost_nothing_is_answered_anew(speaker: NewSp
     assert {each["parent_id"] for each in replies} == {asked["id"]}
 
 
-def test_one_that_lost_its_reply_is_answered(speaker: NewSpeaker) -> None:
+def test_one_whose_reply_was_deleted_is_answered_only_on_purpose(speaker: NewSpeaker) -> None:
     alice = speaker()
-    sea = talk(alice.user)
-    content = alice.words()
-    question = add(sea, content, client_id=OF_THE_SDK)
+    conversation = alice.begin()
+    body = {"id": OF_THE_SDK, "content": alice.words()}
+    first = alice.send(conversation, **body)
+    path = f"/{conversation}/messages"
+    assert alice.ask("DELETE", f"{path}/{first.reply_id}").status_code == 204
 
-    heard = alice.send(str(sea.pk), content, id=OF_THE_SDK)
+    assert code(post(alice, conversation, **body)) == (404, "reply_deleted")
 
-    assert alice.message(str(sea.pk), heard.reply_id)["parent_id"] == str(question.pk)
-    assert len(alice.detail(str(sea.pk))["messages"]) == 2
+    assert len(alice.calls()) == 1
+    with alice.stream("POST", f"{path}/{OF_THE_SDK}/regenerate") as stream:
+        assert stream.to_the_end().usage
+    assert len(alice.detail(conversation)["messages"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -302,8 +302,12 @@ class World(Writers):
                 with pytest.raises(MessageExists):
                     find_sent(self.alice, conversation, request.said)
                 return
+            if not talk.replies(sent):
+                with pytest.raises(ReplyDeleted):
+                    find_sent(self.alice, conversation, request.said)
+                return
             earlier = find_sent(self.alice, conversation, request.said)
-            made = [sent, *talk.replies(sent)][-1]
+            made = talk.replies(sent)[-1]
         assert (earlier and earlier.pk) == (made and made.id)
         if earlier and made:
             if made.status == RUNNING:
@@ -314,8 +318,7 @@ class World(Writers):
             if not self.is_to_be_repeated(made):
                 return
             ask = partial(draft_repeat, self.alice, failed=earlier)
-            question = made.id if made.role == USER else made.parent
-            request = Request(talk, once, ask, question=question, parent=made.id, follows=True)
+            request = Request(talk, once, ask, question=made.parent, parent=made.id, follows=True)
         if request.refusal is not None:
             with pytest.raises(request.refusal):
                 request.ask(conversation)
@@ -425,8 +428,6 @@ class World(Writers):
         return named is not None and named[1] not in talk.said
 
     def is_to_be_repeated(self, reply: Said) -> bool:
-        if reply.role == USER:
-            return True
         return reply.status == FAILED and not self.writings[reply.id].is_billed
 
     # --- How it is done ---------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from conversations.errors import (
     MessageExists,
     MessageNotFound,
     MessageTooLong,
+    ReplyDeleted,
     ReplyRunning,
 )
 from conversations.frames import HEADERS
@@ -137,7 +138,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=SendInputSerializer,
-        responses=_ANSWERS | refusals(*_REFUSALS, MessageNotFound, MessageExists),
+        responses=_ANSWERS | refusals(*_REFUSALS, MessageNotFound, ReplyDeleted, MessageExists),
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponseBase:
         """Say something, and have it answered.
