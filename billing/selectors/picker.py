@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from accounts.models import User
 from accounts.selectors.preferences import Agent, list_agents
+from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import ModelEntitlement, get_entitlements
 from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
@@ -32,7 +33,12 @@ def list_models(user: User) -> list[PickerModel]:
     each the user's favourites first. One query more than the entitlements take."""
     catalog = get_catalog()
     agents = {agent.model: agent for agent in list_agents(user)}
-    defaults = {_default_chat_model(agents), _resolved(settings.DEFAULT_SPEECH_MODEL)}
+    entitled = get_entitlements(user).models
+    enabled = [agent for agent in agents.values() if agent.enabled]
+    defaults = {
+        default_chat_model(enabled, lambda: entitled),
+        _resolved(settings.DEFAULT_SPEECH_MODEL),
+    }
     aliases: dict[str, list[str]] = {}
     for name, model_id in sorted(catalog.aliases.items()):
         aliases.setdefault(model_id, []).append(name)
@@ -44,7 +50,7 @@ def list_models(user: User) -> list[PickerModel]:
             agent=agents.get(each.model),
             is_default=each.model in defaults,
         )
-        for each in get_entitlements(user).models
+        for each in entitled
         # The catalog may have been read anew in between.
         if each.model in catalog.models
     ]
@@ -53,12 +59,6 @@ def list_models(user: User) -> list[PickerModel]:
 
 def _place(model: PickerModel) -> tuple[int, bool]:
     return _ORDER.index(model.entitlement.modality), not model.is_favourite
-
-
-def _default_chat_model(agents: dict[str, Agent]) -> str:
-    """Which answers where neither message nor conversation names one."""
-    wanted = (agent.model for agent in agents.values() if agent.favourite and agent.enabled)
-    return next(wanted, _resolved(settings.DEFAULT_CHAT_MODEL))
 
 
 def _resolved(name: str) -> str:

@@ -138,6 +138,20 @@ def test_the_default_is_the_first_favourite_that_is_enabled_or_the_platforms(
     assert defaults() == [settings.DEFAULT_CHAT_MODEL, settings.DEFAULT_SPEECH_MODEL]
 
 
+def test_a_model_that_is_disabled_is_no_default(settings: LazySettings, configured: None) -> None:
+    """As with messages: the first that can be called answers, and nobody where all are disabled."""
+    alice = new_account(plan="max")
+    want(alice, settings.DEFAULT_CHAT_MODEL, enabled=False)
+    rows = [row for row in listed(alice) if row["modality"] == "chat"]
+    [default] = [row for row in rows if row["default"]]
+    assert default == next(
+        row for row in rows if row["callable"] and row["id"] != settings.DEFAULT_CHAT_MODEL
+    )
+    for row in rows:
+        want(alice, row["id"], enabled=False)
+    assert [row["id"] for row in listed(alice) if row["default"]] == [settings.DEFAULT_SPEECH_MODEL]
+
+
 def test_former_names_are_there() -> None:
     rows = models(new_account())
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any, cast
 from uuid import UUID
 
-from django.conf import settings
 from msgspec import Struct
 from msgspec.structs import replace
 
 from accounts.models import User
 from accounts.selectors.preferences import get_preference, list_enabled
 from billing.selectors.affordability import get_purse
+from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import get_entitlements
 from billing.types import FREE_OUTPUT_TOKENS, FREE_PLAN
 from catalog.selectors import get_catalog
@@ -182,20 +182,10 @@ def _model(user: User, name: str) -> Model:
 
 
 def _unnamed(user: User) -> str:
-    """The model that answers where none is named: the user's first favourite, else the platform's
-    choice, else the first that can be called; never one that the user has disabled. Raises
-    ValidationFailed where that is all."""
-    enabled = list_enabled(user)
-    names = [agent.model for agent in enabled]
-    if not names:
+    name = default_chat_model(list_enabled(user), lambda: get_entitlements(user).models)
+    if name is None:
         raise ValidationFailed.of("model", "You have disabled all models. Name one, or enable one.")
-    default = get_catalog().find(settings.DEFAULT_CHAT_MODEL)
-    if enabled[0].favourite:
-        return names[0]
-    if default is not None and default.id in names:
-        return default.id
-    can_be_called = {each.model for each in get_entitlements(user).models if each.callable}
-    return next(filter(can_be_called.__contains__, names), names[0])
+    return name
 
 
 def _effort(model: Model, wanted: str) -> ReasoningEffort | None:

@@ -1,0 +1,27 @@
+"""The one rule for the chat model that answers where none is named."""
+
+from collections.abc import Callable, Iterable
+
+from django.conf import settings
+
+from accounts.selectors.preferences import Agent
+from billing.selectors.entitlements import ModelEntitlement
+from catalog.selectors import get_catalog
+
+
+def default_chat_model(
+    enabled: list[Agent], entitlements: Callable[[], Iterable[ModelEntitlement]]
+) -> str | None:
+    """The user's first favourite, else the platform's choice, else the first that can be called;
+    never one that the user has disabled, and None where that is all. `enabled` is in the order of
+    `list_agents`; `entitlements` are asked for only where they decide."""
+    names = [agent.model for agent in enabled]
+    if not names:
+        return None
+    if enabled[0].favourite:
+        return names[0]
+    default = get_catalog().find(settings.DEFAULT_CHAT_MODEL)
+    if default is not None and default.id in names:
+        return default.id
+    can_be_called = {each.model for each in entitlements() if each.callable}
+    return next(filter(can_be_called.__contains__, names), names[0])
