@@ -21,9 +21,9 @@ from accounts.admin.acts import Reactivate, ResetSecondFactor, RevokeSessions, S
 from accounts.models import LinkedIdentity, SecondFactor, User, UserSession
 from common.backoffice.acts import Acting
 from common.backoffice.money import aligned
-from common.backoffice.pages import as_uuid
 from common.backoffice.ranks import may_act_for
 from common.backoffice.theme import TabularInline, action, display
+from common.ids import as_uuid
 
 # Only superusers give and take them, and not their own.
 RANK = ("is_staff", "is_superuser", "groups")

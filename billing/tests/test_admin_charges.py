@@ -1,6 +1,6 @@
 """The operators' list of charges, which are millions: what it looks through, and what it finds."""
 
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib import admin
@@ -68,6 +68,20 @@ def test_all_are_where_an_account_a_charge_a_request_or_a_period_is_given(
     Charge.objects.filter(pk__in=charges).update(request_id="req_of_a_page")
     assert listed(operator, q="req_of_a_page")[0] == set(charges)
     assert listed(operator, q=str(charges[0]))[0] == {charges[0]}
+
+
+@pytest.mark.parametrize("form", ["an id", "32 digits", "the beginning of an address"])
+def test_a_request_is_found_whatever_else_its_id_looks_like(
+    operator: Operator, charges: list[UUID], form: str
+) -> None:
+    bob = new_account()
+    request = {
+        "an id": str(uuid4()),
+        "32 digits": uuid4().hex,
+        "the beginning of an address": bob.email.partition("@")[0],
+    }[form]
+    Charge.objects.filter(pk=charges[0]).update(request_id=request)
+    assert listed(operator, q=request)[0] == {charges[0]}
 
 
 def test_charges_of_a_request_are_read_in_the_order_of_an_index(db: None) -> None:

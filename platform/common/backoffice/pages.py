@@ -1,7 +1,7 @@
 """Lists and forms of the operators' admin: quick on millions of rows, exact in the audit log."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from django.utils.functional import cached_property
 
 from common.backoffice.money import UsdFields
 from common.backoffice.theme import ChangeList, ModelAdmin
+from common.ids import as_uuid
 
 MAX_COUNT = 10_000
 # Beginnings of addresses are looked up; whoever has more than that in common has to type more.
@@ -168,29 +169,26 @@ class OfAnAccount(Page):
         term = search_term.strip()
         if not term:
             return queryset, False
-        wanted = as_uuid(term)
-        if wanted is None:
-            accounts = self._accounts(term)
-        elif isinstance(self.opts.pk, models.UUIDField) and queryset.filter(pk=wanted).exists():
-            return queryset.filter(pk=wanted), False
-        else:
-            accounts = [wanted]
-        found = queryset.filter(account__in=accounts) if accounts else self.search(queryset, term)
-        return found, False
+        for found in self._readings(queryset, term):
+            if found.exists():
+                return found, False
+        return queryset.none(), False
 
     def search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
-        """What else `term` may stand for, when it is no id and no address."""
+        """What else `term` may stand for."""
         return queryset.none()
+
+    def _readings(self, queryset: QuerySet[Any], term: str) -> Iterator[QuerySet[Any]]:
+        """What `term` may stand for, the likeliest first."""
+        if wanted := as_uuid(term):
+            if isinstance(self.opts.pk, models.UUIDField):
+                yield queryset.filter(pk=wanted)
+            yield queryset.filter(account=wanted)
+        elif accounts := self._accounts(term):
+            yield queryset.filter(account__in=accounts)
+        yield self.search(queryset, term)
 
     def _accounts(self, address: str) -> list[uuid.UUID]:
         users = self.opts.get_field("account").related_model._default_manager  # type: ignore[union-attr]
         rows = users.filter(email__startswith=address.lower()).values_list("pk", flat=True)
         return list(rows[:MAX_ACCOUNTS])
-
-
-def as_uuid(text: str) -> uuid.UUID | None:
-    """The id that `text` is, if it is one."""
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return None
