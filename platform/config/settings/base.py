@@ -11,6 +11,7 @@ from common.logging import LEVELS
 from common.shutdown import drain_seconds
 from common.times import ISO_UTC
 from config.settings.admin import *
+from config.settings.beat import *
 from conversations.types import MESSAGE_ID_SCHEMA
 from providers.config import from_environ
 
@@ -328,68 +329,6 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_BEAT_SCHEDULE = {
-    # One that no worker took in time is void: the next is due.
-    **{
-        f"canary-{queue}": {
-            "task": "jobs.tasks.sing",
-            "args": (queue,),
-            "schedule": 10.0,
-            "options": {"queue": queue, "expires": 60.0},
-        }
-        for queue in ("interactive", "media", "default")
-    },
-    "abandon-lapsed-jobs": {
-        "task": "jobs.tasks.abandon_lapsed_jobs",
-        "schedule": 10.0,
-        "options": {"expires": 10.0},
-    },
-    "purge-ended-jobs": {
-        "task": "jobs.tasks.purge_ended_jobs",
-        "schedule": 3600.0,
-        "options": {"expires": 3600.0},
-    },
-    "purge-user-events": {
-        "task": "events.tasks.purge_user_events",
-        "schedule": 3600.0,
-        "options": {"expires": 3600.0},
-    },
-    "expire-lapsed-charges": {
-        "task": "billing.tasks.expire_lapsed_charges",
-        "schedule": 10.0,
-        "options": {"expires": 10.0},
-    },
-    "forget-idempotency-keys": {
-        "task": "billing.tasks.forget_idempotency_keys",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "send-emails": {
-        "task": "accounts.tasks.send_emails",
-        "schedule": 3.0,
-        "options": {"expires": 3.0},
-    },
-    "purge-sign-ins-and-mails": {
-        "task": "accounts.tasks.purge_expired",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "purge-expired-files": {
-        "task": "files.tasks.purge_expired",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "purge-ended-streams": {
-        "task": "conversations.tasks.purge_ended_streams",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "reconcile": {
-        "task": "billing.tasks.reconcile",
-        "schedule": 300.0,
-        "options": {"expires": 300.0},
-    },
-}
 
 # --- Logs ---------------------------------------------------------------------------------------
 
