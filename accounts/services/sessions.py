@@ -27,6 +27,7 @@ from accounts.types import SignedIn
 from accounts.user_agents import client_name
 from common.client_ip import network_of
 from common.errors import NotFound
+from common.ids import uuid7
 from common.locks import hold
 
 # Of one account. Of more, those are ended that were used least lately.
@@ -197,7 +198,8 @@ def purge_sessions() -> None:
     """Delete sessions whose last refresh token has expired, or that are as old as one may be."""
     now = timezone.now()
     UserSession.objects.filter(rotated_at__lt=now - tokens.REFRESH_LIFETIME).delete()
-    UserSession.objects.filter(created_at__lt=now - _longest_session()).delete()
+    # An id is as old as its session (UUIDv7), and has the index.
+    UserSession.objects.filter(pk__lt=uuid7(now - _longest_session())).delete()
 
 
 def _longest_session() -> timedelta:

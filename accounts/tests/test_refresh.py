@@ -16,6 +16,7 @@ from accounts.errors import InvalidToken
 from accounts.models import User, UserSession
 from accounts.services import sessions, users
 from accounts.types import SignedIn
+from common.ids import uuid7
 from conftest import Persona, persona
 from tests.locks import wait_until_blocked
 
@@ -104,7 +105,9 @@ def test_a_session_ends_after_ninety_days_however_often_it_is_refreshed(alice: P
 
 def test_sessions_that_are_as_old_as_one_may_be_are_deleted(alice: Persona, bob: Persona) -> None:
     ninety_days_ago = timezone.now() - timedelta(days=90)
-    UserSession.objects.filter(account=alice.user).update(created_at=ninety_days_ago)
+    UserSession.objects.filter(account=alice.user).update(
+        id=uuid7(ninety_days_ago), created_at=ninety_days_ago
+    )
     tasks.purge_expired()
     assert not UserSession.objects.filter(account=alice.user).exists()
     assert UserSession.objects.filter(account=bob.user).exists()
