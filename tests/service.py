@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
@@ -44,9 +45,13 @@ class Web:
 
 @contextmanager
 def running_web(
-    simulator: RunningSimulator, *, application: str = APPLICATION, **environment: str
+    simulator: RunningSimulator,
+    *,
+    application: str = APPLICATION,
+    log: Path | None = None,
+    **environment: str,
 ) -> Iterator[Web]:
-    """A web process until the block ends."""
+    """A web process until the block ends; what it prints goes to the file `log`."""
     port = free_port()
     service = Service(
         name="web",
@@ -63,7 +68,7 @@ def running_web(
         },
         grace=DEFAULT_DRAIN_SECONDS + GRACE_SECONDS,
     )
-    process = Process(service)
+    process = Process(service, log=log)
     try:
         process.wait_until_ready(timeout=30)
         yield Web(port, process)

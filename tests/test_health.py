@@ -79,6 +79,21 @@ def test_without_postgresql_it_is_alive_but_not_ready(simulator: RunningSimulato
         wait_until_ready(web)
 
 
+def test_however_often_it_is_asked_it_logs_once_a_second_that_it_is_not_ready(
+    simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    door, log = DoorProxy(postgres_port()), tmp_path / "web.log"
+    with door, running_web(simulator, log=log, DATABASE_URL=through(door.port)) as web:
+        assert ready(web)[0] == 200
+        with door.shut(), httpx.Client(base_url=web.url, timeout=10) as probe:
+            calls.wait_for(lambda: ready(web)[0] == 503)
+            began = time.monotonic()
+            for _ in range(200):
+                assert probe.get("/readyz").status_code == 503
+            seconds = time.monotonic() - began
+        assert 1 <= log.read_text().count("health.not_ready") <= seconds + 3
+
+
 def test_a_frozen_postgresql_keeps_no_probe_waiting(simulator: RunningSimulator) -> None:
     lossy = LossyProxy(postgres_port())
     with lossy, running_web(simulator, DATABASE_URL=through(lossy.port)) as web:

@@ -34,7 +34,7 @@ REDIS_SECONDS = 0.5
 # However many probes come, the stores are asked once in so many seconds.
 KEPT_SECONDS = 1.0
 # Without these nothing can be done. Without Redis everything can, if more slowly.
-REQUIRED = ("process", "database", "migrations")
+REQUIRED_STORES = ("database", "migrations")
 
 OK = "ok"
 UNAVAILABLE = "unavailable"
@@ -67,7 +67,11 @@ class Readiness:
 
     async def _ask(self) -> dict[str, str]:
         (database, migrations), redis = await asyncio.gather(self._database(), _redis())
-        return {"database": database, "migrations": migrations, "redis": redis}
+        stores = {"database": database, "migrations": migrations, "redis": redis}
+        # Logged here, not for each probe: the stores are asked at most once a second.
+        if any(stores[name] != OK for name in REQUIRED_STORES):
+            log.warning("health.not_ready", checks=stores)
+        return stores
 
     async def _database(self) -> tuple[str, str]:
         """The states of the database and of its migrations."""
@@ -114,10 +118,9 @@ async def application(scope: Scope, send: Send) -> None:
         await _answer(scope, send, 200, {"status": "alive"})
         return
     checks = await _readiness.get().checks()
-    if failed := [name for name in REQUIRED if checks[name] != OK]:
-        log.warning("health.not_ready", checks=checks)
-    status = "not_ready" if failed else "ready"
-    await _answer(scope, send, 503 if failed else 200, {"status": status, "checks": checks})
+    is_ready = all(checks[name] == OK for name in ("process", *REQUIRED_STORES))
+    status = "ready" if is_ready else "not_ready"
+    await _answer(scope, send, 200 if is_ready else 503, {"status": status, "checks": checks})
 
 
 async def _answer(scope: Scope, send: Send, status: int, content: Mapping[str, object]) -> None:
