@@ -32,15 +32,16 @@ def remember_second_factor(request: HttpRequest) -> None:
 
 
 def second_factor_redirect(request: HttpRequest) -> HttpResponseRedirect | None:
-    """A redirect to the page that an operator has to see before any other page of the admin, or
-    None."""
+    """A redirect to the page that an operator has to see before the requested one, or None."""
     if request.session.get(_SHOWN):
         return None
     if SecondFactor.objects.filter(operator_id=request.user.pk).exists():
         # Set up while this visit went on: it has shown none.
         request.session.flush()
         return redirect_to_login(request.get_full_path(), reverse("admin:login"))
-    return redirect("admin:second_factor") if settings.OPERATORS_NEED_SECOND_FACTOR else None
+    page = reverse("admin:second_factor")
+    is_needed = settings.OPERATORS_NEED_SECOND_FACTOR and request.path != page
+    return redirect(page) if is_needed else None
 
 
 class SecondFactorView(View):
@@ -83,7 +84,7 @@ class SecondFactorView(View):
     def _remove(self, form: SecondFactorForm) -> HttpResponseBase:
         second_factor.remove(operator=self._operator, code=form.cleaned_data["code"])
         self._stay()
-        del self.request.session[_SHOWN]
+        self.request.session.pop(_SHOWN, None)
         record(self._operator, "Removed their second factor.")
         messages.success(self.request, "Removed. You can set up another app now.")
         return redirect("admin:second_factor")

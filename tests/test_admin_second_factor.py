@@ -276,12 +276,13 @@ def test_who_knows_the_password_cannot_have_guesses_of_codes_forgotten(
     assert "Too many attempts failed" in sign_in(operator.user, app.code(), ip="192.0.2.200")[1]
 
 
-def test_a_visit_from_before_it_was_set_up_signs_in_anew(operator: Operator) -> None:
+@pytest.mark.parametrize("path", ["accounts/user/", PAGE])
+def test_a_visit_from_before_it_was_set_up_signs_in_anew(operator: Operator, path: str) -> None:
     set_up(operator.user)
     operator.user.refresh_from_db()
     before = Client()
     before.force_login(operator.user)
-    response = before.get("/admin/accounts/user/")
+    response = before.get(f"/admin/{path}")
     assert (response.status_code, response["Location"].split("?")[0]) == (302, "/admin/login/")
     assert before.get("/admin/").status_code == 302
 

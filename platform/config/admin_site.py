@@ -53,13 +53,12 @@ class OperatorSite(AdminSite):
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         """Every page behind the sign-in: refuses what PostgreSQL could not look for or store, and
         leads operators who have to set up a second factor there first."""
-        is_open = view in (self.second_factor, self.logout)
 
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             _refuse_unreadable(request)
-            way = second_factor_redirect(request)
-            return view(request, *args, **kwargs) if is_open or way is None else way
+            elsewhere = None if view == self.logout else second_factor_redirect(request)
+            return elsewhere or view(request, *args, **kwargs)
 
         return super().admin_view(guarded, cacheable)
 
