@@ -137,7 +137,11 @@ def test_in_production_plain_http_is_sent_to_https(
         production(simulator, tmp_path, API_HOST=API_HOST) as web,
         httpx.Client(base_url=web.url) as http,
     ):
-        for method, path in (("GET", "/admin/login/?a=%2F&b=1"), ("POST", "/api/auth/login")):
+        for method, path in (
+            ("GET", "/admin/login/?a=%2F&b=1"),
+            ("GET", "/files/a%2Fb%20c"),
+            ("POST", "/api/auth/login"),
+        ):
             answer = http.request(method, path, headers=plain)
             assert answer.status_code == 308
             assert answer.headers["location"] == f"https://app.example.com{path}"
@@ -187,6 +191,7 @@ def test_the_pages_of_the_admin_break_none_of_their_own_rules(web: Web) -> None:
             "catalog/aimodel/",
             "auth/group/add/",
             "password_change/",
+            "second-factor/",
         ):
             page.open(f"{web.url}/admin/{path}")
             check(path)
