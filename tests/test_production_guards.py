@@ -24,6 +24,7 @@ SAFE = {
     "API_HOST": "api.example.com",
     # Empty, so that a developer's own .env plays no part.
     "BEHIND_TLS_PROXY": "",
+    "SESSION_LIFETIME_DAYS": "90",
     "DEMO": "",
     "SELF_SERVICE_TOPUP": "",
     "SIMULATED_PROVIDERS": "",
@@ -72,6 +73,8 @@ UNSAFE = [
     ({"EMAIL_URL": "filemail:///tmp"}, "EMAIL_URL"),
     ({"EMAIL_URL": "smtp://"}, "EMAIL_URL"),
     ({"DEFAULT_FROM_EMAIL": ""}, "DEFAULT_FROM_EMAIL"),
+    ({"SESSION_LIFETIME_DAYS": "0"}, "SESSION_LIFETIME_DAYS"),
+    ({"SESSION_LIFETIME_DAYS": "1000000000"}, "SESSION_LIFETIME_DAYS"),
     ({"OUTPUTS_DIR": ""}, "OUTPUTS_DIR"),
     ({"OUTPUTS_DIR": "outputs"}, "OUTPUTS_DIR"),
     ({"UPLOADS_DIR": "uploads"}, "UPLOADS_DIR"),

@@ -20,6 +20,7 @@ MINIMUM_SECRET_LENGTH = 32
 MINIMUM_DIFFERENT_CHARACTERS = 8
 # Labels of letters, digits and hyphens, at least two of them: no scheme, port, path or wildcard.
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
+LONGEST_SESSION_DAYS = 3_650
 _SMTP = "django.core.mail.backends.smtp.EmailBackend"
 # What `dev` and `test` use for secrets begins like this, and is known to everyone.
 _PUBLIC_SECRETS = ("development-only", "test-only")
@@ -49,6 +50,8 @@ def production_dangers() -> Iterator[str]:
         yield "GOOGLE_JWKS_URL must begin with https: keys from there open accounts."
     yield from _network_dangers()
     yield from _mail_dangers()
+    if not 1 <= settings.SESSION_LIFETIME_DAYS <= LONGEST_SESSION_DAYS:
+        yield f"SESSION_LIFETIME_DAYS must be 1 to {LONGEST_SESSION_DAYS}: else nobody can sign in."
     for name in ("OUTPUTS_DIR", "UPLOADS_DIR"):
         if not Path(getattr(settings, name)).is_absolute():
             yield f"{name} must be an absolute path, the same for web and worker."
