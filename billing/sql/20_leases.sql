@@ -47,20 +47,21 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
     ORDER BY c.admitted_at, c.id LIMIT p_limit
 $$;
 
--- Write down how far a call has come that is held, and was left alone by money_checkpoint: whoever
--- calls this has locked the charge, and writes what came of the call in the same transaction.
+-- Save a running call's progress, unless more is saved already: appends and money_checkpoint overtake
+-- each other. The caller has locked the charge, before any job or stream, and writes what came of the
+-- call in the same transaction.
 CREATE OR REPLACE FUNCTION save_checkpoint(
     p_charge uuid, p_tokens_in int, p_tokens_out int, p_cost bigint)
 RETURNS void LANGUAGE sql VOLATILE AS $$
     UPDATE billing_charge
     SET tokens_in = p_tokens_in, tokens_out = p_tokens_out, cost = p_cost,
         first_output_at = coalesce(first_output_at, money_now())
-    WHERE id = p_charge AND status = 'held'
+    WHERE id = p_charge AND status = 'held' AND cost <= p_cost
 $$;
 
--- Write down how far running calls have come, so that a crash bills what was streamed and no more.
--- Never waits: a charge that is being resolved right now is skipped. Returns the charges that are
--- no longer this owner's to run.
+-- Save the progress of running calls, unless more is saved already: a crash bills that and no more.
+-- Never waits: a charge that is being resolved right now is skipped. Returns the charges that are no
+-- longer this owner's to run.
 CREATE OR REPLACE FUNCTION money_checkpoint(
     p_owner uuid, p_charges uuid[], p_tokens_in int[], p_tokens_out int[], p_costs bigint[])
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
@@ -71,7 +72,7 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
           FROM unnest(p_charges, p_tokens_in, p_tokens_out, p_costs)
                AS run(id, tokens_in, tokens_out, cost)
           JOIN billing_charge held USING (id)
-          WHERE held.status = 'held' AND held.owner_id = p_owner
+          WHERE held.status = 'held' AND held.owner_id = p_owner AND held.cost <= run.cost
           ORDER BY held.id FOR UPDATE OF held SKIP LOCKED) mine
     WHERE c.id = mine.id;
 

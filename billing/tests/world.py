@@ -168,7 +168,7 @@ class World:
         tokens, charge = (5, 3), call.request.charge_id
         not_theirs = teller.checkpoint(owner.id, charge, cost, tokens)
         if owner is call.process and call.is_open:
-            call.has_output, call.cost, call.tokens = True, cost, tokens
+            call.has_output, call.cost, call.tokens = True, max(call.cost, cost), tokens
             assert not_theirs == set()
         else:
             assert not_theirs == {charge}

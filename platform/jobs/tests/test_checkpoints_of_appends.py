@@ -50,6 +50,22 @@ def test_one_that_is_sent_again_is_saved_once() -> None:
     bank.release(job_id)
 
 
+def test_a_checkpoint_that_comes_late_takes_nothing_back() -> None:
+    """Two connections save the progress of a call: neither waits for the other."""
+    for late in ("an append", "the call's own"):
+        job_id = running_job()
+        owner = bank.charge_of(job_id).owner_id
+        if late == "an append":
+            bank.checkpoint(owner, job_id, 60, 9)
+            assert append("job_append", job_id, 1, Checkpoint(job_id, 5, 7, 40)) == [True]
+        else:
+            assert append("job_append", job_id, 1, Checkpoint(job_id, 5, 9, 60)) == [True]
+            bank.checkpoint(owner, job_id, 40, 7)
+        bank.expire(job_id)
+        charge = bank.charge_of(job_id)
+        assert (charge.tokens_out, charge.cost, charge.charge_balance) == (9, 60, 120), late
+
+
 def test_without_a_checkpoint_the_charge_stays_as_it_is() -> None:
     job_id = running_job()
     assert append("job_append", job_id, 1, None) == [True]
