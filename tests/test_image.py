@@ -67,6 +67,12 @@ def test_a_drain_of_no_such_time_is_refused_with_a_sentence(drain: str, tmp_path
         resolve({"DRAIN_SECONDS": drain}, tmp_path)
 
 
+def test_only_the_proxy_of_this_machine_reaches_a_container() -> None:
+    published = {port for service in _services().values() for port in service.get("ports", ())}
+    assert published
+    assert {port.split(":")[0] for port in published} == {LOOPBACK}
+
+
 def _services(drain: str = "") -> dict[str, dict[str, Any]]:
     """Of compose.yaml, its variables put in place as compose does."""
     text = (ROOT / "compose.yaml").read_text().replace("${DRAIN_SECONDS:-30}", drain or "30")
