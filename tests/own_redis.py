@@ -24,8 +24,10 @@ class OwnRedis:
     def dead(self) -> Iterator[None]:
         """It is ended, and comes back empty."""
         self._process.stop()
-        yield
-        self._start()
+        try:
+            yield
+        finally:
+            self._start()
 
     @contextmanager
     def frozen(self) -> Iterator[None]:

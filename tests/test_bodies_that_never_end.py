@@ -42,6 +42,16 @@ def half_sent(
         yield connection
 
 
+@contextmanager
+def half_sent_at_once(
+    web: Web, path: str, count: int, *, host: str
+) -> Iterator[list[socket.socket]]:
+    """So many of them, opened by some threads at a time."""
+    with ExitStack() as stack, ThreadPoolExecutor(16) as threads:
+        opened = [half_sent(web, path, host=host) for _ in range(count)]
+        yield list(threads.map(stack.enter_context, opened))
+
+
 def status_on(connection: socket.socket) -> int:
     with suppress(ConnectionError):
         if answer := connection.recv(12):
@@ -58,9 +68,7 @@ def test_500_bodies_of_a_stranger_take_no_memory(web: Web) -> None:
     with half_sent(web, "/api/spaces", sent=1) as one:  # loads what it takes to refuse one
         assert status_on(one) == 401
     before = process.memory_info().rss
-    with ExitStack() as stack, ThreadPoolExecutor(16) as threads:
-        opened = threads.map(lambda _: half_sent(web, "/api/spaces", host=CROWD), range(500))
-        connections = [stack.enter_context(each) for each in opened]
+    with half_sent_at_once(web, "/api/spaces", 500, host=CROWD) as connections:
         assert {status_on(each) for each in connections} == {401}
         assert process.memory_info().rss - before < 64 * MB
 
@@ -97,11 +105,11 @@ def test_a_stale_token_does_not_stand_in_the_way_where_none_is_needed(web: Web) 
     assert answer.json()["code"] == "invalid_credentials"
 
 
-def test_silent_and_dripping_bodies_end_on_every_path(simulator: RunningSimulator) -> None:
+def test_silent_bodies_end_on_every_path_and_dripping_ones_too(simulator: RunningSimulator) -> None:
     alice = new_user("alice", plan="max", balance_usd=5)
     _, key = new_key(alice)
     mine = [("/api/spaces", bearer(alice)), ("/api/uploads", bearer(alice))]
-    mine += [(path, f"Authorization: Bearer {key}") for path in ("/v1/chat/completions",)]
+    mine += [("/v1/chat/completions", f"Authorization: Bearer {key}")]
     with (
         running_web(simulator, application="tests.impatient:application") as web,
         ExitStack() as stack,
@@ -133,9 +141,7 @@ def test_silent_and_dripping_bodies_end_on_every_path(simulator: RunningSimulato
 def test_one_address_s_bodies_leave_room_for_others(web: Web) -> None:
     process = psutil.Process(web.process.pid)
     before = process.memory_info().rss
-    with ExitStack() as stack, ThreadPoolExecutor(16) as threads:
-        opened = threads.map(lambda _: half_sent(web, "/nothing", host=OTHER_CROWD), range(100))
-        _ = [stack.enter_context(each) for each in opened]
+    with half_sent_at_once(web, "/nothing", 100, host=OTHER_CROWD):
         assert process.memory_info().rss - before < 64 * MB
         with half_sent(web, "/nothing", host=LOOPBACK) as other:
             other.sendall(b" " * (LENGTH - SENT))

@@ -1,4 +1,5 @@
-"""`/livez` and `/readyz`: what a load balancer asks a web process, in fair weather and foul."""
+"""`/livez` and `/readyz`: what a load balancer asks a web process, and what it is told
+while a part is away."""
 
 import os
 import signal
@@ -127,10 +128,12 @@ def unapplied(app: str, name: str) -> Iterator[None]:
     with psycopg.connect(database_url(), autocommit=True) as database:
         where = (app, name)
         database.execute("DELETE FROM django_migrations WHERE app = %s AND name = %s", where)
-        yield
-        database.execute(
-            "INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", where
-        )
+        try:
+            yield
+        finally:
+            database.execute(
+                "INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", where
+            )
 
 
 def test_an_older_database_is_not_ready_until_it_is_migrated(web: Web) -> None:

@@ -37,7 +37,6 @@ USER = {"role": "user", "content": "Hi"}
 def test_of_a_chat(alice: Customer, fields: dict[str, Any], param: str) -> None:
     error = refusal(alice.chat(**fields), 400, "invalid_body")
     assert error["param"] == param
-    assert param.split(".")[0].split("[")[0] in error["message"] or "message" in error["message"]
 
 
 @pytest.mark.parametrize("missing", ["model", "messages"])
