@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.services.known_clients import remember
+from accounts.types import Client
 from common.client_ip import client_ip_of
 
 log = structlog.get_logger(__name__)
@@ -24,7 +25,7 @@ def _signed_in(*, request: HttpRequest, user: User, **_: Any) -> None:
     client_ip = client_ip_of(request)
     log.info("admin.signed_in", user_id=str(user.pk), client_ip=client_ip)
     record(user, f"Signed in from {client_ip or 'an unknown address'}.")
-    remember(user=user, client_ip=client_ip, device_id=None)
+    remember(user=user, client=Client(client_ip))
 
 
 def _signed_out(*, user: User | None, **_: Any) -> None:

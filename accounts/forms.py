@@ -12,6 +12,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from accounts.errors import TooManyAttempts
 from accounts.models import SecondFactor
 from accounts.services import lockout, second_factor
+from accounts.types import Client
 from common.backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
 from common.client_ip import client_ip_of
 from common.errors import ServiceUnavailable
@@ -73,7 +74,8 @@ class SignInForm(AdminAuthenticationForm):
             return self.cleaned_data
         client_ip = client_ip_of(self.request)
         try:
-            lockout.verify(self._is_right, address=address, client_ip=client_ip, in_admin=True)
+            client = Client(client_ip)
+            lockout.verify(self._is_right, address=address, client=client, in_admin=True)
             # Wrong codes are no wrong passwords: they are counted apart.
             if self._refusal is None and not self._has_shown_code():
                 self._refusal = self.get_invalid_login_error()

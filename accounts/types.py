@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import TypedDict
+from uuid import UUID
 
 from rest_framework.request import Request
 
@@ -25,6 +26,20 @@ class AnybodysRequest(Request):
     """The request of a view that people reach signed in or not."""
 
     user: User | None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """From where somebody signs in. `ip` is an IPv4 address or the /64 of an IPv6 one, `user_agent`
+    the header, `device_id` a UUID that the client made up and keeps; each is empty where it is not
+    known."""
+
+    ip: str = ""
+    user_agent: str = ""
+    device_id: UUID | None = None
+
+
+UNKNOWN_CLIENT = Client()
 
 
 @dataclass(frozen=True, slots=True)

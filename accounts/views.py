@@ -10,6 +10,7 @@ from django.urls import reverse_lazy
 from accounts.audit import record
 from accounts.forms import OwnPasswordForm
 from accounts.services import passwords
+from accounts.types import Client
 from common.client_ip import client_ip_of
 from common.errors import DomainError
 
@@ -29,7 +30,7 @@ class OwnPasswordView(PasswordChangeView):
                 user=form.user,
                 current_password=form.cleaned_data["old_password"],
                 new_password=form.cleaned_data["new_password1"],
-                client_ip=client_ip_of(self.request),
+                client=Client(client_ip_of(self.request)),
             )
         except DomainError as error:
             for field, problem in _problems(error):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import KnownClient, SignInFailures, User
 from accounts.services import lockout, users
+from accounts.types import Client as Guesser
 from tests.operators import Operator, audit_of, new_operator
 from tests.personas import PASSWORD, new_user
 
@@ -146,7 +147,7 @@ def test_nobody_fails_under_the_name_of_somebody_elses_client(
     typed = f"{operator.user.email}{separator}{HERE}"
     assert "Please correct the error" in sign_in(typed, "wrong", ip=ELSEWHERE)
     for _ in range(4):
-        lockout.verify(lambda: False, address=typed, client_ip=ELSEWHERE)
+        lockout.verify(lambda: False, address=typed, client=Guesser(ELSEWHERE))
     assert sign_in(operator.user.email, ip=HERE) == ""
 
 

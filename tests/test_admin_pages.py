@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from accounts.models import SignInFailures
 from accounts.services import known_clients, lockout
+from accounts.types import Client
 from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
 from common.backoffice.pages import MAX_COUNT, BoundedPaginator
@@ -54,8 +55,8 @@ def add_rows(count: int) -> None:
         )
         talk(user, "How deep is the sea?", "Very.")
         Job.objects.create(kind="tests", queue=Job.Queue.DEFAULT, account=user)
-        lockout.verify(lambda: False, address=user.email, client_ip="192.0.2.1")
-        known_clients.remember(user=user, client_ip="192.0.2.1", device_id=None)
+        lockout.verify(lambda: False, address=user.email, client=Client("192.0.2.1"))
+        known_clients.remember(user=user, client=Client("192.0.2.1"))
 
 
 @pytest.mark.parametrize("rows", [0, 2])

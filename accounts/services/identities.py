@@ -1,7 +1,6 @@
 """Signing in by an identity provider: which account an identity opens."""
 
 import contextlib
-import uuid
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -17,16 +16,14 @@ from accounts.google import IdentityClaims, read_id_token
 from accounts.models import LinkedIdentity, UsedIdToken, User
 from accounts.services.sessions import open_session
 from accounts.services.users import take_over
-from accounts.types import SignedIn
+from accounts.types import UNKNOWN_CLIENT, Client, SignedIn
 
 
 def sign_in_with_google(
     *,
     id_token: str,
     nonce: str | None = None,
-    client_ip: str = "",
-    user_agent: str = "",
-    device_id: uuid.UUID | None = None,
+    client: Client = UNKNOWN_CLIENT,
 ) -> SignedIn:
     """Sign in as whom Google says, once with a token; the first time this makes an account, or
     links the one of the same address. A `nonce` has to be that of the token.
@@ -38,20 +35,18 @@ def sign_in_with_google(
     claims = read_id_token(id_token, nonce)
     # Somebody else may take the address or the identity meanwhile: the second time it is found.
     with contextlib.suppress(IntegrityError):
-        return _sign_in(claims, client_ip, user_agent, device_id)
-    return _sign_in(claims, client_ip, user_agent, device_id)
+        return _sign_in(claims, client)
+    return _sign_in(claims, client)
 
 
 @transaction.atomic
-def _sign_in(
-    claims: IdentityClaims, client_ip: str, user_agent: str, device_id: uuid.UUID | None
-) -> SignedIn:
+def _sign_in(claims: IdentityClaims, client: Client) -> SignedIn:
     _use_up(claims)
     user = _known_user(claims)
     if user is None:
         user = _new_user(claims)
     _require_open(user)  # if it is not, nothing was linked: the transaction ends here
-    return open_session(user, client_ip=client_ip, user_agent=user_agent, device_id=device_id)
+    return open_session(user, client)
 
 
 def purge_used_id_tokens() -> None:

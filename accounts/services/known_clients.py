@@ -2,7 +2,6 @@
 that a client makes up and keeps. Guesses from elsewhere do not delay them (lockout.py).
 """
 
-import uuid
 from datetime import timedelta
 
 from django.db import connection
@@ -10,6 +9,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.models import KnownClient, User
+from accounts.types import Client
 
 KNOWN_FOR = timedelta(days=90)
 # Of one account; of more, those are forgotten that signed in least lately.
@@ -22,9 +22,9 @@ ON CONFLICT (digest) DO UPDATE SET account_id = excluded.account_id, seen_at = e
 """
 
 
-def remember(*, user: User, client_ip: str, device_id: uuid.UUID | None) -> None:
+def remember(*, user: User, client: Client) -> None:
     """The user has shown that the account is theirs, from this client."""
-    digests = [digest(user.email, str(name)) for name in (client_ip, device_id) if name]
+    digests = [digest(user.email, str(name)) for name in (client.ip, client.device_id) if name]
     if not digests:
         return
     with connection.cursor() as cursor:

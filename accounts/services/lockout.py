@@ -13,7 +13,6 @@ account or not. Operators wait 15 minutes where others wait 30 seconds for their
 """
 
 import math
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +25,7 @@ from accounts.errors import TooManyAttempts
 from accounts.models import OutgoingEmail, SignInFailures
 from accounts.services.emails import request_email
 from accounts.services.known_clients import KNOWN_FOR, digest
+from accounts.types import UNKNOWN_CLIENT, Client
 
 log = structlog.get_logger(__name__)
 
@@ -86,8 +86,7 @@ def verify(
     check: Callable[[], bool],
     *,
     address: str,
-    client_ip: str = "",
-    device_id: uuid.UUID | None = None,
+    client: Client = UNKNOWN_CLIENT,
     is_operator: bool = False,
     in_admin: bool = False,
     is_code: bool = False,
@@ -99,12 +98,12 @@ def verify(
     counts as wrong, so that nobody can tell who is one; `in_admin` everybody waits that long.
     `is_code`: it is one of a second factor.
     """
-    look = partial(_Guess.of, address, client_ip, device_id, is_code=is_code)
+    look = partial(_Guess.of, address, client, is_code=is_code)
     guess = look()
     guess.refuse(in_admin=in_admin)
     is_right = check()
     if is_right and is_operator and guess.operators_wait > 0:
-        log.warning("lockout.operator_refused", address=guess.address, client_ip=client_ip)
+        log.warning("lockout.operator_refused", address=guess.address, client_ip=client.ip)
         is_right = False
     if is_right:
         # Guesses that were made during the check count against this one.
@@ -115,10 +114,10 @@ def verify(
     return is_right
 
 
-def forget_own(*, address: str, client_ip: str, device_id: uuid.UUID | None) -> None:
+def forget_own(*, address: str, client: Client) -> None:
     """Forget the failures of a client whose user has shown in another way that the account is
     theirs. Those of strangers stay."""
-    names = [f"{address} from {place}" for place, _ in _places_of(address, client_ip, device_id)]
+    names = [f"{address} from {place}" for place, _ in _places_of(address, client)]
     SignInFailures.objects.filter(name__in=names).delete()
 
 
@@ -131,14 +130,12 @@ def purge_failures(*, keep: int = MAX_KEPT) -> None:
         SignInFailures.objects.filter(last_at__lte=oldest_surplus).delete()
 
 
-def _places_of(
-    address: str, client_ip: str, device_id: uuid.UUID | None
-) -> list[tuple[str, bytes]]:
+def _places_of(address: str, client: Client) -> list[tuple[str, bytes]]:
     """How the failures of a client are named, and the digest by which it is known: those of its
     device, if it names one, and of its network address."""
-    places = [(client_ip, digest(address, client_ip))]
-    if device_id:
-        device = digest(address, str(device_id))
+    places = [(client.ip, digest(address, client.ip))]
+    if client.device_id:
+        device = digest(address, str(client.device_id))
         places.insert(0, (f"device {device.hex()[:16]}", device))
     return places
 
@@ -153,13 +150,11 @@ class _Guess:
     operators_wait: float
 
     @classmethod
-    def of(
-        cls, address: str, client_ip: str, device_id: uuid.UUID | None, *, is_code: bool
-    ) -> Self:
+    def of(cls, address: str, client: Client, *, is_code: bool) -> Self:
         """Counted for the device or the network address if it is known, else for the network
         address and for all strangers. One query."""
         address = address.strip().lower()[:_MAX_ADDRESS]
-        places = [*_places_of(address, client_ip, device_id), (_STRANGERS, b"")]
+        places = [*_places_of(address, client), (_STRANGERS, b"")]
         if is_code:
             places = [(_OF_CODES, b"")]
         # What follows the last "from" was not typed, so nobody fails under somebody else's name.

@@ -1,7 +1,5 @@
 """Changing passwords: by knowing the old one, or by a token that was mailed."""
 
-import uuid
-
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
@@ -15,7 +13,7 @@ from accounts.services.password_rules import check_password_rules
 from accounts.services.sessions import give_connection_back, open_session
 from accounts.services.users import lock_user, revoke_sessions, take_over
 from accounts.services.verification import redeem
-from accounts.types import SignedIn
+from accounts.types import UNKNOWN_CLIENT, Client, SignedIn
 from common.client_ip import network_of
 from common.errors import ValidationFailed
 
@@ -32,9 +30,7 @@ def request_reset(*, email: str, client_ip: str = "") -> None:
     )
 
 
-def reset_password(
-    *, token: str, password: str, client_ip: str = "", device_id: uuid.UUID | None = None
-) -> None:
+def reset_password(*, token: str, password: str, client: Client = UNKNOWN_CLIENT) -> None:
     """Redeem `token` for a new password, and end all sessions. Whoever has the token has the
     address, which counts as verified from now on, and their client is known: neither others who
     guess nor their own failures keep them from signing in. If another may have made the account, it
@@ -51,8 +47,8 @@ def reset_password(
         if not user.is_of_its_address:
             take_over(user=user)
         _set_password(user, encoded)
-        known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
-        lockout.forget_own(address=user.email, client_ip=client_ip, device_id=device_id)
+        known_clients.remember(user=user, client=client)
+        lockout.forget_own(address=user.email, client=client)
 
 
 def change_password(
@@ -60,37 +56,29 @@ def change_password(
     user: User,
     current_password: str,
     new_password: str,
-    client_ip: str = "",
-    user_agent: str = "",
-    device_id: uuid.UUID | None = None,
+    client: Client = UNKNOWN_CLIENT,
 ) -> SignedIn:
     """Set a new password, end all sessions and open one.
 
     Raises ValidationFailed for a wrong or weak password, or where there is none to change;
     TooManyAttempts; InvalidToken if the session that asks was ended meanwhile.
     """
-    encoded = _checked(user, current_password, new_password, client_ip, device_id)
+    encoded = _checked(user, current_password, new_password, client)
     with transaction.atomic():
         locked = _replace_password(user, encoded)
-        return open_session(locked, client_ip=client_ip, user_agent=user_agent, device_id=device_id)
+        return open_session(locked, client)
 
 
 def change_password_in_admin(
-    *, user: User, current_password: str, new_password: str, client_ip: str = ""
+    *, user: User, current_password: str, new_password: str, client: Client = UNKNOWN_CLIENT
 ) -> User:
     """The same for a visit to the admin, which has no use for tokens."""
-    encoded = _checked(user, current_password, new_password, client_ip)
+    encoded = _checked(user, current_password, new_password, client)
     with transaction.atomic():
         return _replace_password(user, encoded)
 
 
-def _checked(
-    user: User,
-    current_password: str,
-    new_password: str,
-    client_ip: str,
-    device_id: uuid.UUID | None = None,
-) -> str:
+def _checked(user: User, current_password: str, new_password: str, client: Client) -> str:
     """The hash of the new password, once the old one was the right one."""
     if not user.has_usable_password():
         raise ValidationFailed.of(
@@ -102,13 +90,7 @@ def _checked(
         give_connection_back()
         return user.check_password(current_password)
 
-    is_known = lockout.verify(
-        is_right,
-        address=user.email,
-        client_ip=client_ip,
-        device_id=device_id,
-        in_admin=user.is_staff,
-    )
+    is_known = lockout.verify(is_right, address=user.email, client=client, in_admin=user.is_staff)
     if not is_known:
         raise ValidationFailed.of("current_password", "This is not your password.")
     give_connection_back()

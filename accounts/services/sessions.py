@@ -23,7 +23,7 @@ from accounts.services import known_clients, lockout
 from accounts.services.password_rules import check_password_rules
 from accounts.services.users import end_sessions, lock_user
 from accounts.services.verification import request_verification
-from accounts.types import SignedIn
+from accounts.types import UNKNOWN_CLIENT, Client, SignedIn
 from accounts.user_agents import client_name
 from common.client_ip import network_of
 from common.errors import NotFound
@@ -45,16 +45,14 @@ def sign_up(
     email: str,
     password: str,
     name: str = "",
-    client_ip: str = "",
-    user_agent: str = "",
-    device_id: uuid.UUID | None = None,
+    client: Client = UNKNOWN_CLIENT,
 ) -> SignedIn:
     """Create an account, sign it in, and have a mail sent that verifies the address.
 
     Raises EmailTaken, TooManySignUps, or ValidationFailed for a weak password.
     """
     email = email.strip().lower()
-    user = User(email=email, name=name, signup_network=network_of(client_ip))
+    user = User(email=email, name=name, signup_network=network_of(client.ip))
     check_password_rules(password, user)
     user.set_password(password)
     try:
@@ -62,9 +60,7 @@ def sign_up(
             _refuse_too_many(email, user.signup_network)
             user.save()
             request_verification(user=user)
-            return open_session(
-                user, client_ip=client_ip, user_agent=user_agent, device_id=device_id
-            )
+            return open_session(user, client)
     except IntegrityError:
         if User.objects.filter(email=email).exists():
             raise EmailTaken from None
@@ -90,14 +86,7 @@ def _refuse_too_many(email: str, network: str) -> None:
         raise TooManySignUps(retry_after=_SIGN_UP_AGAIN)
 
 
-def sign_in(
-    *,
-    email: str,
-    password: str,
-    client_ip: str = "",
-    user_agent: str = "",
-    device_id: uuid.UUID | None = None,
-) -> SignedIn:
+def sign_in(*, email: str, password: str, client: Client = UNKNOWN_CLIENT) -> SignedIn:
     """Raises InvalidCredentials, after the same work for an unknown address as for a wrong
     password, TooManyAttempts, or AccountSuspended.
     """
@@ -113,8 +102,7 @@ def sign_in(
     is_known = lockout.verify(
         is_right,
         address=email,
-        client_ip=client_ip,
-        device_id=device_id,
+        client=client,
         is_operator=user is not None and user.is_staff,
     )
     if user is None or not is_known:
@@ -122,10 +110,10 @@ def sign_in(
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     with transaction.atomic():
-        return open_session(user, client_ip=client_ip, user_agent=user_agent, device_id=device_id)
+        return open_session(user, client)
 
 
-def refresh(*, refresh_token: str, client_ip: str = "", user_agent: str = "") -> SignedIn:
+def refresh(*, refresh_token: str, client: Client = UNKNOWN_CLIENT) -> SignedIn:
     """Exchange a refresh token, once, for a new pair.
 
     The same token again within the grace gets the same successor; later it is taken for stolen: its
@@ -147,7 +135,7 @@ def refresh(*, refresh_token: str, client_ip: str = "", user_agent: str = "") ->
         if not is_over and claims.token_id == session.current:
             session.previous, session.current = session.current, uuid.uuid4()
             session.rotated_at = now
-            session.client_ip, session.client = client_ip, client_name(user_agent)
+            session.client_ip, session.client = client.ip, client_name(client.user_agent)
             session.save(update_fields=["previous", "current", "rotated_at", "client_ip", "client"])
             return _pair(user, session)
         within_grace = now - session.rotated_at <= REFRESH_GRACE
@@ -177,19 +165,17 @@ def give_connection_back() -> None:
         connection.close()
 
 
-def open_session(
-    user: User, *, client_ip: str = "", user_agent: str = "", device_id: uuid.UUID | None = None
-) -> SignedIn:
+def open_session(user: User, client: Client = UNKNOWN_CLIENT) -> SignedIn:
     """A new session of `user` with its first pair of tokens, within the caller's transaction. The
     client is known to the account from now on."""
     lock_user(user)  # so that sign-ins at once cannot pass the limit together
-    known_clients.remember(user=user, client_ip=client_ip, device_id=device_id)
+    known_clients.remember(user=user, client=client)
     used = user.sessions.order_by("-rotated_at").values_list("pk", "rotated_at")
     for session_id, rotated_at in used[MAX_SESSIONS - 1 :]:
         # Unless it is being refreshed just now.
         end_sessions(user.sessions.filter(pk=session_id, rotated_at=rotated_at))
     session = UserSession.objects.create(
-        account=user, client_ip=client_ip, client=client_name(user_agent)
+        account=user, client_ip=client.ip, client=client_name(client.user_agent)
     )
     return _pair(user, session)
 

@@ -22,6 +22,7 @@ from accounts.models import KnownClient, OutgoingEmail, SignInFailures, User
 from accounts.services import known_clients, lockout, passwords, sessions, users
 from accounts.tests.hashing import counted_hashes
 from accounts.tests.mailbox import delivered, mailed_token
+from accounts.types import Client
 from conftest import PASSWORD, Persona, persona
 from tests.locks import wait_until_blocked
 
@@ -162,18 +163,18 @@ def test_a_client_is_known_to_its_own_account_alone(alice: Persona, bob: Persona
 
 @pytest.mark.parametrize("way", ["signup", "reset-password", "change-password"])
 def test_every_way_in_makes_its_client_known(alice: Persona, way: str) -> None:
-    client: dict[str, Any] = {"client_ip": HOME, "device_id": None}
+    client = Client(HOME)
     match way:
         case "signup":
             User.objects.all().delete()
-            sessions.sign_up(email=ALICE, password=PASSWORD, **client)
+            sessions.sign_up(email=ALICE, password=PASSWORD, client=client)
         case "reset-password":
             passwords.request_reset(email=ALICE)
             token = mailed_token("/reset-password")
-            passwords.reset_password(token=token, password=PASSWORD, **client)
+            passwords.reset_password(token=token, password=PASSWORD, client=client)
         case "change-password":
             passwords.change_password(
-                user=alice.user, current_password=PASSWORD, new_password=PASSWORD, **client
+                user=alice.user, current_password=PASSWORD, new_password=PASSWORD, client=client
             )
     wrong("192.0.2.1", 5)
     wrong("192.0.2.2", 5)
@@ -191,7 +192,9 @@ def test_a_reset_by_mail_ends_the_wait_for_ones_own_failures(
     wrong(HOME, 6, **body)
     passwords.request_reset(email=ALICE)
     passwords.reset_password(
-        token=mailed_token("/reset-password"), password=PASSWORD, client_ip=HOME, device_id=device
+        token=mailed_token("/reset-password"),
+        password=PASSWORD,
+        client=Client(HOME, device_id=device),
     )
     assert log_in(HOME, **body).status_code == 200
 
@@ -208,7 +211,7 @@ def test_clients_are_known_for_ninety_days(alice: Persona) -> None:
 
 def test_an_account_knows_its_fifty_latest_clients(alice: Persona) -> None:
     for n in range(known_clients.MAX_KNOWN + 5):
-        known_clients.remember(user=alice.user, client_ip=f"192.0.2.{n}", device_id=None)
+        known_clients.remember(user=alice.user, client=Client(f"192.0.2.{n}"))
         KnownClient.objects.update(seen_at=F("seen_at") - timedelta(seconds=1))
     known = {bytes(each.digest) for each in alice.user.known_clients.all()}
     assert len(known) == known_clients.MAX_KNOWN
@@ -275,7 +278,7 @@ def test_of_guesses_at_the_same_time_five_are_told_that_they_are_wrong() -> None
 
     def guess(_: int) -> str:
         try:
-            lockout.verify(check, address=address, client_ip=ELSEWHERE)
+            lockout.verify(check, address=address, client=Client(ELSEWHERE))
         except TooManyAttempts:
             return "refused"
         finally:
@@ -293,11 +296,11 @@ def test_a_guess_is_refused_for_others_that_failed_while_it_was_checked(
 ) -> None:
     def check() -> bool:
         for _ in range(5):
-            lockout.verify(lambda: False, address=ALICE, client_ip=ELSEWHERE)
+            lockout.verify(lambda: False, address=ALICE, client=Client(ELSEWHERE))
         return is_right
 
     with pytest.raises(TooManyAttempts):
-        lockout.verify(check, address=ALICE, client_ip=ELSEWHERE)
+        lockout.verify(check, address=ALICE, client=Client(ELSEWHERE))
 
 
 def test_signing_in_at_once_from_many_tabs_is_no_guessing(committed: None) -> None:
@@ -329,7 +332,7 @@ def test_signing_in_waits_for_a_change_of_the_account_without_a_deadlock(committ
             users.lock_user(alice.user)
             told = threads.submit(sign_in)
             wait_until_blocked(connection.connection)
-            known_clients.remember(user=alice.user, client_ip=HOME, device_id=None)
+            known_clients.remember(user=alice.user, client=Client(HOME))
         assert told.result() == 200
 
 
@@ -346,17 +349,17 @@ class StrangersAndTheOwner(TestCase):
     ) -> None:
         owner = User.objects.create_user("owner@example.com", PASSWORD)
         device = uuid.uuid4()
-        known_clients.remember(user=owner, client_ip=HOME, device_id=device)
+        known_clients.remember(user=owner, client=Client(HOME, device_id=device))
         for stranger, brings_a_device, seconds in attempts:
-            guess: dict[str, Any] = {
-                "client_ip": HOME if stranger == 0 else f"192.0.2.{stranger}",
-                "device_id": uuid.uuid4() if brings_a_device else None,
-            }
+            client = Client(
+                HOME if stranger == 0 else f"192.0.2.{stranger}",
+                device_id=uuid.uuid4() if brings_a_device else None,
+            )
             try:
-                lockout.verify(lambda: False, address=owner.email, **guess)
+                lockout.verify(lambda: False, address=owner.email, client=client)
             except TooManyAttempts as refused:
                 assert 1 <= (refused.retry_after or 0) <= lockout.LONGEST_WAIT  # noqa: PT017
             let_pass(seconds=seconds)
             assert lockout.verify(
-                lambda: True, address=owner.email, client_ip=HOME, device_id=device
+                lambda: True, address=owner.email, client=Client(HOME, device_id=device)
             )

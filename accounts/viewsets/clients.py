@@ -1,21 +1,20 @@
-"""From which client a request comes, as sessions remember it."""
+"""From which client a request comes."""
 
-from typing import TypedDict
+from typing import Any
 
 from rest_framework.request import Request
+from rest_framework.serializers import Serializer
 
+from accounts.types import Client
 from common.client_ip import client_ip_of
 
 
-class Client(TypedDict):
-    """`client_ip` is an address or the network of one; both are empty where there is none."""
-
-    client_ip: str
-    user_agent: str
-
-
-def client_of(request: Request) -> Client:
-    return {
-        "client_ip": client_ip_of(request),
-        "user_agent": request.headers.get("User-Agent", ""),
-    }
+def with_client(request: Request, body: Serializer[Any]) -> dict[str, Any]:
+    """The values of a valid body, with the client that sent it in the place of its `device_id`."""
+    values = dict(body.validated_data)
+    values["client"] = Client(
+        ip=client_ip_of(request),
+        user_agent=request.headers.get("User-Agent", ""),
+        device_id=values.pop("device_id", None),
+    )
+    return values

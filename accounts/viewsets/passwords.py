@@ -19,7 +19,7 @@ from accounts.serializers.passwords import (
 from accounts.serializers.sessions import TokenPairSerializer
 from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
-from accounts.viewsets.clients import client_of
+from accounts.viewsets.clients import with_client
 from common.client_ip import client_ip_of
 from common.openapi import refusals
 from common.viewsets import ViewSet
@@ -53,7 +53,7 @@ class ForgottenPasswordViewSet(ViewSet):
         """Set a new password by a mailed token, and sign out everywhere."""
         body = ResetPasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        passwords.reset_password(**body.validated_data, client_ip=client_ip_of(request))
+        passwords.reset_password(**with_client(request, body))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=ResetTokenSerializer, responses=ResetTokenStateSerializer)
@@ -76,7 +76,5 @@ class PasswordViewSet(ViewSet):
         """Set a new password, and sign out everywhere but here."""
         body = ChangePasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = passwords.change_password(
-            user=request.user, **body.validated_data, **client_of(request)
-        )
+        signed_in = passwords.change_password(user=request.user, **with_client(request, body))
         return Response(TokenPairSerializer(signed_in).data)

@@ -33,7 +33,7 @@ from accounts.serializers.sessions import (
 from accounts.serializers.users import UserSerializer
 from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
-from accounts.viewsets.clients import client_of
+from accounts.viewsets.clients import with_client
 from common.openapi import refusals
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
@@ -56,7 +56,7 @@ class SignInViewSet(ViewSet):
         """
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = sessions.sign_up(**body.validated_data, **client_of(request))
+        signed_in = sessions.sign_up(**with_client(request, body))
         return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -70,7 +70,7 @@ class SignInViewSet(ViewSet):
         """Sign in by address and password."""
         body = SignInSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = sessions.sign_in(**body.validated_data, **client_of(request))
+        signed_in = sessions.sign_in(**with_client(request, body))
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
@@ -96,7 +96,7 @@ class SignInViewSet(ViewSet):
         """
         body = IdTokenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = identities.sign_in_with_google(**body.validated_data, **client_of(request))
+        signed_in = identities.sign_in_with_google(**with_client(request, body))
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
@@ -113,7 +113,7 @@ class SignInViewSet(ViewSet):
         """
         body = RefreshSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        signed_in = sessions.refresh(**body.validated_data, **client_of(request))
+        signed_in = sessions.refresh(**with_client(request, body))
         return Response(TokenPairSerializer(signed_in).data)
 
 
