@@ -132,7 +132,7 @@ class Follower:
             frames = page.frames
             if page.is_deleted:
                 self.end(close_code(NotFound))
-            elif frames and frames[0].seq > self.seq + 1:
+            elif not frames or frames[0].seq > self.seq + 1:
                 self.end(close_code(EventsPurged))
         return frames
 

@@ -340,10 +340,13 @@ def code_of_one_behind(user: User, stream_id: UUID, seq: int, head: int) -> int:
     return asyncio.run(follow())
 
 
-def test_a_socket_that_is_far_behind_when_they_go_is_closed_too(committed_alice: User) -> None:
+@pytest.mark.parametrize("gone", [3, 5], ids=["some", "all"])
+def test_a_socket_that_is_far_behind_when_they_go_is_closed_too(
+    committed_alice: User, gone: int
+) -> None:
     alice = committed_alice
     tell(alice, *range(5))
-    age(alice, 1, 2, 3)
+    age(alice, *range(1, gone + 1))
     sweeps.purge_user_events()
     assert code_of_one_behind(alice, alice.pk, seq=1, head=5) == 4410
     assert code_of_one_behind(alice, uuid7(), seq=1, head=5) == 4403
