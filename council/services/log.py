@@ -19,11 +19,14 @@ _CHANGES_THE_ROW = frozenset(
         "card.removed",
     }
 )
+# All that is told when the call of a removed card has ended: no other change may follow.
+_COST_ALONE = {"usage.updated"}
 
 
 def tell(*, session: Session, events: Sequence[NewEvent]) -> None:
-    """Append to the council's stream, as the last statement of a transaction. Where the council's
-    row in the list is another now, its user's own stream has it, too."""
+    """Append to the council's stream, at the end of a transaction. Where the council's row in the
+    list has changed, its user's own stream has it, too; what a card costs that ends beside others
+    comes with the next change."""
     append(stream_id=session.pk, events=events, to_user=_to_user(session, events))
 
 
@@ -31,7 +34,7 @@ def _to_user(session: Session, events: Sequence[NewEvent]) -> ToUser | None:
     types = {event.type for event in events}
     if "session.created" in types:
         event = user_events.created(summary_of(session))
-    elif types & _CHANGES_THE_ROW:
+    elif types & _CHANGES_THE_ROW or types == _COST_ALONE:
         event = user_events.updated(summary_of(session))
     else:
         return None

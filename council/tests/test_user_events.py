@@ -9,6 +9,7 @@ from council.services import sessions
 from council.tests import hand
 from council.tests.desk import QUESTION, SESSIONS, Desk, new_desk
 from events.tests.streams import told
+from inference.errors import CallCancelled
 
 pytestmark = pytest.mark.usefixtures("providers")
 
@@ -63,3 +64,19 @@ def test_each_change_of_its_row_is_told(desk: Desk) -> None:
 def test_an_estimate_is_not_told(desk: Desk) -> None:
     desk.post(f"{SESSIONS}/estimate", prompt=QUESTION, models=[IN_PLAN])
     assert told(desk.user) == []
+
+
+def test_so_is_what_a_removed_card_has_cost_when_its_call_ends(desk: Desk) -> None:
+    _, [card, other] = desk.council("Deep.", "Very deep.")
+    calls = []
+    for each in (card, other):
+        sessions.regenerate(user=desk.user, card_id=each.pk)
+        calls.append(hand.begin(each))
+    sessions.remove(user=desk.user, card_id=card.pk)
+    before = rows(desk)[-1]["cost_usd"]
+
+    calls[0].settle("Dee", CallCancelled())
+
+    assert rows(desk)[-1] == in_list(desk)
+    assert rows(desk)[-1]["cost_usd"] > before
+    calls[1].settle("Deeper.")
