@@ -32,6 +32,11 @@ def deleted(conversation_id: UUID) -> NewEvent:
     return NewEvent("conversation.deleted", {"conversation_id": conversation_id}, USER)
 
 
+def space_deleted(space_id: UUID) -> NewEvent:
+    """Its conversations are in no space now."""
+    return NewEvent("space.deleted", {"space_id": space_id}, USER)
+
+
 def _row(conversation: Conversation) -> dict[str, object]:
     return {"conversation": conversation_in_event(conversation)}
 

@@ -8,10 +8,12 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from accounts.services.users import lock_user
+from conversations import user_events
 from conversations.errors import TooManySpaces
 from conversations.models import Space
 from conversations.services.locks import lock_space
 from conversations.types import MAX_SPACES
+from events.services import tell_user
 
 
 class SpaceChanges(TypedDict, total=False):
@@ -44,5 +46,7 @@ def update(*, user: User, space_id: UUID, **changes: Unpack[SpaceChanges]) -> No
 
 @transaction.atomic
 def delete(*, user: User, space_id: UUID) -> None:
-    """Delete a space; its conversations stay, outside of any. Raises NotFound."""
+    """Delete a space; its conversations stay, outside of any. One event tells of all of them.
+    Raises NotFound."""
     lock_space(user, space_id).delete()
+    tell_user(user_id=user.pk, events=[user_events.space_deleted(space_id)])

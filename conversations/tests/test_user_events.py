@@ -55,6 +55,16 @@ def test_a_renamed_and_a_moved_one_come_as_their_rows(user: User, client: APICli
         assert data["conversation"].items() >= changes.items()
 
 
+def test_a_deleted_space_is_told_once_for_all_that_was_in_it(user: User, client: APIClient) -> None:
+    space = client.post("/api/spaces", {"name": "Water"}, format="json").json()
+    for _ in range(2):
+        talk(user, space_id=space["id"])
+
+    client.delete(f"/api/spaces/{space['id']}")
+
+    assert told(user) == [("space.deleted", {"space_id": space["id"]})]
+
+
 def test_what_a_deleted_message_leaves_comes_as_its_row(user: User, client: APIClient) -> None:
     conversation = talk(user, "Hi", "Hello")
     first, _ = conversation.messages.order_by("id")
