@@ -124,7 +124,7 @@ class Supervisor:
         while not self._stop.wait(LOOK_SECONDS):
             for process in list(self._running.values()):
                 if process.exit_code is not None:
-                    self._start_again_soon(process, f"ended unexpectedly (exit {process.exit_code})")
+                    self._restart_soon(process, f"ended unexpectedly (exit {process.exit_code})")
                 elif process.service.name not in self._ready_at:
                     self._look_whether_ready(process)
             for name, moment in list(self._due.items()):
@@ -142,9 +142,9 @@ class Supervisor:
             self._console.say(f"ready: {name} ({seconds:.1f} s)")
         elif seconds > READY_SECONDS:
             process.kill()
-            self._start_again_soon(process, f"was not ready within {READY_SECONDS} seconds")
+            self._restart_soon(process, f"was not ready within {READY_SECONDS} seconds")
 
-    def _start_again_soon(self, process: Process, what: str) -> None:
+    def _restart_soon(self, process: Process, what: str) -> None:
         """Have a part that died started again, soon. Raises LocalError when it keeps dying."""
         name = process.service.name
         self._forget(process)
