@@ -67,6 +67,7 @@ def test_null_lifts_the_cap_and_zero_closes_the_key(alice: Persona, key: ApiKey)
         {"monthly_spend_cap_usd": True},
         {"allowed_models": ["no-such-model"]},
         {"allowed_models": ["gpt-6-luna"] * 65},
+        {"allowed_models": ["gpt-6-luna", "gpt-transcribe"]},
         {"allowed_models": None},
         {"name": ""},
         {"name": None},

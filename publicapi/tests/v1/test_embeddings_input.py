@@ -67,8 +67,8 @@ def test_what_is_empty_is_refused(alice: Customer, texts: Any) -> None:
     assert "empty" in refused(alice, "invalid_input", input=texts)
 
 
-@pytest.mark.parametrize("texts", [" ", ["\n"]], ids=json.dumps)
-def test_white_space_is_text(alice: Customer, texts: Any) -> None:
+@pytest.mark.parametrize("texts", [" ", ["\n"], "\u200b", ["\ufeff", "text"]], ids=json.dumps)
+def test_what_is_not_seen_is_text(alice: Customer, texts: Any) -> None:
     response = alice.post(EMBEDDINGS, json={"model": EMBEDDING, "input": texts})
     assert response.status_code == 200
 
