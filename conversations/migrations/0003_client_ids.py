@@ -14,12 +14,4 @@ class Migration(migrations.Migration):
             name="client_id",
             field=models.CharField(max_length=64, null=True),
         ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("client_id__isnull", False)),
-                fields=("account_id", "client_id", "conversation"),
-                name="one_message_of_an_id",
-            ),
-        ),
     ]

@@ -44,30 +44,10 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "feedback",
             },
         ),
-        migrations.RemoveIndex(
-            model_name="conversation",
-            name="conversation_by_activity",
-        ),
-        migrations.RemoveIndex(
-            model_name="conversation",
-            name="conversation_of_space",
-        ),
         migrations.AddField(
             model_name="conversation",
             name="pinned",
             field=models.BooleanField(db_default=False, default=False),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(
-                fields=["account", "-pinned", "-activity"], name="conversation_as_listed"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(
-                fields=["space", "-pinned", "-activity"], name="conversation_in_space"
-            ),
         ),
         migrations.AddField(
             model_name="feedback",
