@@ -48,6 +48,7 @@ FAILURE_CODES = (
     "content_blocked",
     "input_too_long",
     "invalid_body",
+    "no_text",
     "cancelled",
     "interrupted",
     "service_unavailable",

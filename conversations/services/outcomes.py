@@ -67,6 +67,9 @@ class Ended(Struct, frozen=True):
 
 def conclude(*, reply_id: UUID, attempt: int, ending: Ending, said: Said) -> Ended:
     """End a reply with its charge. May be repeated."""
+    if ending.failure is None and said.failure is not None:
+        # The call went well, but what it brought is no answer.
+        ending = replace(ending, failure=failure_of(said.failure))
     with transaction.atomic():
         resolution = endings.resolve(ending)
         if resolution.taken_over:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from billing.models import Charge
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.speaker import THINKER
 
@@ -65,6 +66,7 @@ def test_an_answer_without_a_word_has_failed_and_is_billed(speaker: NewSpeaker) 
     heard = alice.send(conversation, alice.words(tokens=0, reasoning_tokens=7))
     reply = alice.message(conversation, heard.reply_id)
     assert (reply["status"], reply["error"]["code"]) == ("failed", "no_text")
+    assert (Charge.objects.get(pk=heard.reply_id).failure or {})["code"] == "no_text"
     assert reply["reasoning"] == heard.reasoning != ""
     assert heard.usage["reasoning_tokens"] == 7
     assert heard.finish["finishReason"] == "error"

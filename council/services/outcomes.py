@@ -110,6 +110,9 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
 
 def conclude(*, job_id: UUID, attempt: int, ending: Ending, said: Said) -> Resolution:
     """End a call that was held for, with its charge. May be repeated."""
+    if ending.failure is None and said.failure is not None:
+        # The call went well, but what it brought is no answer.
+        ending = replace(ending, failure=failure_of(said.failure))
     with transaction.atomic():
         resolution = endings.resolve(ending)
         generation = lock_generation(job_id)

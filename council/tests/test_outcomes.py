@@ -93,8 +93,10 @@ def test_a_failed_call_has_no_such_reason(council: Session, card: Card) -> None:
 def test_a_call_that_ends_well_without_any_text_has_failed_and_is_billed(
     council: Session, card: Card, alice: User, text: str
 ) -> None:
-    hand.begin(card).settle(text, finish="length")
+    call = hand.begin(card)
+    call.settle(text, finish="length")
 
+    assert (bank.charge_of(call.job_id).failure or {})["code"] == "no_text"
     state = _state(card)
     assert (state.status, state.content, state.cost) == ("failed", text, 2 * hand.COST)
     failed = _last(council, "card.failed")["card"]

@@ -140,7 +140,8 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             # because no pump knows it any more. One that has a name keeps it until then: that may
             # be longer than its client tries again.
             if self.call.once and isinstance(refusal, DatabaseUnavailable):
-                await self._carry_out(self._release())
+                explained = reports.explain(self.call, refusal, None, self._attempts)
+                await self._carry_out(replace(self._release(), failure=explained))
             return
         if stored is not None:
             self._replay(stored)

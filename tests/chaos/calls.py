@@ -28,11 +28,11 @@ def body(
     }
 
 
-def post(url: str, key: str, request: dict[str, Any]) -> httpx.Response:
+def post(url: str, key: str, request: dict[str, Any], named: str = "") -> httpx.Response:
     return httpx.post(
         f"{url}/v1/chat/completions",
         json=request,
-        headers={"Authorization": f"Bearer {key}"},
+        headers={"Authorization": f"Bearer {key}"} | ({"Idempotency-Key": named} if named else {}),
         timeout=PROVIDER_SECONDS,
     )
 

@@ -85,6 +85,21 @@ def test_a_hold_that_nobody_hears_of_is_free_again_within_a_minute(
     assert wallet_of(alice).held == 0
 
 
+def test_a_named_hold_that_nobody_hears_of_is_released_with_its_reason(
+    web: Web, proxy: LossyProxy
+) -> None:
+    alice, key = _customer()
+    proxy.then_refuse = True
+    proxy.lose_reply_to = b"money_hold_once"
+
+    answer = calls.post(web.url, key, calls.body(uuid7().hex), named=uuid7().hex)
+
+    assert answer.json()["error"]["code"] == "service_unavailable"
+    proxy.then_refuse = False
+    calls.wait_for(lambda: calls.only_charge(alice).status == "released", seconds=20)
+    assert (calls.only_charge(alice).failure or {})["code"] == "service_unavailable"
+
+
 def test_a_frozen_database_keeps_nobody_for_long(web: Web, proxy: LossyProxy) -> None:
     _, key = _customer()
     assert calls.post(web.url, key, calls.body(uuid7().hex)).status_code == 200
