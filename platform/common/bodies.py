@@ -12,6 +12,7 @@ from uuid import UUID
 
 from common.asgi import Headers, Message, Receive, Scope
 from common.client_ip import client_ip
+from common.discards import get_discards
 from common.errors import DomainError, MalformedRequest
 from common.memorybudget import MemoryBudget, Share
 
@@ -97,6 +98,7 @@ class Body:
         with suppress(TimeoutError):
             async with asyncio.timeout(DISCARD_SECONDS):
                 while not self.is_whole and self.size < DISCARD_BYTES:
+                    await get_discards().turn()
                     self._note(await self._receive())
 
     def _note(self, message: Message) -> int:

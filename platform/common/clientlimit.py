@@ -1,6 +1,9 @@
 """How often one address may ask Django for something or open a socket, and how often it may try to
 sign in."""
 
+import asyncio
+from random import SystemRandom
+
 from common.asgi import Application, Receive, Scope, Send
 from common.client_ip import client_ip
 from common.errors import TooManyRequests
@@ -10,6 +13,11 @@ from common.refuse import refuse
 # Who may guess passwords and tokens must not be able to do so faster while Redis is away.
 AUTHENTICATION_LIMIT = Limit(requests=100, window=60, without_redis=True)
 GENERAL_LIMIT = Limit(requests=1_000, window=60)
+
+# An insistent client waits for its refusals: most ask again only when they have been answered. Each
+# request waits for another while, because a thousand connections in step would go on in waves.
+DELAY_SECONDS = (0.5, 2.5)
+_random = SystemRandom()
 
 
 class ClientLimit:
@@ -24,12 +32,24 @@ class ClientLimit:
         if is_for_authentication(scope.get("method", "GET").upper(), scope["path"]):
             name, limit = f"authentication:{client}", AUTHENTICATION_LIMIT
         else:
-            name, limit = f"general:{client}", GENERAL_LIMIT
+            name, limit = _general(client), GENERAL_LIMIT
         verdict = await get_rate_limiter().check(name, limit)
         if verdict.allowed:
             await self._application(scope, receive, send)
-        else:
-            await refuse(scope, send, TooManyRequests(retry_after=verdict.retry_after))
+            return
+        if verdict.is_insistent:
+            await asyncio.sleep(_random.uniform(*DELAY_SECONDS))
+        await refuse(scope, send, TooManyRequests(retry_after=verdict.retry_after))
+
+
+def is_refused_for_longer(scope: Scope) -> bool:
+    """Would a client's requests be refused for a second and more, as far as this process knows?
+    Handshakes are among these requests, those that authenticate are not."""
+    return get_rate_limiter().refused_for(_general(client_ip(scope))) > 1
+
+
+def _general(client: str) -> str:
+    return f"general:{client}"
 
 
 def is_for_authentication(method: str, path: str) -> bool:

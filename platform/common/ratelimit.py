@@ -35,8 +35,12 @@ REDIS_TIMEOUT = 0.1
 REDIS_LOOKS = 5
 # After a failure Redis is left alone this long, so that an outage costs one request the timeout.
 REDIS_PAUSE = 1.0
-# How many names a process counts for itself; those that asked last.
+# How many names a process counts for itself, and of how many it remembers that they are refused;
+# those that asked last.
 LOCAL_NAMES = 1_000
+# Who is refused so often, never ten seconds apart, does not look at the answers.
+MANY_REFUSALS = 200
+FORGOTTEN_AFTER = 10.0
 
 # KEYS: the windows; ARGV: limit and window in microseconds for each.
 # Returns for each {accepted, remaining, microseconds until one more is accepted}.
@@ -78,11 +82,13 @@ class Limit:
 
 
 class Verdict(Struct, frozen=True):
-    """`retry_after` is whole seconds, at least 1 where the request is refused."""
+    """`retry_after` is whole seconds, at least 1 where the request is refused; `is_insistent`:
+    this process has refused the name `MANY_REFUSALS` times, one shortly after the other."""
 
     allowed: bool
     remaining: int
     retry_after: int = 0
+    is_insistent: bool = False
 
 
 class RateLimiter:
@@ -101,14 +107,22 @@ class RateLimiter:
         self._batcher = Batcher(self._count)
         self._paused_until = 0.0
         self._local = LocalWindows()
+        self._refused = RefusedNames()
 
     async def check(self, name: str, limit: Limit) -> Verdict:
         """Count a request of `name`. While Redis is away `remaining` is what this process alone has
         seen, and everything is allowed unless the limit holds without Redis."""
         if limit.without_redis:
-            return await self._check_twice(name, limit)
-        verdict = await self._ask_redis(name, limit)
-        return verdict or Verdict(True, self._local.count(name, limit).remaining)
+            verdict = await self._check_twice(name, limit)
+        else:
+            shared = await self._ask_redis(name, limit)
+            verdict = shared or Verdict(True, self._local.count(name, limit).remaining)
+        return verdict if verdict.allowed else self._refused.counted(name, verdict)
+
+    def refused_for(self, name: str) -> int:
+        """The seconds for which `check` is certain to refuse a name, as far as this process knows
+        without asking; 0 if it does not know."""
+        return self._refused.wait(name)
 
     async def _check_twice(self, name: str, limit: Limit) -> Verdict:
         """Refused if either Redis or this process says no, so that nobody has a second quota when
@@ -123,6 +137,8 @@ class RateLimiter:
 
     async def _ask_redis(self, name: str, limit: Limit) -> Verdict | None:
         """None while Redis is away."""
+        if seconds := self.refused_for(name):
+            return Verdict(False, 0, seconds)
         if time.monotonic() < self._paused_until:
             return None
         return await self._batcher.run((name, limit))
@@ -141,6 +157,9 @@ class RateLimiter:
             self._paused_until = time.monotonic() + REDIS_PAUSE
             log.warning("ratelimit.redis_away", error=type(error).__name__)
             return [None] * len(requests)
+        for (name, _), (accepted, _, wait) in zip(requests, answers, strict=True):
+            if not accepted:
+                self._refused.note(name, wait / 1_000_000)
         return [
             Verdict(bool(accepted), remaining, math.ceil(wait / 1_000_000))
             for accepted, remaining, wait in answers
@@ -161,6 +180,46 @@ async def _in_time(asking: Awaitable[T]) -> T:
         raise TimeoutError
     finally:
         answer.cancel()
+
+
+@dataclass(slots=True)
+class _Refused:
+    until: float = 0.0
+    last: float = 0.0
+    refusals: int = 0
+
+
+class RefusedNames:
+    """Which names are refused, how often, and until when. A full window accepts nothing before its
+    oldest time leaves it, so that Redis is not asked about an insistent name until then."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, _Refused] = {}
+
+    def wait(self, name: str) -> int:
+        """The seconds until an insistent name may be accepted; 0 if Redis is to be asked."""
+        refused = self._names.get(name)
+        if refused is None or refused.refusals < MANY_REFUSALS:
+            return 0
+        return max(0, math.ceil(refused.until - time.monotonic()))
+
+    def note(self, name: str, seconds: float) -> None:
+        """Redis accepts nothing of the name for so long."""
+        self._get(name).until = time.monotonic() + seconds
+
+    def counted(self, name: str, verdict: Verdict) -> Verdict:
+        """The verdict, when it is counted as a refusal."""
+        refused, now = self._get(name), time.monotonic()
+        refused.refusals = refused.refusals + 1 if now - refused.last < FORGOTTEN_AFTER else 1
+        refused.last = now
+        is_insistent = refused.refusals >= MANY_REFUSALS
+        return Verdict(False, verdict.remaining, verdict.retry_after, is_insistent)
+
+    def _get(self, name: str) -> _Refused:
+        refused = self._names.setdefault(name, _Refused())
+        if len(self._names) > LOCAL_NAMES:
+            del self._names[next(iter(self._names))]
+        return refused
 
 
 class LocalWindows:

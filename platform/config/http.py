@@ -6,9 +6,13 @@ takes. A deployment names this class with `--http`.
 """
 
 from asyncio import TimerHandle, Transport
+from typing import cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from common.asgi import Scope
+from common.clientlimit import is_refused_for_longer
+from common.discards import get_discards
 from config.idle import IdleConnections
 from config.stalls import cut_off_stalled
 
@@ -39,6 +43,7 @@ class HttpProtocol(HttpToolsProtocol):
     _has_come_on = False
     _bytes_for_nothing = 0
     _is_whole = True
+    _may_upgrade = True
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -57,8 +62,8 @@ class HttpProtocol(HttpToolsProtocol):
             self._start_deadline()
         self._has_come_on = False
         super().data_received(data)
-        if not self._is_whole and self.cycle is not None and self.cycle.body:
-            self.flow.pause_reading()  # until the application asks for more
+        if not self._is_whole and self.cycle is not None:
+            self._read_more_slowly(self.cycle)
         self._bytes_for_nothing = 0 if self._has_come_on else self._bytes_for_nothing + len(data)
         if self._bytes_for_nothing > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
@@ -72,7 +77,10 @@ class HttpProtocol(HttpToolsProtocol):
         self._stop_deadline()
         self._unset_keepalive_if_required()
         self.idle.discard(self, self._address)
+        self._may_upgrade = not (self.parser.should_upgrade() and self._is_hasty())
         super().on_headers_complete()
+        if not self._may_upgrade:
+            self.cycle.keep_alive = False  # the parser takes what follows for WebSocket frames
         if len(self.pipeline) > MAX_PIPELINED:
             self.transport.abort()
             raise TooManyRequestsInAdvance
@@ -99,6 +107,31 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.body.clear()
             self._unset_keepalive_if_required()
             self._start_deadline()
+
+    def _is_hasty(self) -> bool:
+        return is_refused_for_longer(cast(Scope, self.scope))
+
+    def _should_upgrade_to_ws(self) -> bool:
+        """A handshake is answered as a request where it is certain to be refused: it takes three
+        times as long to refuse a WebSocket."""
+        return self._may_upgrade and super()._should_upgrade_to_ws()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        if self._may_upgrade:
+            super()._unsupported_upgrade_warning()
+
+    def _read_more_slowly(self, cycle: RequestResponseCycle) -> None:
+        """Read no more of a body until the application asks for it or, once that has answered,
+        until it is this connection's turn."""
+        if cycle.response_complete:
+            self.flow.pause_reading()
+            get_discards().call(self._read_on)
+        elif cycle.body:
+            self.flow.pause_reading()
+
+    def _read_on(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def _wait_for_the_next(self) -> None:
         self.timeout_keep_alive_task = self.loop.call_later(

@@ -8,7 +8,8 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from common.clientlimit import AUTHENTICATION_LIMIT, GENERAL_LIMIT
+from common.clientlimit import AUTHENTICATION_LIMIT, DELAY_SECONDS, GENERAL_LIMIT
+from common.ratelimit import MANY_REFUSALS
 from common.tests.client import LOGIN, Client, assert_refused
 from common.tests.windows import let_pass, use_up
 from simulator.process import RunningSimulator
@@ -135,6 +136,18 @@ def test_the_seconds_it_names_are_the_seconds_it_takes(alice: Client) -> None:
     assert wait <= 2
     time.sleep(wait)
     assert alice.try_to_sign_in().status_code == 422
+
+
+def test_a_client_that_looks_at_no_refusal_waits_for_the_next(alice: Client, bob: Client) -> None:
+    alice.use_up_requests()
+    alice.use_up_sign_ins()
+    for _ in range(MANY_REFUSALS):
+        assert_refused(alice.get("/api/keys"))
+        assert_refused(alice.try_to_sign_in())
+    for answer in (alice.get("/api/keys"), alice.try_to_sign_in()):
+        assert_refused(answer)
+        assert answer.elapsed.total_seconds() >= DELAY_SECONDS[0]
+    assert bob.get("/api/keys").status_code == 401
 
 
 def test_each_address_has_limits_of_its_own(alice: Client, bob: Client) -> None:

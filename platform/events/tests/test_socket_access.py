@@ -1,5 +1,6 @@
 """Who may open the socket of a stream, and what ends their right to it."""
 
+import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -7,6 +8,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 from uuid import UUID
 
+import httpx
 import jwt
 import pytest
 from django.utils import timezone
@@ -19,6 +21,7 @@ from accounts.services import users
 from common.clientlimit import GENERAL_LIMIT
 from common.ids import uuid7
 from common.local.ports import LOOPBACK
+from common.ratelimit import MANY_REFUSALS
 from common.tests.client import new_address
 from common.tests.windows import use_up
 from events.tests.sockets import (
@@ -292,3 +295,20 @@ def test_handshakes_count_to_the_limit_of_their_address(web: Web) -> None:
         pass
     assert refused.value.response.status_code == 429
     assert 1 <= int(refused.value.response.headers["retry-after"]) <= 60
+
+
+def test_handshakes_of_a_client_that_looks_at_no_refusal_are_refused_too(web: Web) -> None:
+    """As requests: their connections are no WebSockets, and end."""
+    address = new_address()
+    use_up(f"general:{address}", GENERAL_LIMIT)
+    transport = httpx.HTTPTransport(local_address=address)
+    with httpx.Client(base_url=web.url, transport=transport) as client:
+        for _ in range(MANY_REFUSALS):
+            assert client.get("/api/keys").status_code == 429
+    with pytest.raises(InvalidStatus) as refused:
+        connect(url_of(web, uuid7()), source_address=(address, 0))
+    answer = refused.value.response
+    assert answer.status_code == 429
+    assert answer.headers["connection"] == "close"
+    assert json.loads(answer.body)["code"] == "rate_limit_exceeded"
+    assert 1 <= int(answer.headers["retry-after"]) <= 60

@@ -1,0 +1,31 @@
+"""The rest of refused bodies is read one piece after the other."""
+
+import asyncio
+from functools import partial
+
+from common.discards import PAUSE_SECONDS, Discards
+
+
+async def test_pieces_are_read_in_the_order_in_which_they_were_asked_for() -> None:
+    discards, read = Discards(), list[str]()
+    for name in "abc":
+        discards.call(partial(read.append, name))
+    assert read == []
+    await discards.turn()
+    assert read == ["a", "b", "c"]
+
+
+async def test_a_pause_lies_between_two_of_them() -> None:
+    discards, loop = Discards(), asyncio.get_running_loop()
+    began = loop.time()
+    await asyncio.gather(*(discards.turn() for _ in range(50)))
+    # The clock of the loop may be a millisecond behind.
+    assert loop.time() - began >= 49 * (PAUSE_SECONDS - 0.001)
+
+
+async def test_one_that_leaves_keeps_back_nobody() -> None:
+    discards = Discards()
+    leaving = asyncio.ensure_future(discards.turn())
+    await asyncio.sleep(0)
+    leaving.cancel()
+    await discards.turn()
