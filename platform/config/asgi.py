@@ -20,6 +20,7 @@ from accounts.hashers import AT_ONCE, WAIT_SECONDS
 from common.asgi import Application, Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
 from common.clientlimit import ClientLimit, is_for_authentication
+from common.fairstart import FairStart
 from common.filebodies import FileBodies
 from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
@@ -54,7 +55,7 @@ HASHING_PATHS = frozenset(
     }
 )
 
-_django: Application = django_application  # type: ignore[assignment]
+_django: Application = django_application
 _queued = BodyLimit(Turns(_django, turns=2 * settings.DATABASE_POOL_SIZE), sender_of)
 # Who waits for a hash or for Google's keys has no connection: nobody else shall wait for it.
 _hashing = BodyLimit(SignInTurns(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
@@ -96,7 +97,7 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
             await sockets(scope, receive, send)
 
 
-_guarded = SecurityHeaders(RedirectToHttps(_route))
+_guarded = FairStart(SecurityHeaders(RedirectToHttps(_route)))
 
 
 async def application(scope: Scope, receive: Any, send: Any) -> None:
