@@ -2,8 +2,10 @@
 
 import asyncio
 import gc
+import time
 import weakref
 from collections.abc import AsyncGenerator, Iterator
+from threading import Barrier, get_ident
 from typing import Any
 
 import pytest
@@ -22,6 +24,8 @@ HEADERS = [(b"host", b"localhost")]
 
 asked: list[weakref.ref[Any]] = []
 left_early: list[bool] = []
+threads: list[int] = []
+meeting = Barrier(2)
 
 
 class Asked(list[int]):
@@ -70,9 +74,22 @@ async def waiting(request: HttpRequest) -> HttpResponse:
     raise AssertionError("Nobody has left.")
 
 
+def thread(request: HttpRequest) -> HttpResponse:
+    threads.append(get_ident())
+    return HttpResponse()
+
+
+def meeting_point(request: HttpRequest) -> HttpResponse:
+    """Waits for another request that is worked on at the same time."""
+    meeting.wait(10)
+    return thread(request)
+
+
 KINDS = ("written", "text", "stream", "live", "refusal")
 urlpatterns = [
     path("waiting", waiting),
+    path("thread", thread),
+    path("meeting-point", meeting_point),
     *(path(kind, Answering.as_view({"get": kind})) for kind in KINDS),
 ]
 
@@ -91,15 +108,18 @@ class Connection:
     """A request as servers hold it. They tell of the client's leaving, and that there is nothing
     more to wait for once it is answered."""
 
-    def __init__(self, target: str, *, hangs_up: bool = False) -> None:
+    def __init__(
+        self, target: str, *, hangs_up: bool = False, handler: Handler | None = None
+    ) -> None:
         self.sent: list[dict[str, Any]] = []
         self._scope = {"type": "http", "method": "GET", "path": target, "headers": HEADERS}
         self._hangs_up = hangs_up
+        self._handler = handler or Handler()
         self._is_over = asyncio.Event()
         self._coming = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
     async def serve(self) -> None:
-        await LiveResponses(Handler())(self._scope, self._receive, self._send)  # type: ignore[arg-type]
+        await LiveResponses(self._handler)(self._scope, self._receive, self._send)  # type: ignore[arg-type]
 
     async def _receive(self) -> dict[str, Any]:
         if message := next(self._coming, None):
@@ -133,6 +153,9 @@ def test_nothing_of_an_answer_waits_for_the_garbage_collector(kind: str) -> None
     assert sent[0]["status"] == (409 if kind == "refusal" else 200)
     assert sent[-1]["type"] == "http.response.body"
     assert len(asked) == 4
+    ends = time.monotonic() + 5
+    while any(each() for each in asked) and time.monotonic() < ends:
+        time.sleep(0.001)  # the thread may be about to let go of it
     assert [each() for each in asked] == [None] * 4
 
 
@@ -154,3 +177,22 @@ def test_who_hangs_up_ends_their_request() -> None:
     left_early.clear()
     assert serve("/waiting", hangs_up=True) == []
     assert left_early == [True]
+
+
+async def test_requests_one_after_the_other_are_done_in_one_thread() -> None:
+    """Starting a thread takes longer than many a request, and the event loop waits for it."""
+    threads.clear()
+    handler = Handler()
+    for _ in range(5):
+        await Connection("/thread", handler=handler).serve()
+    assert len(threads) == 5
+    assert len(set(threads)) == 1
+
+
+async def test_requests_at_the_same_time_have_a_thread_each() -> None:
+    threads.clear()
+    handler = Handler()
+    both = [Connection("/meeting-point", handler=handler) for _ in range(2)]
+    await asyncio.gather(*(each.serve() for each in both))
+    assert [each.sent[0]["status"] for each in both] == [200, 200]
+    assert len(set(threads)) == 2

@@ -1,10 +1,12 @@
 """Django as it is served."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, cast
 
 import django
-from asgiref.sync import sync_to_async
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.core.handlers.exception import convert_exception_to_response
 from django.db import close_old_connections
@@ -14,6 +16,9 @@ from servestatic.middleware import ServeStaticMiddleware
 
 from common import envelope
 from common.middleware import refusal
+
+# Threads that are kept for the next requests: about as many as work at the same time.
+KEPT_THREADS = 32
 
 
 class _Request(ASGIRequest):
@@ -36,11 +41,13 @@ class _StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
 
 
 class Handler(ASGIHandler):
-    """Django's own, but all of a request is done in one thread, and an answer keeps nothing: no
-    connection to the database while it is sent, and no memory afterwards.
+    """Django's own, but all of a request is done in one thread, which is kept for other requests,
+    and an answer keeps nothing: no connection to the database while it is sent, and no memory
+    afterwards.
 
     Under ASGI most of Django's middleware changes threads on the way in and on the way out, a dozen
-    times for a request: docs/decisions/0025.
+    times for a request, and for each request one thread is started to do the work and another one
+    to wait for its end: docs/decisions/0025.
 
     Django gives the connection back when the client has taken all of the answer. So a few clients
     that read slowly would have all connections of the process.
@@ -57,6 +64,24 @@ class Handler(ASGIHandler):
         # The only one that is asynchronous.
         in_a_thread = sync_to_async(self._answer)
         self._respond = convert_exception_to_response(_StaticFiles(in_a_thread))
+        self._threads: list[ThreadPoolExecutor] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        with self._thread() as executor:
+            async with ThreadSensitiveContext(executor=executor):
+                await self.handle(scope, receive, send)
+
+    @contextmanager
+    def _thread(self) -> Iterator[ThreadPoolExecutor]:
+        """One that no other request has meanwhile."""
+        thread = self._threads.pop() if self._threads else ThreadPoolExecutor(max_workers=1)
+        try:
+            yield thread
+        finally:
+            if len(self._threads) < KEPT_THREADS:
+                self._threads.append(thread)
+            else:
+                thread.shutdown(wait=False)
 
     def load_middleware(self, is_async: bool = False) -> None:
         """For one thread, whatever Django asks for."""
