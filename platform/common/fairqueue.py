@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, OrderedDict
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import count
 
 # How long a turn counts: for so long and up to twice that.
@@ -12,18 +12,23 @@ _Turn = asyncio.Future[None]
 
 
 class FairQueue:
-    """So many turns at a time. The next turn goes to the name with the fewest recent turns; ties go
-    to the earliest. A turn costs O(log n) of the names that wait."""
+    """So many turns at a time, and so many (`each`) of one name. The next turn goes to the name
+    with the fewest recent turns; ties go to the earliest. A turn costs O(log n) of the names that
+    wait."""
 
-    def __init__(self, turns: int) -> None:
+    def __init__(self, turns: int, *, each: int | None = None) -> None:
         self._free = turns
+        self._each = each or turns
         # How many wait, in all.
         self.length = 0
         self._arrivals = count()
+        # How many turns each name has now.
+        self._having: Counter[str] = Counter()
         # Who waits of each name, by the number of the arrival.
         self._lines: dict[str, OrderedDict[int, _Turn]] = {}
-        # For each line: its name's recent turns, the arrival of its first, its name. The first may
-        # have left since: then the entry comes too early, and is replaced when it does.
+        # For each line whose name may have one more turn: its name's recent turns, the arrival of
+        # its first, its name. The first may have left since: then the entry comes too early, and is
+        # replaced when it does.
         self._heap: list[tuple[int, int, str]] = []
         self._now: Counter[str] = Counter()
         self._before: Counter[str] = Counter()
@@ -36,32 +41,36 @@ class FairQueue:
     async def take(self, name: str) -> None:
         """Wait for a turn, which `give_back` ends."""
         self._forget_old_turns()
-        if self._free:
-            self._free -= 1
-            self._now[name] += 1
+        if self._free and self._may_have_one_more(name):
+            self._begin(name)
             return
         arrival, turn = next(self._arrivals), asyncio.get_running_loop().create_future()
-        if name not in self._lines:
-            self._lines[name] = OrderedDict()
-            heappush(self._heap, (self._had(name), arrival, name))
-        self._lines[name][arrival] = turn
+        is_first = name not in self._lines
+        self._lines.setdefault(name, OrderedDict())[arrival] = turn
         self.length += 1
+        if is_first:
+            self._line_up(name)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
                 self._leave(name, arrival)
             else:  # it was given at the same moment
-                self.give_back()
+                self.give_back(name)
             raise
 
-    def give_back(self) -> None:
-        """End a turn: the next begins."""
+    def give_back(self, name: str) -> None:
+        """End a turn of that name: the next begins."""
         self._forget_old_turns()
+        self._free += 1
+        is_back = name in self._lines and not self._may_have_one_more(name)
+        self._having[name] -= 1
+        if not self._having[name]:
+            del self._having[name]
+        if is_back:
+            self._line_up(name)
         if turn := self._next():
             turn.set_result(None)
-        else:
-            self._free += 1
 
     def _next(self) -> _Turn | None:
         while self._heap:
@@ -69,17 +78,30 @@ class FairQueue:
             turn = self._leave(name, arrival)
             is_waiting = turn is not None and not turn.cancelled()
             if is_waiting:
-                self._now[name] += 1
-            if line := self._lines[name]:
-                heappush(self._heap, (self._had(name), next(iter(line)), name))
-            else:
-                del self._lines[name]
+                self._begin(name)
+            self._line_up(name)
             if is_waiting:
                 return turn
         return None
 
+    def _may_have_one_more(self, name: str) -> bool:
+        return self._having[name] < self._each
+
+    def _begin(self, name: str) -> None:
+        self._free -= 1
+        self._having[name] += 1
+        self._now[name] += 1
+
+    def _line_up(self, name: str) -> None:
+        """Put a line where the next turn is looked for, unless it is empty or has turns enough."""
+        line = self._lines[name]
+        if not line:
+            del self._lines[name]
+        elif self._may_have_one_more(name):
+            heappush(self._heap, (self._had(name), next(iter(line)), name))
+
     def _leave(self, name: str, arrival: int) -> _Turn | None:
-        """Take one out of its line, where it is. An empty line stays until `_next` finds it."""
+        """Take one out of its line, where it is. An empty line stays until it is lined up again."""
         turn = self._lines[name].pop(arrival, None) if name in self._lines else None
         self.length -= turn is not None
         return turn
@@ -94,6 +116,6 @@ class FairQueue:
         is_older = now - self._counted_since > 2 * COUNTED_SECONDS
         self._before = Counter() if is_older else self._now
         self._now, self._counted_since = Counter(), now
-        self._lines = {name: line for name, line in self._lines.items() if line}
-        self._heap = [(self._had(n), next(iter(line)), n) for n, line in self._lines.items()]
-        heapify(self._heap)
+        self._heap.clear()
+        for name in [*self._lines]:
+            self._line_up(name)

@@ -22,8 +22,8 @@ RETRY_SECONDS = 5
 
 
 class Turns:
-    """Lets `application` work on so many requests at a time, fairly among the clients' addresses
-    and, for each, in the order in which they came.
+    """Lets `application` work on so many requests at a time, and on so many (`each`) of one
+    address, fairly among the clients' addresses and, for each, in the order in which they came.
 
     A turn begins when all of the request has come, and ends when the response begins: nobody takes
     one by sending or reading slowly. Where too many wait already, reading the request raises
@@ -32,26 +32,34 @@ class Turns:
 
     max_of_address = MAX_WAITING_OF_ADDRESS
 
-    def __init__(self, application: Application, *, turns: int, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        application: Application,
+        *,
+        turns: int,
+        each: int | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
         self._application = application
         self._patience = patience
-        self.queue = FairQueue(turns)
+        self.queue = FairQueue(turns, each=each)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_due, has_turn = True, False
+        client = client_ip(scope)
 
         def end() -> None:
             nonlocal has_turn
             if has_turn:
                 has_turn = False
-                self.queue.give_back()
+                self.queue.give_back(client)
 
         async def wait_at_the_end() -> Message:
             nonlocal is_due, has_turn
             message = await receive()
             if is_due and message["type"] == "http.request" and not message.get("more_body"):
                 is_due = False
-                has_turn = await self._take(client_ip(scope))
+                has_turn = await self._take(client)
             return message
 
         async def end_and_send(message: Message) -> None:

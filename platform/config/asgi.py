@@ -56,7 +56,11 @@ HASHING_PATHS = frozenset(
 )
 
 _django: Application = django_application
-_queued = BodyLimit(Turns(_django, turns=2 * settings.DATABASE_POOL_SIZE), sender_of)
+# More than a few at a time of one address would make the process no faster, and others slower.
+_turns = Turns(
+    _django, turns=2 * settings.DATABASE_POOL_SIZE, each=max(1, settings.DATABASE_POOL_SIZE // 2)
+)
+_queued = BodyLimit(_turns, sender_of)
 # Who waits for a hash or for Google's keys has no connection: nobody else shall wait for it.
 _hashing = BodyLimit(SignInTurns(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
 _authentication = BodyLimit(_django, sender_of)

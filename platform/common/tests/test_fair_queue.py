@@ -14,7 +14,7 @@ STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("ask"), st.sampled_from(NAMES)),
         st.tuples(st.just("leave"), st.integers(min_value=0)),
-        st.tuples(st.just("end"), st.none()),
+        st.tuples(st.just("end"), st.integers(min_value=0)),
     ),
     max_size=60,
 )
@@ -26,36 +26,42 @@ async def settle() -> None:
 
 
 class Rule:
-    """One turn at a time. The next goes to the name with the fewest turns, then to the earliest."""
+    """So many turns at a time, so many of one name. The next goes, among the names that have fewer,
+    to the name that has had the fewest, then to the earliest."""
 
-    def __init__(self) -> None:
+    def __init__(self, turns: int, each: int) -> None:
+        self.turns, self.each = turns, each
         self.waiting: list[tuple[int, str]] = []
         self.had: Counter[str] = Counter()
-        self.working: int | None = None
+        self.working: list[tuple[int, str]] = []
 
     def ask(self, number: int, name: str) -> None:
         self.waiting.append((number, name))
-        if self.working is None:
-            self.begin()
+        self.begin()
+
+    def end(self, working: tuple[int, str]) -> None:
+        self.working.remove(working)
+        self.begin()
 
     def begin(self) -> None:
-        self.working = None
-        if self.waiting:
-            following = min(self.waiting, key=lambda each: (self.had[each[1]], each[0]))
+        having = Counter(name for _, name in self.working)
+        may = [each for each in self.waiting if having[each[1]] < self.each]
+        if may and len(self.working) < self.turns:
+            following = min(may, key=lambda each: (self.had[each[1]], each[0]))
             self.waiting.remove(following)
             self.had[following[1]] += 1
-            self.working = following[0]
+            self.working.append(following)
 
 
-@given(STEPS)
+@given(STEPS, st.sampled_from([(1, 1), (3, 1), (3, 2), (4, 4)]))
 def test_the_next_turn_goes_to_the_name_with_the_fewest_then_to_the_earliest(
-    steps: list[tuple[str, object]],
+    steps: list[tuple[str, object]], turns: tuple[int, int]
 ) -> None:
-    asyncio.run(compare(steps))
+    asyncio.run(compare(steps, *turns))
 
 
-async def compare(steps: list[tuple[str, object]]) -> None:
-    queue, rule = FairQueue(1), Rule()
+async def compare(steps: list[tuple[str, object]], turns: int, each: int) -> None:
+    queue, rule = FairQueue(turns, each=each), Rule(turns, each)
     begun: list[int] = []
     tasks: dict[int, asyncio.Task[None]] = {}
 
@@ -73,12 +79,13 @@ async def compare(steps: list[tuple[str, object]]) -> None:
             tasks[left[0]].cancel()
             if value % 2:
                 continue  # the next step comes before the queue can see it
-        elif act == "end" and rule.working is not None:
-            queue.give_back()
-            rule.begin()
+        elif act == "end" and rule.working and isinstance(value, int):
+            ended = rule.working[value % len(rule.working)]
+            queue.give_back(ended[1])
+            rule.end(ended)
         await settle()
-        if rule.working is not None:
-            assert begun[-1] == rule.working
+        assert {working for working, _ in rule.working} <= set(begun)
+        assert len(begun) == rule.had.total()
         assert queue.length == len(rule.waiting)
         for name in NAMES:
             assert queue.waiting(name) == sum(each[1] == name for each in rule.waiting)
@@ -94,8 +101,9 @@ async def seconds_for_turns(waiting: int) -> float:
     tasks = [asyncio.create_task(queue.take(name)) for name in ["first", *names]]
     await settle()
     began = time.process_time()
-    for _ in range(200):
-        queue.give_back()
+    # Names of their own come first, in turn, after the first of the one that has many.
+    for name in ["first", "many", *names[1::2][:198]]:
+        queue.give_back(name)
     took = time.process_time() - began
     for task in tasks:
         task.cancel()

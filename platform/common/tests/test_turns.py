@@ -41,9 +41,11 @@ class Work:
 class Queue:
     """Requests to an application with two turns."""
 
-    def __init__(self, patience: float = 60.0, kind: type[Turns] = Turns) -> None:
+    def __init__(
+        self, patience: float = 60.0, kind: type[Turns] = Turns, each: int | None = None
+    ) -> None:
         self.work = Work()
-        self.turns = kind(self.work, turns=2, patience=patience)
+        self.turns = kind(self.work, turns=2, each=each, patience=patience)
         self.inboxes: dict[str, asyncio.Queue[Message]] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -57,6 +59,11 @@ class Queue:
         application = self.turns(scope, inbox.get, _take)
         self.tasks[name] = asyncio.create_task(application)
         await settle()
+
+    async def end(self) -> None:
+        for task in self.tasks.values():
+            task.cancel()
+        await asyncio.gather(*self.tasks.values(), return_exceptions=True)
 
     async def begun(self) -> str:
         await settle()
@@ -76,9 +83,7 @@ async def settle() -> None:
 async def queue() -> Any:
     queue = Queue()
     yield queue
-    for task in queue.tasks.values():
-        task.cancel()
-    await asyncio.gather(*queue.tasks.values(), return_exceptions=True)
+    await queue.end()
 
 
 async def test_those_beyond_the_turns_wait(queue: Queue) -> None:
@@ -160,6 +165,19 @@ async def test_who_has_had_fewer_turns_goes_before_who_has_had_more(queue: Queue
     assert await queue.begun() == "abz"
     queue.work.answers["b"].set()
     assert await queue.begun() == "abzc"
+
+
+async def test_one_address_does_not_take_all_turns() -> None:
+    queue = Queue(each=1)
+    for name in "abc":
+        await queue.ask(name)
+    assert await queue.begun() == "a"
+    for name in "xy":
+        await queue.ask(name, client="192.0.2.3")
+    assert await queue.begun() == "ax"
+    queue.work.answers["a"].set()
+    assert await queue.begun() == "axb"
+    await queue.end()
 
 
 async def test_many_addresses_do_not_keep_a_new_one_waiting(queue: Queue) -> None:
