@@ -21,5 +21,11 @@ def test_one_of_another_moment_sorts_by_that_moment() -> None:
     assert unix_seconds(ids[0]) == int(PAST.timestamp())
 
 
+def test_those_made_one_after_the_other_sort_in_that_order() -> None:
+    """Within a millisecond too."""
+    ids = [uuid7() for _ in range(1_000)]
+    assert ids == sorted(ids)
+
+
 def test_two_of_the_same_moment_differ() -> None:
     assert uuid7(PAST) != uuid7(PAST)
