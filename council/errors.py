@@ -18,14 +18,17 @@ class CardNotFound(NotFound):
 
 class CardRunning(Conflict):
     code = "card_running"
-    message = "This card is still being written. Wait until it has ended."
+    message = "This card is still being written. Wait until it has ended, or stop it."
 
 
 class SessionBusy(Conflict):
     """A merge, a debate or a chat with all is going on: one at a time."""
 
     code = "session_busy"
-    message = "This council is busy with another merge, debate or chat. Wait until it has ended."
+    message = (
+        "This council is busy with another merge, debate or chat. Wait until it has ended, or stop "
+        "it."
+    )
 
 
 class NothingToAnswer(Conflict):
@@ -51,7 +54,10 @@ class TooManySessions(DomainError):
 
 class TooManyVersions(Conflict):
     code = "too_many_versions"
-    message = f"A card has at most {MAX_VERSIONS} versions. Add a new card to go on."
+    message = (
+        f"A card has at most {MAX_VERSIONS} versions, restored ones not counted. Add a new card to "
+        "go on."
+    )
 
 
 class TooManyRestorations(DomainError):
