@@ -14,6 +14,7 @@ MAX_CARDS = 8  # that answer; and as many that merge
 MAX_CARDS_EVER = 100  # of a council, the removed ones among them
 MAX_SESSIONS_PER_DAY = 300  # that an account may begin within 24 hours
 MAX_VERSIONS = 100  # of one card, restorations not counted
+MAX_RESTORATIONS = 1_000  # of one card
 MAX_RESTORATIONS_PER_DAY = 100  # of one card, within 24 hours
 MAX_VERSIONS_WITH_CONTENT = 20  # in one answer
 MAX_QUERY = 200  # what is searched for in titles

@@ -6,18 +6,24 @@ from datetime import timedelta
 from django.utils import timezone
 
 from council import events
-from council.errors import TooManyRestorations
+from council.errors import TooManyRestorations, TooManyVersions
 from council.models import Card, Version
 from council.services import generations
-from council.types import MAX_RESTORATIONS_PER_DAY
+from council.types import MAX_RESTORATIONS, MAX_RESTORATIONS_PER_DAY
 from events.types import NewEvent
 
 _DAY = timedelta(days=1)
 
 
 def check_pace(*, card: Card) -> None:
-    """Raises TooManyRestorations: each writes a row, and the version's text into the log."""
+    """Raises TooManyRestorations, and TooManyVersions where waiting does not help: each writes a
+    row, and the version's text into the log, which stay."""
     restored = card.versions.filter(source=Version.Source.RESTORE).order_by("-number")
+    if restored.count() >= MAX_RESTORATIONS:
+        raise TooManyVersions(
+            f"Versions of this card were restored {MAX_RESTORATIONS:,} times, which is all they "
+            "may. Add a new card to go on."
+        )
     times = restored.values_list("created_at", flat=True)
     for oldest in times[MAX_RESTORATIONS_PER_DAY - 1 : MAX_RESTORATIONS_PER_DAY]:
         wait = oldest + _DAY - timezone.now()

@@ -126,7 +126,7 @@ def restore(*, user: User, card_id: UUID, number: int) -> Card:
     shown already changes nothing.
 
     Raises NotFound, also for an unknown version, CardRunning, SessionBusy, NothingToAnswer where
-    that version has no finished answer, TooManyRestorations.
+    that version has no finished answer, TooManyRestorations, TooManyVersions.
     """
     card = lock_card(user, card_id)
     session = card.session

@@ -13,7 +13,7 @@ from council.models import Card, Version
 from council.services import conversation, sessions
 from council.tests import hand, log
 from council.tests.desk import CARDS, Desk, new_desk
-from council.types import MAX_RESTORATIONS_PER_DAY, MAX_VERSIONS
+from council.types import MAX_RESTORATIONS, MAX_RESTORATIONS_PER_DAY, MAX_VERSIONS
 from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -215,6 +215,18 @@ def test_too_many_restorations_in_a_day_have_to_wait(alice: Desk, card: Card) ->
 
     assert (answer.status_code, answer.json()["code"]) == (429, "too_many_restorations")
     assert 0 < int(answer.headers["Retry-After"]) <= 86_400
+    rewrite(alice, card, "Bottomless.")
+
+
+def test_a_card_is_restored_at_most_1000_times(alice: Desk, card: Card) -> None:
+    rewrite(alice, card, "Very deep.")
+    fill(card, Version.Source.RESTORE, versions=MAX_RESTORATIONS + 1, days=2)
+    assert restore(alice, card, 1).status_code == 200
+
+    answer = restore(alice, card, 2)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "too_many_versions")
+    assert "Add a new card" in answer.json()["detail"]
     rewrite(alice, card, "Bottomless.")
 
 

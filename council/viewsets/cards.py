@@ -127,7 +127,9 @@ class CardViewSet(ViewSet):
         request=RestoreInputSerializer,
         responses={
             200: CardSerializer,
-            **refusals(CardRunning, SessionBusy, NothingToAnswer, TooManyRestorations),
+            **refusals(
+                CardRunning, SessionBusy, NothingToAnswer, TooManyRestorations, TooManyVersions
+            ),
         },
     )
     def restore(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
