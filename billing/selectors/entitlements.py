@@ -67,7 +67,8 @@ class Entitlements(Struct, frozen=True):
 
 
 def get_entitlements(user: User) -> Entitlements:
-    """What the user may use now. Two queries at most, of unverified users three."""
+    """What the user may use now. Two queries at most; of unverified users on the free plan also
+    those of `must_verify`."""
     standing = get_standing(user)
     is_free = standing.plan == FREE_PLAN
     windows = get_free_windows(user) if is_free else {}

@@ -54,14 +54,10 @@ def find_refusal(
     """Is there nothing left of FREE_DAILY_BUDGET_USD, or of what unverified accounts may have of
     it where the user's is one? Nobody asks this who holds a lock. Raises OperationalError and
     ServiceUnavailable where finding out takes too long."""
-    budget = settings.FREE_DAILY_BUDGET_USD * NUSD_PER_USD
     costs = _spent_lately()
-    if costs.spent >= budget:
+    if costs.spent >= _budget():
         return FreeBudgetSpent(retry_after=min(_seconds_left(), MAX_RETRY_SECONDS))
-    if user.email_verified:
-        return None
-    share = budget * settings.FREE_UNVERIFIED_PERCENT // 100
-    if costs.of_unverified < share and not _is_greedy(user, share):
+    if user.email_verified or not _is_share_spent(user, costs):
         return None
     balance = get_funds(user).available
     return EmailUnverified(model_key=model_id, plan=FREE_PLAN, balance=balance)
@@ -69,17 +65,27 @@ def find_refusal(
 
 def must_verify(user: User) -> bool:
     """Are free messages refused to the user until the address is verified? Where that cannot be
-    found out now, they are not."""
+    found out now, they are not. Asks one statement in a transaction of its own, and another where
+    the day's costs are due to be added up; of verified users none."""
     if user.email_verified:
         return False
     try:
-        return isinstance(find_refusal(user), EmailUnverified)
+        costs = _spent_lately()
+        return costs.spent < _budget() and _is_share_spent(user, costs)
     except (OperationalError, ServiceUnavailable):
         return False
 
 
-def _is_greedy(user: User, share: int) -> bool:
-    """Have accounts of the same mailbox, or from the same network, used up theirs?"""
+def _budget() -> int:
+    budget: int = settings.FREE_DAILY_BUDGET_USD * NUSD_PER_USD
+    return budget
+
+
+def _is_share_spent(user: User, costs: Costs) -> bool:
+    """Have unverified accounts used up theirs, in all or of the user's mailbox or network?"""
+    share = _budget() * settings.FREE_UNVERIFIED_PERCENT // 100
+    if costs.of_unverified >= share:
+        return True
     of_mailbox, of_network = _ask("SELECT * FROM unverified_costs_today(%s)", user.pk)
     return of_mailbox >= share // MAILBOX_PART or of_network >= share // NETWORK_PART
 

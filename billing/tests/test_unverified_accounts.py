@@ -157,3 +157,23 @@ def test_verified_accounts_ask_nothing_more(
     free_budget.find_refusal(alice)
     with django_assert_num_queries(0):
         assert free_budget.find_refusal(alice) is None
+
+
+@pytest.mark.parametrize("is_all_spent", [False, True])
+def test_the_entitlements_of_an_unverified_account_take_six_statements(
+    is_all_spent: bool, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Whatever the answer: standing and windows, then the statement that has so many seconds, which
+    are set, between the begin and the end of a transaction."""
+    charlie = account("charlie@example.com", network=HOME)
+    if is_all_spent:
+        for n in range(5):
+            spend(account(f"bob{n}@example.com", network=HOME), 10)
+    get_entitlements(charlie)
+    with django_assert_num_queries(2 + 4):
+        assert get_entitlements(charlie).verify_email is is_all_spent
+
+
+def test_processes_of_the_release_before_can_ask_what_was_spent() -> None:
+    spend(account("charlie@example.com"), 5)
+    assert run("SELECT platform_cost_today()") == run("SELECT spent FROM platform_costs_today()")
