@@ -1,69 +1,83 @@
 """What the logs say of calls: one line for each, and errors that an operator has to act on."""
 
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import pytest
 
 from publicapi.tests.v1 import wire
-from publicapi.tests.v1.customer import Customer, new_customer
+from publicapi.tests.v1.customer import (
+    EMBEDDING,
+    EMBEDDINGS,
+    IMAGE,
+    IMAGES,
+    IN_PLAN,
+    Customer,
+    new_customer,
+)
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
-from tests.service import running_web
+from tests.personas import authorization
+from tests.service import Web, running_web
+
+Line = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def logs() -> list[dict[str, Any]]:
+class Logs:
     """Every line that the service has written, as it comes."""
-    return []
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.written: list[str] = []
+        self._http = http
+
+    def of(self, request_id: str) -> list[Line]:
+        """The lines about a request, the last of which says how it ended."""
+        ends = ("call.ended", "v1.answered")
+        wait_for(lambda: any(line["event"] in ends for line in self._about(request_id)))
+        # What else is written about it stands before the line of a request that comes later.
+        later = self._http.get("/v1/models").headers["x-request-id"]
+        wait_for(lambda: self._about(later))
+        return self._about(request_id)
+
+    def _about(self, request_id: str) -> list[Line]:
+        lines = [json.loads(line) for line in list(self.written) if line.startswith("{")]
+        return [line for line in lines if line.get("request_id") == request_id]
 
 
 @pytest.fixture(scope="module")
 def logged(
-    django_db_setup: None,
-    django_db_blocker: Any,
-    simulator: RunningSimulator,
-    logs: list[dict[str, Any]],
-) -> Iterator[Any]:
-    """A service that logs JSON, and a client of it."""
-
-    def read(line: str) -> None:
-        if line.startswith("{"):
-            logs.append(json.loads(line))
-
+    django_db_setup: None, django_db_blocker: Any, simulator: RunningSimulator
+) -> Iterator[tuple[Web, httpx.Client, Logs]]:
+    """A service that logs JSON, a client of it, and what it logs."""
     with (
         django_db_blocker.unblock(),
         running_web(simulator, LOG_JSON="1") as web,
         wire.client(web.url) as http,
     ):
-        web.process.on_line = read
-        yield web, http
+        logs = Logs(http)
+        web.process.on_line = logs.written.append
+        yield web, http, logs
 
 
 @pytest.fixture
-def alice(committed: None, logged: Any, simulator: RunningSimulator) -> Customer:
-    web, http = logged
+def logs(logged: tuple[Web, httpx.Client, Logs]) -> Logs:
+    return logged[2]
+
+
+@pytest.fixture
+def alice(
+    committed: None, logged: tuple[Web, httpx.Client, Logs], simulator: RunningSimulator
+) -> Customer:
+    web, http, _ = logged
     return new_customer(http, web, simulator)
 
 
-def lines_of(logs: list[dict[str, Any]], request_id: str) -> list[dict[str, Any]]:
-    """The lines about a request, the last of which says how it ended."""
-    ends = ("call.ended", "v1.answered")
-
-    def found() -> list[dict[str, Any]]:
-        lines = [line for line in logs if line.get("request_id") == request_id]
-        return lines if lines and lines[-1]["event"] in ends else []
-
-    wait_for(found)
-    time.sleep(0.05)  # a second one would follow at once
-    return found()
-
-
-def test_a_call_leaves_one_line(alice: Customer, logs: list[dict[str, Any]]) -> None:
+def test_a_call_leaves_one_line(alice: Customer, logs: Logs) -> None:
     response = alice.chat(stream=True, steer={"tokens": 7})
-    [line] = lines_of(logs, response.headers["x-request-id"])
+    [line] = logs.of(response.headers["x-request-id"])
     charge = alice.charge()
     assert (
         line.items()
@@ -90,10 +104,41 @@ def test_a_call_leaves_one_line(alice: Customer, logs: list[dict[str, Any]]) -> 
     assert line["timestamp"].endswith("Z")
 
 
-def test_a_refused_hold_too(alice: Customer, logs: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize(
+    ("path", "model", "content", "kind"),
+    [(EMBEDDINGS, EMBEDDING, "input", "embeddings"), (IMAGES, IMAGE, "prompt", "images")],
+)
+def test_calls_of_other_kinds_and_what_is_replayed_leave_one_too(
+    alice: Customer, logs: Logs, path: str, model: str, content: str, kind: str
+) -> None:
+    body = {"model": model, content: alice.prompt("A red boat.")}
+    for status in ("settled", "replayed"):
+        response = alice.post(path, json=body, headers={"Idempotency-Key": "one"})
+        [line] = logs.of(response.headers["x-request-id"])
+        assert (line["event"], line["kind"], line["status"]) == ("call.ended", kind, status)
+        assert (line["model"], line["source"]) == (model, "api")
+
+
+def test_a_reply_and_its_title_leave_one_each(alice: Customer, logs: Logs) -> None:
+    headers = {**authorization(alice.user), "X-Request-Id": uuid4().hex}
+    body = {"model": IN_PLAN, "content": alice.prompt(tokens=3), "stream": False}
+    begun = alice.http.post("/api/conversations", json={}, headers=headers).json()["id"]
+    path = f"/api/conversations/{begun}/messages"
+    assert alice.http.post(path, json=body, headers=headers).status_code == 200
+
+    wait_for(lambda: len(logs.of(headers["X-Request-Id"])) == 2)
+
+    lines = logs.of(headers["X-Request-Id"])
+    assert {line["event"] for line in lines} == {"call.ended"}
+    assert {line["account_id"] for line in lines} == {str(alice.user.pk)}
+    assert {line["source"] for line in lines} == {"web"}
+    assert {line["charge_id"] for line in lines} == {str(each.pk) for each in alice.charges()}
+
+
+def test_a_refused_hold_too(alice: Customer, logs: Logs) -> None:
     alice.change_key(monthly_spend_cap_usd=0)
     response = alice.chat()
-    [line] = lines_of(logs, response.headers["x-request-id"])
+    [line] = logs.of(response.headers["x-request-id"])
     assert (line["event"], line["status"]) == ("call.ended", "refused")
     assert (line["code"], line["billed_nusd"]) == ("spend_cap_reached", 0)
 
@@ -108,14 +153,14 @@ def test_a_refused_hold_too(alice: Customer, logs: list[dict[str, Any]]) -> None
 )
 def test_what_comes_to_no_call_leaves_another(
     alice: Customer,
-    logs: list[dict[str, Any]],
+    logs: Logs,
     path: str,
     status: int,
     code: str | None,
     shown: str,
 ) -> None:
     response = alice.get(path)
-    [line] = lines_of(logs, response.headers["x-request-id"])
+    [line] = logs.of(response.headers["x-request-id"])
     assert line["event"] == "v1.answered"
     assert (line["path"], line["status"], line["code"]) == (shown, status, code)
 
@@ -139,14 +184,14 @@ def test_what_comes_to_no_call_leaves_another(
 )
 def test_what_an_operator_has_to_act_on_has_a_name_of_its_own(
     alice: Customer,
-    logs: list[dict[str, Any]],
+    logs: Logs,
     steering: dict[str, Any],
     event: str,
     level: str,
     code: str,
 ) -> None:
     response = alice.chat(steer=steering)
-    failed, ended = lines_of(logs, response.headers["x-request-id"])
+    failed, ended = logs.of(response.headers["x-request-id"])
     assert (failed["event"], failed["level"]) == (event, level)
     assert (failed["provider"], failed["model"]) == ("openai", "gpt-6-luna")
     assert failed["status"] == steering["status"]
@@ -154,20 +199,19 @@ def test_what_an_operator_has_to_act_on_has_a_name_of_its_own(
     assert (ended["status"], ended["code"]) == ("released", response.json()["error"]["code"])
 
 
-def test_a_fault_in_passing_is_a_warning_for_each_attempt(
-    alice: Customer, logs: list[dict[str, Any]]
-) -> None:
+def test_a_fault_in_passing_is_a_warning_for_each_attempt(alice: Customer, logs: Logs) -> None:
     response = alice.chat(steer={"status": 503, "retry_after": 0})
-    lines = lines_of(logs, response.headers["x-request-id"])
+    lines = logs.of(response.headers["x-request-id"])
     told = [(line["event"], line["level"]) for line in lines]
     again = ("provider.retried", "warning")
     assert told == [again, again, ("provider.failed", "warning"), ("call.ended", "info")]
     assert lines[-1]["attempts"] == 3
 
 
-def test_neither_keys_nor_prompts_are_logged(alice: Customer, logs: list[dict[str, Any]]) -> None:
+def test_neither_keys_nor_prompts_are_logged(alice: Customer, logs: Logs) -> None:
     for steering in ({"tokens": 2}, {"status": 400}, {"status": 500}, {"blocked": True}):
-        lines_of(logs, alice.chat(steer=steering).headers["x-request-id"])
-    written = json.dumps(logs)
+        logs.of(alice.chat(steer=steering).headers["x-request-id"])
+    written = "\n".join(logs.written)
+    assert "call.ended" in written
     assert alice.marker not in written
     assert alice.raw_key not in written
