@@ -18,7 +18,7 @@ from django.db import transaction
 from accounts.models import User
 from bench import noise, report, seed, servers
 from bench.report import Target, milliseconds
-from bench.rude_clients import KINDS, rude
+from bench.rude_clients import FRAMES, KINDS, rude
 from bench.servers import Server
 from bench.sessions import open_councils
 from common.local.ports import LOOPBACK
@@ -60,13 +60,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Memory is in bytes of proportional set size."""
+    """Memory is in bytes of proportional set size; `opened` are the rude connections by kind."""
 
     before: Asked
     during: Asked
     memory_before: int
     memory_peak: int
     memory_after: int
+    opened: Counter[str]
 
     def ratio(self, name: str, of: Callable[[list[float]], float]) -> float:
         return of(self.during.seconds[name]) / of(self.before.seconds[name])
@@ -86,7 +87,10 @@ def run() -> list[Target]:
         for name, of in (("median", median), ("p95", p95))
     }
     back = outcome.memory_after / outcome.memory_before
+    least = min(outcome.opened[kind] for kind in (*KINDS, FRAMES))
+    each = RUDE // (len(KINDS) + 1)
     return [
+        Target("rude connections of each kind", f"{least:,}", f">= {each}", least >= each),
         Target("honest requests refused", refused, "none", not outcome.during.refused),
         *(
             Target(f"honest requests, {name}", f"{ratio:.2f}x", "<= 2x", ratio <= 2)
@@ -112,11 +116,11 @@ def measure(
     alone = ask(server.port, honest, before)
     memory = server.memory()
     with highest(server.memory) as peak:
-        with rude(server.port, sockets, each=connections // (len(KINDS) + 1)):
+        with rude(server.port, sockets, each=connections // (len(KINDS) + 1)) as opened:
             time.sleep(_OPEN_SECONDS)
             beside = ask(server.port, honest, during)
         time.sleep(after)  # with nothing to wait for: memory is looked at when it has settled
-    return Outcome(alone, beside, memory, peak(), server.memory())
+    return Outcome(alone, beside, memory, peak(), server.memory(), opened)
 
 
 def honest_user(address: str = LOOPBACK) -> Honest:

@@ -8,6 +8,7 @@ import asyncio
 import multiprocessing
 import secrets
 import socket
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -108,10 +109,12 @@ async def _until_it_ends(streams: Streams) -> None:
         pass
 
 
-async def _again_and_again(port: int, rudeness: Rudeness) -> None:
+async def _again_and_again(port: int, kind: str, opened: Counter[str]) -> None:
+    rudeness = KINDS[kind]
     while True:
         with suppress(OSError):
             streams = await _connected(port)
+            opened[kind] += 1
             try:
                 await rudeness(streams)
             finally:
@@ -128,30 +131,33 @@ async def _connected(port: int) -> Streams:
     return await asyncio.open_connection(sock=end, limit=65_536)
 
 
-async def _frames_again_and_again(port: int, path: str) -> None:
+async def _frames_again_and_again(port: int, path: str, opened: Counter[str]) -> None:
     while True:
         with suppress(OSError, WebSocketException):
             url = f"ws://{LOOPBACK}:{port}{path}"
-            async with connect(url, local_addr=(ADDRESS, 0), proxy=None) as opened:
+            async with connect(url, local_addr=(ADDRESS, 0), proxy=None) as socket:
+                opened[FRAMES] += 1
                 while True:
-                    await opened.send("x")
+                    await socket.send("x")
         await asyncio.sleep(PAUSE_SECONDS)
 
 
 async def _run(port: int, paths: Sequence[str], each: int, pipe: Connection) -> None:
+    opened: Counter[str] = Counter()
     tasks = [
-        asyncio.create_task(_again_and_again(port, rudeness))
-        for rudeness in KINDS.values()
+        asyncio.create_task(_again_and_again(port, kind, opened))
+        for kind in KINDS
         for _ in range(each)
     ]
     tasks += [
-        asyncio.create_task(_frames_again_and_again(port, paths[number % len(paths)]))
+        asyncio.create_task(_frames_again_and_again(port, paths[number % len(paths)], opened))
         for number in range(each)
     ]
     await asyncio.to_thread(pipe.recv)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    pipe.send(opened)
 
 
 def _main(port: int, paths: Sequence[str], each: int, pipe: Connection) -> None:
@@ -159,15 +165,19 @@ def _main(port: int, paths: Sequence[str], each: int, pipe: Connection) -> None:
 
 
 @contextmanager
-def rude(port: int, paths: Sequence[str], *, each: int) -> Iterator[None]:
-    """So many connections of each kind until the block ends; `paths` are those of sockets."""
+def rude(port: int, paths: Sequence[str], *, each: int) -> Iterator[Counter[str]]:
+    """So many connections of each kind until the block ends; `paths` are those of sockets. Gives,
+    after the block, how many of each kind were opened."""
     ours, theirs = multiprocessing.Pipe()
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_main, args=(port, paths, each, theirs), daemon=True)
     process.start()
+    opened: Counter[str] = Counter()
     try:
-        yield
+        yield opened
     finally:
         ours.send(None)
+        if ours.poll(10):
+            opened.update(ours.recv())
         process.join(10)
         process.kill()

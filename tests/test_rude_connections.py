@@ -7,6 +7,7 @@ nothing beside other tests.
 import pytest
 
 from bench import rude
+from bench.rude_clients import FRAMES, KINDS
 from bench.servers import Server
 from bench.sessions import open_councils
 from common.tests.client import new_address
@@ -25,6 +26,7 @@ def test_nobody_honest_is_refused_beside_rude_connections(simulator: RunningSimu
         outcome = rude.measure(
             server, honest, sockets, connections=80, warm_up=1, before=1, during=5, after=2
         )
+    assert {kind for kind, opened in outcome.opened.items() if opened >= 10} == {*KINDS, FRAMES}
     assert outcome.before.refused == {}
     assert outcome.during.refused == {}
     assert outcome.memory_peak - outcome.memory_before < 64 * 1024 * 1024
