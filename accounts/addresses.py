@@ -1,4 +1,4 @@
-"""E-mail addresses as accounts have them: ASCII, in the one plain way to write a mailbox."""
+"""E-mail addresses that accounts may have (ASCII, nothing quoted), and their mailboxes."""
 
 import re
 
@@ -12,11 +12,11 @@ _OF_GOOGLE = ("gmail.com", "googlemail.com")
 
 @deconstructible
 class AddressValidator(EmailValidator):
-    """Takes a dot-atom at a domain with a dot in it (RFC 5321, 4.1.2).
+    """Accepts a dot-atom at a domain with a dot in it (RFC 5321, 4.1.2).
 
-    Refused is what else an address may be: quoted names, which write one mailbox in many ways and
-    some of which no mail can carry; literals like `[127.0.0.1]` and hosts like `localhost`, where
-    no stranger has a mailbox; and letters that are no ASCII, because some look alike.
+    It refuses quoted names, because one mailbox could be written in many ways and some of them
+    break mails; literals like `[127.0.0.1]` and hosts like `localhost`, where users have no
+    mailboxes; and letters that are not ASCII, because some look alike.
     """
 
     message = "Write a plain e-mail address, like name@example.com."

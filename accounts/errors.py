@@ -20,28 +20,29 @@ class InvalidToken(Unauthenticated):
 
 
 class InvalidIdToken(InvalidToken):
-    """Again one text for every cause."""
+    """One text for every cause, as for InvalidToken."""
 
     code = "invalid_id_token"
     message = "The ID token is invalid or expired. Sign in with Google again."
 
 
 class IdTokenUsed(Unauthenticated):
-    """Of a genuine token, so that a client knows that another one will do."""
+    """The token is genuine. A code of its own tells the client to get another token."""
 
     code = "id_token_used"
     message = "This ID token has signed in already. Sign in with Google again."
 
 
 class InvalidCredentials(Unauthenticated):
-    """Wrong password and unknown address alike."""
+    """The text is the same for a wrong password and an unknown address."""
 
     code = "invalid_credentials"
     message = "The e-mail address or the password is wrong."
 
 
 class TooManyAttempts(TooManyRequests):
-    """Of a password, whether there is such an account or not."""
+    """Too many wrong passwords or codes were sent for this address. The text is the same for an
+    address that no account has."""
 
     code = "too_many_attempts"
     message = "Too many attempts failed. Try again later."
@@ -54,7 +55,7 @@ class TooManyAttempts(TooManyRequests):
 
 
 class WrongCode(Conflict):
-    """Of an operator's second factor."""
+    """The code of an operator's second factor was wrong."""
 
     code = "wrong_code"
     message = "This is not a code of your app, or it was used before. Enter the next one."
@@ -66,7 +67,7 @@ class SecondFactorExists(Conflict):
 
 
 class TooManySignUps(TooManyRequests):
-    """From one network, or with addresses of one mailbox."""
+    """One network, or one mailbox under several addresses, has made too many accounts."""
 
     code = "too_many_signups"
     message = "Too many accounts were made from here, or with this mailbox. Try again later."
@@ -80,7 +81,7 @@ class TooManyEmails(TooManyRequests):
 
 
 class InvalidEmailedToken(ValidationFailed):
-    """One text for every cause here too."""
+    """One text for every cause: used, expired, or of somebody else."""
 
     code = "invalid_emailed_token"
     problem = "This link was used already, has expired or is not for you. Ask for a new one."
@@ -100,14 +101,14 @@ class AccountDeactivated(Conflict):
 
 
 class IdentityUnverified(Forbidden):
-    """Without it, whoever writes down an address would get the account of that address."""
+    """Google has not verified the address, so whoever claimed it would get its account."""
 
     code = "identity_unverified"
     message = "Google does not vouch for an e-mail address of yours. Sign up with a password."
 
 
 class IdentityTaken(Forbidden):
-    """Addresses change hands; accounts do not go with them."""
+    """Another identity is linked already: an address may get a new owner, its account does not."""
 
     code = "identity_taken"
     message = (

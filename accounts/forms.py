@@ -34,7 +34,7 @@ _REFUSED = (
 
 
 def _code_input() -> Widget:
-    """For a code that a phone may fill in, and that no browser keeps."""
+    """An input for a code, which a phone may fill in and no browser keeps."""
     widget: Widget = UnfoldAdminTextInputWidget(
         attrs={"autocomplete": "one-time-code", "spellcheck": "false"}
     )

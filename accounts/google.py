@@ -16,12 +16,12 @@ from accounts.errors import IdentityProviderOff, InvalidIdToken
 from accounts.jwks import ALGORITHM, signing_keys
 from accounts.pictures import validate_picture_url
 
-# Google's have some 1,200 characters.
+# ID tokens of Google have some 1,200 characters.
 MAX_LENGTH = 8192
-# A token is used at once; an older one has been lying around.
+# A page sends a token at once; an older one may have been stolen.
 MAX_AGE = timedelta(minutes=10)
 _LEEWAY = timedelta(seconds=30)
-# Google writes its own name in two ways.
+# Google writes its own issuer in two ways.
 _SAME_ISSUER = {"accounts.google.com": "https://accounts.google.com"}
 # Control characters, separators of lines and paragraphs, halves of surrogate pairs.
 _NOT_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

@@ -18,12 +18,12 @@ T = TypeVar("T")
 # these, none ends sooner and all end later.
 AT_ONCE = max(1, (os.cpu_count() or 1) // Argon2PasswordHasher.parallelism)
 WAIT_SECONDS = 5.0
-# What else the machine does goes first (nice(1)): requests, and the event loop.
+# Priority of hashing threads (nice(1)), so that requests and the event loop run before them.
 _NICENESS = 5
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
-    """Argon2, AT_ONCE at once in this process, and after whatever else there is to do.
+    """Argon2, at most AT_ONCE hashes at a time in this process, in threads of low priority.
 
     Raises ServiceUnavailable where the turn does not come within WAIT_SECONDS.
     """
@@ -44,13 +44,13 @@ def _in_turn(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
             raise ServiceUnavailable(
                 "Too many people sign in just now. Try again in a moment.", retry_after=5
             ) from None
-        return hashing.result()  # its turn had come
+        return hashing.result()  # it had begun
 
 
-def _go_last() -> None:
-    """For this thread alone, and those that Argon2 starts from it: Linux counts by threads."""
+def _lower_priority() -> None:
+    """Lower the priority of this thread, which those that Argon2 starts inherit (on Linux)."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
-_threads = ThreadPoolExecutor(AT_ONCE, "hashing", initializer=_go_last)
+_threads = ThreadPoolExecutor(AT_ONCE, "hashing", initializer=_lower_priority)

@@ -196,17 +196,17 @@ class EmailedToken(models.Model):
 
 
 class OutgoingEmail(models.Model):
-    """A mail that is to be sent to an address, be it known here or not: that is found out when it
-    is sent, so that whoever asks for it cannot tell. Rows are kept for a day, to bound their number
-    per mailbox, and per `network` of strangers who ask for them.
+    """A mail that was requested for an address. Whether an account has the address is looked up
+    when the mail is sent, so that the request cannot tell. Rows are kept for a day, to bound the
+    number of mails per address, per mailbox, and per `network` of strangers who request them.
 
-    `outcome` is empty while it waits; `error` is what the last attempt failed with.
+    `outcome` is empty while the mail waits; `error` says why the last attempt failed.
     """
 
     class Outcome(models.TextChoices):
         SENT = "sent"
         FAILED = "failed"
-        # There was nobody to send it to, or no need any more.
+        # Nobody was to get it any more, or its mailbox had got enough.
         DROPPED = "dropped"
 
     class Kind(models.TextChoices):

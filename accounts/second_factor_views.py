@@ -22,7 +22,7 @@ from accounts.models import SecondFactor, User
 from accounts.services import second_factor
 from common.errors import DomainError
 
-# In the session of a visit whose operator has shown a code.
+# Set in the session of a visit whose operator has shown a code.
 _SHOWN = "second_factor_shown"
 
 
@@ -36,7 +36,7 @@ def second_factor_redirect(request: HttpRequest) -> HttpResponseRedirect | None:
     if request.session.get(_SHOWN):
         return None
     if SecondFactor.objects.filter(operator_id=request.user.pk).exists():
-        # Set up while this visit went on: it has shown none.
+        # The second factor was set up during this visit, which has shown no code.
         request.session.flush()
         return redirect_to_login(request.get_full_path(), reverse("admin:login"))
     page = reverse("admin:second_factor")
@@ -45,8 +45,8 @@ def second_factor_redirect(request: HttpRequest) -> HttpResponseRedirect | None:
 
 
 class SecondFactorView(View):
-    """Where there is none: a new secret as a QR code, and a form for the first code. Else new
-    recovery codes or the way to another app, each by a code."""
+    """An operator without a second factor gets a new secret as a QR code, and a form for the first
+    code. Others can get new recovery codes or remove their app, each by a code."""
 
     extra_context: ClassVar[dict[str, Any]] = {}
 
@@ -54,11 +54,11 @@ class SecondFactorView(View):
         return self._page(SecondFactorForm())
 
     def post(self, request: HttpRequest) -> HttpResponseBase:
-        """Raises BadRequest for an act that is none."""
+        """Raises BadRequest for an unknown act."""
         acts = {"set_up": self._set_up, "renew": self._renew, "remove": self._remove}
         act = acts.get(request.POST.get("act", ""))
         if act is None:
-            raise BadRequest("There is no such act.")
+            raise BadRequest("Send an act: set_up, renew or remove.")
         form = SecondFactorForm(request.POST)
         if form.is_valid():
             try:
@@ -69,7 +69,7 @@ class SecondFactorView(View):
 
     def _set_up(self, form: SecondFactorForm) -> HttpResponseBase:
         codes = second_factor.enrol(operator=self._operator, **form.cleaned_data)
-        self._stay()
+        self._keep_visit()
         self.request.session[_SHOWN] = True
         record(self._operator, "Set up a second factor.")
         return self._page(SecondFactorForm(), codes)
@@ -83,7 +83,7 @@ class SecondFactorView(View):
 
     def _remove(self, form: SecondFactorForm) -> HttpResponseBase:
         second_factor.remove(operator=self._operator, code=form.cleaned_data["code"])
-        self._stay()
+        self._keep_visit()
         self.request.session.pop(_SHOWN, None)
         record(self._operator, "Removed their second factor.")
         messages.success(self.request, "Removed. You can set up another app now.")
@@ -93,8 +93,8 @@ class SecondFactorView(View):
     def _operator(self) -> User:
         return cast(User, self.request.user)
 
-    def _stay(self) -> None:
-        """All sessions of the operator were ended; this visit goes on."""
+    def _keep_visit(self) -> None:
+        """Keep this visit signed in: all sessions of the operator were just ended."""
         update_session_auth_hash(self.request, self._operator)
 
     def _page(self, form: SecondFactorForm, codes: list[str] | None = None) -> HttpResponse:
@@ -111,7 +111,7 @@ class SecondFactorView(View):
         return TemplateResponse(self.request, "accounts/second_factor.html", context)
 
     def _enrolment(self, form: SecondFactorForm) -> dict[str, Any]:
-        """The secret that is set up: that of the form again, after a wrong code."""
+        """The secret to set up, with its QR code; after a wrong code, that of the form again."""
         try:
             secret = totp.unseal(
                 form.data.get("sealed", ""),

@@ -21,9 +21,9 @@ ACCESS_LIFETIME = timedelta(minutes=60)
 REFRESH_LIFETIME = timedelta(days=30)
 
 _NAME = "multi-model-ai-platform"
-# Ours have some 450 characters. The bound keeps hostile JSON in a header shallow.
+# Our tokens have some 450 characters. The bound keeps hostile JSON in a header shallow.
 _MAX_LENGTH = 1024
-# For the clocks of several hosts.
+# The clocks of our hosts may differ by so much.
 _LEEWAY_SECONDS = 5
 
 TokenType = Literal["access", "refresh"]

@@ -1,5 +1,5 @@
-"""Codes of an authenticator app (TOTP, RFC 6238), codes for when the app is lost, and how what they
-are made from is encrypted."""
+"""Codes of an authenticator app (TOTP, RFC 6238), recovery codes, and the encryption of the app's
+secret."""
 
 import base64
 import binascii
@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-# What every app can do.
+# All authenticator apps support 30 seconds and 6 digits.
 STEP_SECONDS = 30
 _DIGITS = 6
-# Of 160 bits, as the RFC recommends for HMAC-SHA-1.
+# 160 bits, as the RFC recommends for HMAC-SHA-1.
 _SECRET_BYTES = 20
-# A clock may be that many steps wrong, either way.
+# The clock of a phone may be this many steps ahead or behind.
 _STEPS_OF_LEEWAY = 1
 RECOVERY_CODES = 10
 # 80 bits each, so that a fast hash is enough.
@@ -39,7 +39,7 @@ def new_secret() -> bytes:
 
 
 def written(secret: bytes) -> str:
-    """As people type it into an app: Base32 in groups of four."""
+    """The secret as people type it into an app: Base32 in groups of four."""
     return _in_groups(base64.b32encode(secret).decode())
 
 

@@ -1,4 +1,4 @@
-"""Mails in the admin: which wait, which went out, and why others failed. No text is kept."""
+"""Mails in the admin: which wait, which were sent, and why others failed. No text is kept."""
 
 from typing import Any, ClassVar
 
@@ -34,7 +34,7 @@ class OutgoingEmailAdmin(ReadOnly, Acting):
         return email.outcome or "waiting"
 
     def may_act_on(self, request: HttpRequest, record: Any) -> bool:
-        """Whoever it is for: they only get what they, or their account, had asked for."""
+        """Operators' mails, too: sent again, a mail only tells its address what it was to tell."""
         return self.has_act_permission(request)
 
     @action(description="Send again", icon="forward_to_inbox", permissions=["act"])

@@ -1,4 +1,4 @@
-"""The outbox: mails are asked for in the transaction that causes them, and sent by a worker."""
+"""The outbox: mails are requested in the transaction that causes them, and sent by a worker."""
 
 import time
 from datetime import timedelta
@@ -128,7 +128,7 @@ def _take_due() -> OutgoingEmail | None:
 
 
 def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
-    """The message, with a token of its own if need be; None where there is nobody to send it to."""
+    """The message, with a new token where its kind has one; None where nobody is to get it."""
     kind = OutgoingEmail.Kind(email.kind)
     if kind == OutgoingEmail.Kind.PASSWORD_CHANGED:  # whatever became of the account since
         return messages.without_token(kind, email.address)

@@ -50,7 +50,7 @@ def _sign_in(claims: IdentityClaims, client: Client) -> SignedIn:
 
 
 def purge_used_id_tokens() -> None:
-    """Delete those that are refused for their age by now."""
+    """Delete tokens that are refused for their age by now."""
     UsedIdToken.objects.filter(expires_at__lt=timezone.now()).delete()
 
 
@@ -65,7 +65,8 @@ def _use_up(claims: IdentityClaims) -> None:
 
 
 def _known_user(claims: IdentityClaims) -> User | None:
-    """By what Google calls them alone: addresses change hands."""
+    """The account that is linked to Google's subject; the address is not looked at, because it may
+    have got a new owner."""
     return User.objects.filter(
         identities__issuer=claims.issuer, identities__subject=claims.subject
     ).first()
@@ -98,4 +99,6 @@ def _require_open(user: User) -> None:
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
     if user.status == User.Status.DEACTIVATED:
-        raise InvalidCredentials("The account of this identity is closed.")
+        raise InvalidCredentials(
+            "The account of this identity is closed. Ask support to reopen it."
+        )

@@ -12,7 +12,7 @@ from accounts.models import KnownClient, User
 from accounts.types import Client
 
 KNOWN_FOR = timedelta(days=90)
-# Of one account; of more, those are forgotten that signed in least lately.
+# Clients that an account knows; beyond that, those whose last sign-in is the oldest are forgotten.
 MAX_KNOWN = 50
 
 _REMEMBER = """
@@ -23,7 +23,7 @@ ON CONFLICT (digest) DO UPDATE SET account_id = excluded.account_id, seen_at = e
 
 
 def remember(*, user: User, client: Client) -> None:
-    """The user has shown that the account is theirs, from this client."""
+    """Note that the user has signed in, or redeemed a mailed token, from this client."""
     digests = [digest(user.email, str(name)) for name in (client.ip, client.device_id) if name]
     if not digests:
         return
@@ -36,12 +36,12 @@ def remember(*, user: User, client: Client) -> None:
 
 
 def forget(*, user: User) -> None:
-    """Somebody else has the account from now on, or nobody."""
+    """Forget all clients of an account that is closed or gets another owner."""
     KnownClient.objects.filter(account=user).delete()
 
 
 def purge_known_clients() -> None:
-    """Delete those that have not signed in for long."""
+    """Delete clients that have not signed in for KNOWN_FOR."""
     KnownClient.objects.filter(seen_at__lt=timezone.now() - KNOWN_FOR).delete()
 
 

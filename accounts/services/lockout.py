@@ -1,12 +1,14 @@
-"""Slowing down those who guess passwords, wherever one is checked: `verify` is the only way to it.
+"""Wrong passwords and codes are counted, and too many delay the next one. All passwords and codes
+are checked by `verify`.
 
 Five wrong guesses by one client, or ten by all clients that the account does not know, and further
-ones are refused for 30 seconds, then for twice as long after each, up to an hour; the owner gets a
-mail. A client from which the account was signed in to lately (known_clients.py) has a count of its
-own, so that nobody elsewhere can delay it. What is refused is not counted and costs no hash.
+ones are refused for 30 seconds, then for twice as long after each, up to an hour. A client from
+which the account was signed in to lately (known_clients.py) has a count of its own, so that nobody
+elsewhere can delay it. The fifth wrong guess of all others has a mail sent to the owner. What is
+refused is not counted and costs no hash.
 
-Codes of a second factor are counted apart, by the account alone: whoever comes so far knows the
-password, and could have both forgotten and known clients made by signing in elsewhere.
+Codes of a second factor are counted apart, by the account alone: whoever is asked for one knows the
+password, and could sign in elsewhere with it to reset the other counts or to make a client known.
 
 Guesses are counted by what was typed as the address: refusals are the same whether there is such an
 account or not. Operators wait 15 minutes where others wait 30 seconds for their own guesses.
@@ -38,7 +40,7 @@ LONGEST_WAIT = 3_600
 QUIET_HOURS = 24
 # Rows that are kept at all: those of the latest guesses.
 MAX_KEPT = 100_000
-# What is longer is no address of anybody.
+# No account has a longer address.
 _MAX_ADDRESS = 254
 
 _STRANGERS = "anywhere"
@@ -63,7 +65,7 @@ def _seconds_left(first_wait: int) -> str:
     return f"CASE WHEN f.count < {free} OR {_IS_OVER} THEN 0 ELSE coalesce({left}, 0) END"
 
 
-_LOOK = f"""
+_READ = f"""
 SELECT place.name, {_seconds_left(FIRST_WAIT)}, {_seconds_left(OPERATORS_FIRST_WAIT)},
     EXISTS (SELECT FROM accounts_knownclient k
             WHERE k.digest = place.digest AND k.seen_at > now() - interval '{KNOWN_FOR.days} days')
@@ -91,15 +93,15 @@ def verify(
     in_admin: bool = False,
     is_code: bool = False,
 ) -> bool:
-    """Is the secret right that `check` looks at? A wrong one is counted, a right one begins anew.
+    """Does `check` find the secret right? A wrong one is counted, a right one resets the counts.
 
     Raises TooManyAttempts, before the check or where other guesses have used up the attempts
     meanwhile. Where an operator (`is_operator`) has to wait longer than others, the right secret
     counts as wrong, so that nobody can tell who is one; `in_admin` everybody waits that long.
     `is_code`: it is one of a second factor.
     """
-    look = partial(_Guess.of, address, client, is_code=is_code)
-    guess = look()
+    read_guess = partial(_Guess.of, address, client, is_code=is_code)
+    guess = read_guess()
     guess.refuse(in_admin=in_admin)
     is_right = check()
     if is_right and is_operator and guess.operators_wait > 0:
@@ -107,10 +109,10 @@ def verify(
         is_right = False
     if is_right:
         # Guesses that were made during the check count against this one.
-        look().refuse(in_admin=in_admin)
+        read_guess().refuse(in_admin=in_admin)
         SignInFailures.objects.filter(name__in=guess.names).delete()
     elif not guess.count():
-        look().refuse(in_admin=in_admin)
+        read_guess().refuse(in_admin=in_admin)
     return is_right
 
 
@@ -122,7 +124,7 @@ def forget_own(*, address: str, client: Client) -> None:
 
 
 def purge_failures(*, keep: int = MAX_KEPT) -> None:
-    """Delete what has ceased to count, and the oldest rows over `keep`."""
+    """Delete rows that do not count any more, and the oldest rows over `keep`."""
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM accounts_signinfailures f WHERE {_IS_OVER}")  # noqa: S608
     newest_first = SignInFailures.objects.order_by("-last_at")
@@ -131,8 +133,8 @@ def purge_failures(*, keep: int = MAX_KEPT) -> None:
 
 
 def _places_of(address: str, client: Client) -> list[tuple[str, bytes]]:
-    """How the failures of a client are named, and the digest by which it is known: those of its
-    device, if it names one, and of its network address."""
+    """Where a client guesses from: its device, if it names one, and its network address. Each place
+    has a name, and the digest by which it may be known to the account."""
     places = [(client.ip, digest(address, client.ip))]
     if client.device_id:
         device = digest(address, str(client.device_id))
@@ -160,7 +162,7 @@ class _Guess:
         # What follows the last "from" was not typed, so nobody fails under somebody else's name.
         names = [f"{address} from {place}" for place, _ in places]
         with connection.cursor() as cursor:
-            cursor.execute(_LOOK, (names, [known_by for _, known_by in places]))
+            cursor.execute(_READ, (names, [known_as for _, known_as in places]))
             rows = cursor.fetchall()
         counted = next(([row] for row in rows if row[-1]), rows[-2:])
         waits = [float(wait) for _, wait, _, _ in counted]

@@ -17,9 +17,12 @@ def check_password_rules(password: str, user: User, *, field: str = "password") 
 
 
 class VarietyValidator:
-    """Refuses a password that is one character again and again, or nothing that is seen."""
+    """Refuses a password that repeats one character, or that has no visible one."""
 
-    message = "This password is one character again and again, or only spaces."
+    message = (
+        "This password is one character again and again, or only spaces. "
+        "Choose a password with different characters."
+    )
 
     def validate(self, password: str, user: User | None = None) -> None:
         if len(set(password.casefold())) < 2 or not shows_something(password):

@@ -16,13 +16,13 @@ from accounts.totp import Unreadable
 
 log = structlog.get_logger(__name__)
 
-# For how long the page that shows a new secret can be used.
+# A secret can be set up for so long after a page has shown it.
 ENROLMENT_TIME = timedelta(minutes=30)
 
 
 def enrol(*, operator: User, sealed: str, code: str) -> list[str]:
     """Set up the app that has the sealed secret, which its code shows, and end all other sessions
-    and visits. Returns the recovery codes, which are not known again.
+    and visits. Returns the recovery codes, of which only hashes are kept.
 
     Raises WrongCode, and SecondFactorExists where there is one already.
     """
@@ -91,8 +91,8 @@ def reset(*, operator: User) -> bool:
 
 
 def _is_new_code(factor: SecondFactor, code: str) -> bool:
-    """Whoever looks over a shoulder has no use for what they see: a code is void with its step, and
-    so are those before it."""
+    """Is it a code of the app, and newer than the last one that was used? A code that somebody saw
+    being typed is void."""
     try:
         secret = totp.unseal(factor.secret, factor.operator_id)
     except Unreadable:

@@ -30,13 +30,14 @@ from common.errors import NotFound
 from common.ids import uuid7
 from common.locks import hold
 
-# Of one account. Of more, those are ended that were used least lately.
+# Sessions that an account may have; a new one beyond that ends the least recently used.
 MAX_SESSIONS = 50
-# In a day, by whatever addresses of it. The bound of a network is a setting.
+# Accounts that one mailbox can make in a day, under all its addresses. The bound of a network is a
+# setting.
 MAX_SIGN_UPS_PER_MAILBOX = 5
-# Seconds. A day is too long for a client to wait in silence.
+# Seconds after which a refused client may try again; a day would be too long to keep it waiting.
 _SIGN_UP_AGAIN = 3_600
-# How long the predecessor still gets the same successor: two tabs may refresh at once.
+# For so long the previous refresh token gets the same successor: two tabs may refresh at once.
 REFRESH_GRACE = timedelta(seconds=30)
 
 
@@ -71,7 +72,8 @@ def _refuse_too_many(email: str, network: str) -> None:
     """Raises TooManySignUps where a mailbox, or a network, has made many accounts within a day."""
     mailbox = mailbox_of(email)
     recent = User.objects.filter(created_at__gt=timezone.now() - timedelta(days=1))
-    # Sign-ups alike queue up here, so that none can pass the limit beside another.
+    # Sign-ups of one mailbox, and of one network, wait for each other, so that two at once cannot
+    # both pass the limit.
     hold("accounts.sign_up", mailbox)
     made = recent.filter(mailbox=mailbox)
     if email == mailbox:
@@ -160,7 +162,8 @@ def end_other_sessions(*, user: User, session_id: uuid.UUID) -> None:
 
 
 def give_connection_back() -> None:
-    """Hashing takes long, and the pool's connections are few: the next query takes another."""
+    """Return the connection to the pool before a hash, which takes long; the next query takes
+    another one."""
     if not connection.in_atomic_block:
         connection.close()
 
@@ -193,7 +196,7 @@ def _longest_session() -> timedelta:
 
 
 def _end_of(session: UserSession) -> datetime:
-    """When it ends, however often it is refreshed."""
+    """When the session ends, however often it is refreshed."""
     return session.created_at + _longest_session()
 
 

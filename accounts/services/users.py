@@ -57,16 +57,16 @@ def revoke_sessions(*, user: User) -> None:
 
 
 def end_sessions(sessions: QuerySet[UserSession]) -> int:
-    """Delete them within the caller's transaction, which voids their tokens, and have it told when
-    that is committed. Returns how many there were."""
-    session_ids = _tell_ended(sessions)
+    """Delete the sessions within the caller's transaction, which voids their tokens, and send
+    `sessions_ended` when it is committed. Returns how many there were."""
+    session_ids = _announce_end(sessions)
     sessions.delete()
     return len(session_ids)
 
 
-def _tell_ended(sessions: QuerySet[UserSession]) -> list[uuid.UUID]:
-    """Have it told, when the caller's transaction is committed, that the tokens of these sessions
-    may hold no more."""
+def _announce_end(sessions: QuerySet[UserSession]) -> list[uuid.UUID]:
+    """Send `sessions_ended` when the caller's transaction is committed. Returns the ids of the
+    sessions."""
     session_ids = list(sessions.values_list("pk", flat=True))
     if session_ids:
         transaction.on_commit(
@@ -84,7 +84,7 @@ def suspend(*, user: User) -> None:
     if lock_user(user).status == User.Status.DEACTIVATED:
         raise AccountDeactivated
     _set_status(user, User.Status.SUSPENDED)
-    _tell_ended(user.sessions.all())
+    _announce_end(user.sessions.all())
 
 
 @transaction.atomic
@@ -117,9 +117,9 @@ def deactivate(*, user: User) -> None:
 
 @transaction.atomic
 def take_over(*, user: User) -> None:
-    """Give the account to the owner of its address, who has just come. Whoever made it never showed
-    that they are, and may have waited for that (pre-hijacking, arXiv 2205.10174): no way of theirs
-    stays open. See docs/decisions/0013-whose-account-an-address-opens.md.
+    """Give the account to the owner of its address, who has just shown it. Whoever made the account
+    never did, and may have waited for the owner (pre-hijacking, arXiv 2205.10174): all their
+    credentials are removed. See docs/decisions/0013-whose-account-an-address-opens.md.
     """
     close_every_way_in(user=user)
     LinkedIdentity.objects.filter(user=user).delete()
