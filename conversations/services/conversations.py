@@ -113,7 +113,7 @@ def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
 
 
 def _tell(user: User, *events: NewEvent) -> None:
-    """The last statement, whose lock all other changes of the user's wait for."""
+    """At the end: all other changes of the user's wait for this lock."""
     tell_user(user_id=user.pk, events=events)
 
 

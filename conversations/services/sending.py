@@ -26,6 +26,7 @@ from conversations.services.drafts import Draft
 from conversations.services.locks import lock_conversation
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
+from events.types import ToUser
 from files.services.uploads import attach
 from inference.bounds import affordable_output
 from inference.errors import ProviderNotAvailable
@@ -174,7 +175,7 @@ def _write(
     title = _move_on(conversation, draft, reply)
     job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)
     began = user_events.reply_began(conversation.pk, title, reply)
-    open_stream(stream_id=reply_id, kind=STREAM, account=user, told=[began])
+    open_stream(stream_id=reply_id, kind=STREAM, account=user, to_user=ToUser(user.pk, [began]))
     return Begun(reply=reply, question=question, call=call, job=job, is_first=is_first)
 
 

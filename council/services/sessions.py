@@ -161,7 +161,7 @@ def delete(*, user: User, session_id: UUID) -> None:
     jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
     session.delete()
     deleted = ToUser(user.pk, [user_events.deleted(session_id)])
-    delete_stream(stream_id=session_id, told=deleted)
+    delete_stream(stream_id=session_id, to_user=deleted)
 
 
 @transaction.atomic

@@ -2,14 +2,16 @@
 
 A session's stream has all of what happens in it, and is written by `append`. Beside it each user
 has one stream of their own, which tells all of their tabs and devices that something in their lists
-is another now (docs/api/events.md). Any domain writes to it, in the transaction of the change and
-as its last statement:
+has changed (docs/api/events.md). Any domain writes to it, at the end of the transaction of the
+change:
 
     tell_user(user_id=user.pk, events=[NewEvent("conversation.updated", {"conversation": row})])
 
-`append` and `open_stream` do the same in their own statement (`to_user`).
+`append`, `open_stream` and `delete_stream` do the same themselves (`to_user`).
 
-Locks: the head of a session's stream comes before that of its user's, and nothing comes after.
+Locks: the head of a session's stream comes before that of its user's, and no lock that another
+transaction may hold comes after. What the transaction has locked or made itself may follow, such as
+the name of its request, for which it holds the wallet.
 """
 
 from collections.abc import Sequence
@@ -34,26 +36,25 @@ SELECT event_append(%s, %s) FROM opened
 
 
 def open_stream(
-    *, stream_id: UUID, kind: str, account: User, told: Sequence[NewEvent] = ()
+    *, stream_id: UUID, kind: str, account: User, to_user: ToUser | None = None
 ) -> None:
-    """Begin the log of something new, which is its owner's for good. `told` goes to the owner's own
-    stream."""
+    """Begin the log of something new, which is its owner's for good."""
     opened = (stream_id, kind, account.pk)
     with connection.cursor() as cursor:
-        if told:
-            cursor.execute(_OPEN_AND_TELL, (*opened, account.pk, _encode(told)))
-        else:
+        if to_user is None:
             cursor.execute(_OPEN, opened)
-    if told:
-        transaction.on_commit(lambda: ring(account.pk))
+            return
+        _check_transaction()
+        cursor.execute(_OPEN_AND_TELL, (*opened, to_user.user_id, _encode(to_user.events)))
+    transaction.on_commit(lambda: ring(to_user.user_id))
 
 
 def append(*, stream_id: UUID, events: Sequence[NewEvent], to_user: ToUser | None = None) -> int:
     """Append within the caller's transaction, and ring when it is committed. Returns the last seq
     of that stream.
 
-    The last statement of a transaction: it takes the locks that everybody else who writes to the
-    streams waits for.
+    At the end of a transaction: it takes the locks that all others wait for who write to the
+    streams.
     """
     if to_user is None:
         return _append((stream_id, events))
@@ -69,10 +70,10 @@ def tell_user(*, user_id: UUID, events: Sequence[NewEvent]) -> None:
     _append(ToUser(user_id, events))
 
 
-def delete_stream(*, stream_id: UUID, told: ToUser) -> None:
-    """Delete a stream with its events: its sockets are closed. `told` says so to the user."""
+def delete_stream(*, stream_id: UUID, to_user: ToUser) -> None:
+    """Delete a stream with its events: its sockets are closed."""
     Stream.objects.filter(pk=stream_id).delete()
-    _append(told)
+    _append(to_user)
     transaction.on_commit(lambda: ring(stream_id))
 
 
@@ -88,8 +89,7 @@ def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
 def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
     """Write to each of the streams, in this order and in one statement. Returns the last seq of the
     first."""
-    if not connection.in_atomic_block:
-        raise RuntimeError("An event is written in the transaction of what it tells of.")
+    _check_transaction()
     written = ", ".join("event_append(%s, %s)" for _ in appends)
     parameters = [part for stream_id, events in appends for part in (stream_id, _encode(events))]
     with connection.cursor() as cursor:
@@ -98,6 +98,11 @@ def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
     stream_ids = [stream_id for stream_id, _ in appends]
     transaction.on_commit(lambda: ring(*stream_ids))
     return last_seq
+
+
+def _check_transaction() -> None:
+    if not connection.in_atomic_block:
+        raise RuntimeError("An event is written in the transaction of what it tells of.")
 
 
 def _encode(events: Sequence[NewEvent]) -> str:

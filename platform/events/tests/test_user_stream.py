@@ -140,10 +140,20 @@ def test_what_is_rolled_back_is_not_told(alice: Persona) -> None:
             stream_id=uuid7(),
             kind="reply",
             account=alice.user,
-            told=[NewEvent("conversation.replied", {})],
+            to_user=ToUser(alice.user.pk, [NewEvent("conversation.replied", {})]),
         )
         transaction.set_rollback(True)
     assert told(alice.user) == []
+
+
+def test_nothing_is_told_outside_of_a_transaction(committed_alice: User) -> None:
+    alice = committed_alice
+    to_user = ToUser(alice.pk, [NewEvent("council.updated", {})])
+    with pytest.raises(RuntimeError, match="in the transaction"):
+        services.tell_user(user_id=alice.pk, events=to_user.events)
+    with pytest.raises(RuntimeError, match="in the transaction"):
+        services.open_stream(stream_id=uuid7(), kind="reply", account=alice, to_user=to_user)
+    assert told(alice) == []
 
 
 def test_numbers_have_no_gaps_however_many_write(committed_alice: User) -> None:
@@ -309,7 +319,7 @@ def test_a_stream_that_is_deleted_closes_its_sockets(web: Web, committed_alice: 
     with connect(url) as socket:
         with transaction.atomic():
             deleted = ToUser(alice.pk, [NewEvent("council.deleted", {})])
-            services.delete_stream(stream_id=stream_id, told=deleted)
+            services.delete_stream(stream_id=stream_id, to_user=deleted)
         assert close_code(socket, patience=4) == 4403
     assert not Stream.objects.filter(pk=stream_id).exists()
     assert [kind for kind, _ in told(alice)] == ["council.deleted"]
