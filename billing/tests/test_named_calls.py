@@ -14,6 +14,7 @@ from hypothesis.stateful import initialize, invariant, rule
 
 from accounts.models import User
 from billing.models import Charge
+from billing.selectors.named import keeps_name
 from billing.services import sweeps
 from billing.tests import teller
 from billing.tests.bank import (
@@ -89,7 +90,7 @@ def test_a_free_message_that_was_used_up_keeps_its_name(committed: None) -> None
     _, charge = hold(alice, 0, owner=owner, model=FREE_MODEL, free_window=True)
     checkpoint(owner, charge, cost=0)
     expire(charge)
-    assert _keeps_name(charge)
+    assert keeps_name(charge)
 
 
 def test_what_the_platform_paid_for_keeps_its_name(committed: None) -> None:
@@ -97,7 +98,7 @@ def test_what_the_platform_paid_for_keeps_its_name(committed: None) -> None:
     _, charge = hold(alice, 100, owner=owner, funding="platform")
     checkpoint(owner, charge, cost=1)
     expire(charge)
-    assert _keeps_name(charge)
+    assert keeps_name(charge)
 
 
 def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None) -> None:
@@ -243,12 +244,6 @@ class NameLife(RolledBackLife):
 @pytest.mark.django_db
 def test_a_name_is_paid_once_whatever_happens() -> None:
     live_through(NameLife, lives=20, steps=20)
-
-
-def _keeps_name(charge: UUID) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT charge_keeps_name(c) FROM billing_charge c WHERE id = %s", [charge])
-        return bool(cursor.fetchone()[0])
 
 
 def _verdict(other: "psycopg.Connection[tuple[object, ...]]", request: HoldRequest) -> str:

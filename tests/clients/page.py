@@ -1,6 +1,7 @@
 """A page on an origin of its own, and a real browser that opens it."""
 
 import json
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 
 from common.local.ports import LOOPBACK
 from screenshots.chromium import running
+from tests.clients.environments import PROGRAMS
 
 PATIENCE = 100  # seconds from the start of the browser to what the page has seen
 
@@ -68,6 +70,16 @@ def opened(
         with log.open("w") as output, running(url, profile=profile, output=output):
             assert page.done.wait(PATIENCE), log.read_text()
     return page.seen
+
+
+def bundle(source: Path, target: Path, *options: str) -> None:
+    """A source with all that it imports in one file, as a browser needs it."""
+    esbuild = PROGRAMS / "ai_sdk" / "node_modules" / ".bin" / "esbuild"
+    told = ("--bundle", "--format=esm", f"--outfile={target}", *options)
+    done = subprocess.run(
+        [esbuild, source, *told], cwd=source.parent, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @contextmanager

@@ -3,7 +3,6 @@ page of another origin, which is loaded again in the middle of a reply."""
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -165,12 +164,7 @@ def _bundled(folder: Path) -> Path:
     site = folder / "site"
     site.mkdir()
     shutil.copy(FOLDER / "chat.html", site)
-    esbuild = FOLDER / "node_modules" / ".bin" / "esbuild"
-    options = ("--bundle", "--format=esm", "--jsx=automatic", f"--outfile={site / 'chat.js'}")
-    done = subprocess.run(
-        [esbuild, FOLDER / "chat.jsx", *options], check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    page.bundle(FOLDER / "chat.jsx", site / "chat.js", "--jsx=automatic")
     return site
 
 

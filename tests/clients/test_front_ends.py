@@ -66,7 +66,7 @@ def drive(run: Run, web: Web, front_end: Path, talk: Talk) -> Drive:
     def drive(name: str, *contents: str, token: str = talk.token) -> Shape:
         program = front_end / "front_end.mjs"
         if not program.exists():
-            bundle(front_end, "front_end.ts", program, "--platform=node")
+            page.bundle(front_end / "front_end.ts", program, "--platform=node")
         output = run("node", program, name, *contents, BASE_URL=web.url, TOKEN=token, MODEL=MODEL)
         seen: Shape = json.loads(output)
         assert seen["failures"] == []
@@ -270,7 +270,7 @@ def test_the_component_of_the_documents_works_as_it_is_printed(
     site = tmp_path / "site"
     site.mkdir()
     shutil.copy(FOLDER / "chat.html", site)
-    bundle(front_end, "page.tsx", site / "chat.js", "--jsx=automatic")
+    page.bundle(front_end / "page.tsx", site / "chat.js", "--jsx=automatic")
     task = {
         "baseURL": web.url,
         "token": talk.token,
@@ -318,14 +318,6 @@ def ids(messages: list[Shape]) -> list[str]:
 def texts(messages: list[Shape]) -> list[str]:
     parts = [[each for each in message["parts"] if each["type"] == "text"] for message in messages]
     return ["".join(part["text"] for part in each) for each in parts]
-
-
-def bundle(front_end: Path, source: str, target: Path, *options: str) -> None:
-    """A source with all that it imports in one file."""
-    esbuild = MODULES / ".bin" / "esbuild"
-    told = ("--bundle", "--format=esm", f"--outfile={target}", *options)
-    done = execute(front_end, esbuild, front_end / source, *told)
-    assert done.returncode == 0, done.stderr
 
 
 def execute(folder: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:

@@ -80,8 +80,8 @@ async def settle() -> None:
 
 
 @pytest.fixture
-async def queue() -> Any:
-    queue = Queue()
+async def queue(request: pytest.FixtureRequest) -> Any:
+    queue = Queue(kind=getattr(request, "param", Turns))
     yield queue
     await queue.end()
 
@@ -180,6 +180,7 @@ async def test_one_address_does_not_take_all_turns() -> None:
     await queue.end()
 
 
+@pytest.mark.parametrize("queue", [Turns, SignInTurns], indirect=True)
 async def test_many_addresses_do_not_keep_a_new_one_waiting(queue: Queue) -> None:
     for number in range(60):
         for turn in range(2):
