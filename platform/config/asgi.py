@@ -61,7 +61,7 @@ _turns = Turns(
     _django, turns=2 * settings.DATABASE_POOL_SIZE, each=max(1, settings.DATABASE_POOL_SIZE // 2)
 )
 _queued = BodyLimit(_turns, sender_of)
-# Who waits for a hash or for Google's keys has no connection: nobody else shall wait for it.
+# What waits for a hash, or for Google's keys, has no connection and needs no turn of these.
 _hashing = BodyLimit(SignInTurns(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
 _authentication = BodyLimit(_django, sender_of)
 _file_bodies = BodyLimit(
