@@ -54,7 +54,7 @@ class ConversationInputSerializer(serializers.Serializer[Any]):
 
 
 class ConversationChangesInputSerializer(ConversationInputSerializer):
-    """What is not named stays. `active_leaf_id` is the end of the branch that shall be shown; a
+    """What is not named stays. `active_leaf_id` is the end of the branch that is to be shown; a
     `space_id` of null takes the conversation out of its space, and an empty `title` calls it after
     its first message again. One that is `pinned` comes before all that are not."""
 

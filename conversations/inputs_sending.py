@@ -26,7 +26,7 @@ _OFFSET = re.compile(r"[0-9]{1,18}")
 
 
 class ReplyInputSerializer(serializers.Serializer[Any]):
-    """Who shall write a reply, and how it is sent: as a stream, or in one JSON at its end."""
+    """Who writes a reply, and how it is sent: as a stream, or in one JSON at its end."""
 
     model = ChatModelField(
         required=False,
@@ -37,7 +37,7 @@ class ReplyInputSerializer(serializers.Serializer[Any]):
         get_args(ReasoningEffort),
         required=False,
         allow_null=True,
-        help_text="How hard the model shall think, if it can: else as your preferences say.",
+        help_text="How hard the model is to think, if it can: else as your preferences say.",
     )
     stream = FlagField(default=True)
 

@@ -30,7 +30,7 @@ class Space(models.Model):
 
 
 class Conversation(models.Model):
-    """A conversation. Whoever changes anything of it locks this row first.
+    """A conversation. A change of anything of it locks this row first.
 
     `model` answers where a message names none; empty: the user's favourite, or the platform's
     choice. `leaf` is the end of the branch that is shown. `activity` is a new UUIDv7 with every
@@ -181,7 +181,7 @@ class Attachment(models.Model):
 
 
 class Share(models.Model):
-    """A conversation as whoever has the link reads it: as it was when it was last shared.
+    """A conversation as those who have the link read it: as it was when it was last shared.
 
     The link's token is this row's id, signed; it stands nowhere. `snapshot` is `{title, messages:
     [{role, content, model, created_at}]}`.

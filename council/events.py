@@ -1,7 +1,7 @@
 """The events of a council. What they tell has the shapes of the REST answers.
 
 A card's text travels in `card.delta` events alone: `offset` counts code points, and a card whose
-`current_version` changes begins anew. All else is in the status events, each of which carries the
+`current_version` changes begins again. All else is in the status events, each of which carries the
 whole card, so that applying one twice does no harm.
 """
 
@@ -25,7 +25,7 @@ def session_completed(session: Session) -> NewEvent:
 
 
 def session_updated(session: Session, actor: str = SYSTEM) -> NewEvent:
-    """Its title, activity, round or status is another."""
+    """Its title, activity, round or status has changed."""
     return NewEvent("session.updated", {"session": session_in_event(session)}, actor)
 
 

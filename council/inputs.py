@@ -115,14 +115,14 @@ class VersionsQuerySerializer(serializers.Serializer[Any]):
 
 
 class CardInputSerializer(serializers.Serializer[Any]):
-    """`prompt`, if it shall answer another question than the council's."""
+    """`prompt`, if it is to answer another question than the council's."""
 
     model_key = ChatModelField(source="model")
     prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True)
 
 
 class RegenerateInputSerializer(serializers.Serializer[Any]):
-    """Another model than the card's, and what it shall heed this time."""
+    """Another model than the card's, and what it is to heed this time."""
 
     model_key = ChatModelField(source="model", required=False)
     instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
@@ -146,7 +146,7 @@ class MergeInputSerializer(serializers.Serializer[Any]):
 
 
 class DebateInputSerializer(serializers.Serializer[Any]):
-    """Between the cards, or all that have answered. `focus` is what it shall be about."""
+    """Between the cards, or all that have answered. `focus` is what it is to be about."""
 
     rounds = WholeNumberField(min_value=1, max_value=MAX_ROUNDS, default=1)
     card_ids = CardIdsField()

@@ -18,7 +18,7 @@ class Status(models.TextChoices):
 
 
 class Session(models.Model):
-    """A council. Its id is also that of its event stream. Whoever changes anything of a council
+    """A council. Its id is also that of its event stream. A change of anything of a council
     locks this row first.
 
     `status` is `running` while any call runs; `activity` says what is being done, and is empty when

@@ -95,7 +95,7 @@ def id_of(conversation: Conversation, field: str, message_id: UUID | str) -> UUI
 
 
 def get_reply(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
-    """A reply, or the newest reply to a message of the user's: whoever has sent that need not know
+    """A reply, or the newest reply to a message of the user's: its sender need not know
     yet what its reply is called. Raises NotFound."""
     message = get_message(user, conversation_id, message_id)
     reply = message if message.role == Message.Role.ASSISTANT else newest_reply(message)

@@ -127,7 +127,7 @@ def draft_repeat(
     **_said: Any,
 ) -> Draft:
     """The reply to a request that is sent again because its reply has failed: what it said stands
-    there, and nothing newer may be shown by now. Raises as `draft_regeneration` does."""
+    there, and nothing newer may be shown. Raises as `draft_regeneration` does."""
     draft = draft_regeneration(
         user, conversation, failed, model=model, reasoning_effort=reasoning_effort
     )
@@ -177,7 +177,7 @@ def _model(user: User, name: str) -> Model:
     name = name or _unnamed(user)
     model = get_catalog().find(name)
     if model is None or model.modality != "chat":
-        raise ValidationFailed.of("model", f"There is no chat model {name}, or no more.")
+        raise ValidationFailed.of("model", f"There is no chat model {name}.")
     return model
 
 
@@ -189,6 +189,6 @@ def _unnamed(user: User) -> str:
 
 
 def _effort(model: Model, wanted: str) -> ReasoningEffort | None:
-    """How hard the model shall think; None for models that do not, to which it would be an unknown
+    """How hard the model is to think; None for models that do not, to which it would be an unknown
     parameter, and where nobody wants anything."""
     return cast(ReasoningEffort, wanted) if model.reasoning and wanted else None

@@ -1,6 +1,6 @@
-"""Whoever changes a conversation holds its row, so that one thing happens to it at a time.
+"""A change of a conversation holds its row, so that one thing happens to it at a time.
 
-Whoever also moves it holds the space's row, and that first.
+One that also moves it holds the space's row, and that first.
 """
 
 from collections.abc import Collection

@@ -94,7 +94,7 @@ def _begin(
 
 def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
     """The reply that the request has brought; None where that failed and was not billed, so that
-    the request may be carried out anew. Raises IdempotencyInProgress, ReplyDeleted."""
+    the request may be carried out again. Raises IdempotencyInProgress, ReplyDeleted."""
     reply = get_made(draft.user, reply_id)
     if is_answer(reply):
         return reply
@@ -150,7 +150,7 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
         request_id=request_id,
         total_seconds=TOTAL_SECONDS,
         charge_id=uuid7(),
-        # As its bounds, and the day's budget, were found: not as the plan may be by now.
+        # As its bounds, and the day's budget, were found: not as the plan may be now.
         free_window=draft.is_free,
         is_held=True,
     )

@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/messages`: reading, sending, writing anew, stopping."""
+"""`/api/conversations/{id}/messages`: reading, sending, answering again, stopping."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -207,7 +207,7 @@ def _answer(
     named = once(request, body)
     earlier = find_earlier(request.user, named) or find_sent(request.user, conversation, body)
     if earlier is not None:
-        # Before a draft is made: that may be refused by now.
+        # Before a draft is made: that may be refused now.
         if is_answer(earlier):
             return _replay(request, earlier, is_streamed)
         draft = partial(draft_repeat, request.user, conversation, earlier)

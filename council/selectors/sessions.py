@@ -96,8 +96,8 @@ def summary_of(session: Session) -> SessionSummary:
 def get_session(user: User, session_id: UUID) -> SessionState:
     """All of a council, as of one moment. Raises NotFound.
 
-    Rows and log are read in one snapshot, so that whoever follows the log from `last_seq` on misses
-    nothing and sees nothing twice.
+    Rows and log are read in one snapshot, so that a client that follows the log from `last_seq` on
+    misses nothing and sees nothing twice.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -19,6 +19,6 @@ def cards_of(user: User, turn: Turn) -> list[CardState]:
 
 
 def card_of(user: User, turn: Turn) -> CardState:
-    """The one card of an action that has no more. Raises NotFound as `cards_of` does."""
+    """The card of an action that has one. Raises NotFound as `cards_of` does."""
     [card] = cards_of(user, turn)
     return card

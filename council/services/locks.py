@@ -1,4 +1,4 @@
-"""Whoever changes a council holds its row, so that one thing happens to it at a time."""
+"""A change of a council holds its row, so that one thing happens to it at a time."""
 
 from uuid import UUID
 

@@ -84,7 +84,7 @@ class Prepared(Struct, frozen=True):
 
 @transaction.atomic
 def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
-    """Mark a call as running, and say what it asks. None where it shall not be made any more. May
+    """Mark a call as running, and say what it asks. None where it must not be made any more. May
     be repeated.
 
     Raises CallCancelled where the call was stopped, or its card or council removed meanwhile,

@@ -1,4 +1,4 @@
-"""Councils and their cards: begun, added, written anew, restored, renamed, removed, deleted."""
+"""Councils and their cards: begun, added, written again, restored, renamed, removed, deleted."""
 
 import time
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ def check_room(*, session: Session, kind: Card.Kind) -> None:
 def regenerate(
     *, user: User, card_id: UUID, model: str | None = None, instructions: str = ""
 ) -> Card:
-    """Write the card's answer anew, as a new version, by its own model or another. A merge is made
+    """Write the card's answer again, as a new version, by its own model or another. A merge is made
     of the same answers again.
 
     Raises NotFound, CardRunning, SessionBusy, TooManyVersions.

@@ -56,7 +56,7 @@ from council.viewsets.refusals import STARTS
 
 
 class CardViewSet(ViewSet):
-    """Cards of your councils. A removed one is there no more."""
+    """Cards of your councils. A removed one is deleted for its user."""
 
     @extend_schema(responses={204: None})
     def destroy(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
@@ -90,7 +90,7 @@ class CardViewSet(ViewSet):
         },
     )
     def regenerate(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
-        """Write a card's answer anew, as a new version; the older ones stay."""
+        """Write a card's answer again, as a new version; the older ones stay."""
         body = read(RegenerateInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,

@@ -93,8 +93,8 @@ class SessionViewSet(ReplayMixin, ViewSet):
     def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """A council with its cards, and their text so far.
 
-        It is as it was after event `last_seq`: whoever follows the events from there misses
-        nothing.
+        It is as it was after event `last_seq`: a client that follows the events from there
+        misses nothing.
         """
         return Response(SessionSerializer(get_session(request.user, session_id)).data)
 

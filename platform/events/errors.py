@@ -12,12 +12,12 @@ _BY_STATUS = {401: 4401, 403: 4403, 404: 4403, 410: 4410, 422: 4422, 429: 4429, 
 
 
 class EventsPurged(DomainError):
-    """`next_seq` is the number of the last event: where a client goes on that has loaded anew."""
+    """`next_seq` is the number of the last event: a client that has reloaded continues there."""
 
     code, status = "events_purged", 410
     message = (
-        "Events after this `after_seq` are deleted already. Load anew what they tell of, and go on "
-        "after `next_seq`."
+        "Some events after this `after_seq` are deleted. Reload the lists, then continue with "
+        "`next_seq`."
     )
 
 

@@ -22,7 +22,7 @@ class UserEventsViewSet(ViewSet):
                 "after_seq",
                 {"type": "integer", "minimum": 0, "maximum": MAX_SEQ},
                 description="Events after the one of this `seq`. Without it there are none, and "
-                "`X-Next-Seq` says how far the events have come by now.",
+                "`X-Next-Seq` says how far the events have come.",
             ),
             LIMIT,
             NEXT_SEQ,
