@@ -83,8 +83,9 @@ class RefundCharge(OncePerForm):
     title = "Refund this charge"
     explanation = (
         "Gives back first what the balance paid, then, at cost, what the plan's allowance paid, to "
-        "the month of the call: of a month that has ended that is of no use any more, so adjust "
-        "the balance instead. The customer sees the entry and its reason among their transactions."
+        "the month of the call. An allowance of an ended month cannot be used: adjust the balance "
+        "instead. What the balance gets back stands among the customer's transactions with this "
+        "reason; what the allowance gets back does not, so tell the customer."
     )
     record: Charge
 
