@@ -17,12 +17,15 @@ from common.errors import DomainError, MalformedRequest
 from common.memorybudget import MemoryBudget, Share
 
 MB = 1024 * 1024
-# Of all bodies that a process reads or works on, in memory and, where they bring files, on disk.
+# All bodies of a process, in memory and, where they bring files, on disk. A body for Django counts
+# until it is answered, one for `/v1` until it has been read: what its call keeps of it is bounded
+# by MAX_OPEN_CALLS alone.
 MAX_BYTES = 512 * MB
-# Of those of one user: of the long ones, that bring files or go to `/v1`, and of all others. And of
-# those of one address that names no user.
+# The long bodies of one user: those that bring files or go to `/v1`.
 MAX_LONG_BYTES_OF_USER = 192 * MB
+# All other bodies of one user.
 MAX_BYTES_OF_USER = 32 * MB
+# The bodies from one address that name no user.
 MAX_BYTES_OF_ADDRESS = 16 * MB
 
 # A body has so long, and a second more for so many bytes of it as have come: 0.8 Mbit/s.
