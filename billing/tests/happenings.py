@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from billing.tests.oracle import Plan
+from billing.tests.terms import Plan
 from billing.types import ChargeStatus, Once
 
 IN_PLAN, LOCKED, BALANCE_ONLY = "gpt-6-luna", "claude-sonnet-5-5", "kimi-k3"

@@ -7,9 +7,10 @@ share a mistake with the counters that the money functions keep.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
+from billing.tests.terms import Plan, Terms, month_after, month_of
 from billing.types import ChargeStatus, HoldRequest, Once
 from common.money import NUSD_PER_CENT
 
@@ -19,39 +20,6 @@ DOUBT = timedelta(seconds=8)
 WINDOW = timedelta(hours=4)
 MESSAGES = 10
 NAMED_FOR = timedelta(hours=24)
-
-
-def month_of(moment: datetime) -> date:
-    return moment.date().replace(day=1)
-
-
-def month_after(month: date) -> datetime:
-    """The first moment that no longer belongs to the month."""
-    return datetime(month.year + month.month // 12, month.month % 12 + 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a plan grants of each model. `by_contract`: the account's contract goes first."""
-
-    key: str
-    api_access: bool
-    allowances: Mapping[str, int]
-    by_contract: bool = False
-
-
-@dataclass(frozen=True)
-class Terms:
-    """On what an account has agreed since then."""
-
-    since: datetime
-    plan: Plan
-    contract: Mapping[str, int]
-
-    def granted(self, model: str) -> int:
-        if self.plan.by_contract and model in self.contract:
-            return self.contract[model]
-        return self.plan.allowances.get(model, 0)
 
 
 @dataclass

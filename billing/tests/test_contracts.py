@@ -19,7 +19,7 @@ from billing.tests.bank import (
     release,
     settle,
 )
-from billing.tests.oracle import month_after
+from billing.tests.terms import month_after
 
 pytestmark = pytest.mark.usefixtures("committed")
 

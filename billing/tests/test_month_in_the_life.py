@@ -39,7 +39,8 @@ from billing.tests.happenings import (
     Event,
     Wait,
 )
-from billing.tests.oracle import WINDOW, Call, Key, month_after, month_of
+from billing.tests.oracle import WINDOW, Call, Key
+from billing.tests.terms import month_after, month_of
 from billing.tests.world import World
 from billing.types import ChargeStatus, HoldRequest, Once
 from common.ids import uuid7

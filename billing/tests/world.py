@@ -26,10 +26,9 @@ from billing.tests.oracle import (
     Answer,
     Call,
     Key,
-    Plan,
     Process,
-    Terms,
 )
+from billing.tests.terms import Plan, Terms
 from billing.types import ChargeStatus, Ending, HoldRequest, Once
 from catalog.models import PriceVersion
 from common.errors import Conflict
