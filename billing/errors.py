@@ -39,12 +39,12 @@ class PaymentRequired(DomainError):
 
 
 class InsufficientBalance(PaymentRequired):
-    """Less than a cent is left of allowance and balance together: no smaller request helps."""
+    """Less than a cent is left of allowance and balance together. A much smaller request may do."""
 
     code = "insufficient_balance"
     message = (
-        "Less than a cent is left for this model, of the plan's allowance, if it has one, and of "
-        "the balance together. Top up, or choose a model that your plan still covers."
+        "Allowance and balance for this model are together below one cent. "
+        "Top up, or choose a model that your plan still covers."
     )
 
 
@@ -53,8 +53,8 @@ class InsufficientForRequest(PaymentRequired):
 
     code = "insufficient_for_request"
     message = (
-        "What is left for this model, of the plan's allowance, if it has one, and of the balance "
-        "together, does not cover this request. Ask for less, choose a cheaper model, or top up."
+        "Allowance and balance for this model together do not cover this request. "
+        "Ask for less, choose a cheaper model, or top up."
     )
 
 
@@ -164,7 +164,7 @@ class AnswerLost(DomainError):
         )
         super().__init__(
             f"The request with this Idempotency-Key {why}. It was billed {usd_text(billed)} and is "
-            "not carried out again. To send it anew, use another key.",
+            "not carried out again. To send the request again, use another key.",
             billed_usd=usd(billed),
         )
 

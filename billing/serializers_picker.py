@@ -35,7 +35,7 @@ class PricesSerializer(serializers.Serializer[Any]):
     per_hour_usd = serializers.FloatField(read_only=True, allow_null=True)
 
 
-class WishesSerializer(serializers.Serializer[Agent]):
+class PreferencesSerializer(serializers.Serializer[Agent]):
     """How you want it, as `/api/agents` has it."""
 
     enabled = serializers.BooleanField(read_only=True)
@@ -76,7 +76,7 @@ class PickerModelSerializer(serializers.Serializer[Any]):
     resets_at = serializers.DateTimeField(read_only=True, allow_null=True)
     free = FreeMessagesSerializer(read_only=True, allow_null=True)
     default = serializers.BooleanField(read_only=True)
-    preferences = WishesSerializer(read_only=True, allow_null=True)
+    preferences = PreferencesSerializer(read_only=True, allow_null=True)
 
     def to_representation(self, instance: PickerModel) -> dict[str, Any]:
         model, entitlement = instance.model, instance.entitlement
@@ -91,7 +91,7 @@ class PickerModelSerializer(serializers.Serializer[Any]):
                 "resets_at": entitlement.resets_at,
                 "free": entitlement.free,
                 "default": instance.is_default,
-                "preferences": _wishes(instance.agent),
+                "preferences": _preferences(instance.agent),
             }
         )
 
@@ -126,7 +126,7 @@ def _prices(price: Price) -> dict[str, Any]:
     return prices
 
 
-def _wishes(agent: Agent | None) -> dict[str, Any] | None:
+def _preferences(agent: Agent | None) -> dict[str, Any] | None:
     if agent is None:
         return None
     return {

@@ -120,7 +120,7 @@ BEGIN
         needed := v_hold_plan + v_hold_balance;
         afford := greatest(0, coalesce(a.granted - a.used - a.held, 0)) + balance;
         IF v_hold_balance > balance THEN
-            -- Less than a cent is what no top-up is as small as: there is nothing to ask less of.
+            -- Below one cent (NUSD_PER_CENT): the rule of billing/selectors/affordability.py as well.
             verdict := CASE WHEN afford < 10000000 THEN 'insufficient_balance'
                             ELSE 'insufficient_for_request' END;
             RETURN;

@@ -78,7 +78,7 @@ def test_a_refusal_leaves_nothing_behind(owner: UUID) -> None:
     alice = new_account(balance=100)
     request, before = teller.request(alice, 51, owner=owner), name_of(alice)
 
-    with pytest.raises(DomainError, match="Less than a cent"):
+    with pytest.raises(DomainError, match="below one cent"):
         hold_with_a_row(request)
 
     assert not Charge.objects.filter(account=alice).exists()

@@ -100,5 +100,5 @@ class CallInterrupted(DomainError):
     code, status = "interrupted", 503
     message = (
         "The server was interrupted. What had been written is kept and billed; regenerate it to "
-        "have it written anew."
+        "write it again."
     )
