@@ -26,10 +26,10 @@ def compression_middleware(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Compress bodies of `MIN_BYTES` and more of `/api` and of its description, for clients that
-    accept gzip. What is streamed is left alone: a piece of it would wait for the next.
+    accept gzip. Streams are not compressed: a piece of one would wait for the next.
 
-    So is the admin: another page can have a browser make requests there with its user's cookies. To
-    `/api` it has no token.
+    Nor is the admin: another page can have a browser make requests there with its user's cookies,
+    and learn secrets from how long the answers are. To `/api` it has no token.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:

@@ -16,7 +16,7 @@ from common.redaction import redact
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
-class _OneLineForSuspicions(logging.Filter):
+class _SuspiciousOperationFilter(logging.Filter):
     """What Django calls suspicious is a client's doing: a line tells it, without a traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -102,7 +102,7 @@ def configure(*, json: bool, level: str = "INFO") -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": {"line": formatter},
-            "filters": {"suspicions": {"()": _OneLineForSuspicions}},
+            "filters": {"suspicions": {"()": _SuspiciousOperationFilter}},
             "handlers": {
                 "stderr": {
                     "class": "logging.StreamHandler",

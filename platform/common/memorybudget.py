@@ -1,4 +1,4 @@
-"""Memory that many share: who would take more than there is gets none."""
+"""A budget of memory that many requests share; a request for more than is left is refused."""
 
 from collections import Counter
 from collections.abc import Iterator
