@@ -6,9 +6,10 @@ from common.money import NUSD_PER_USD
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.conversations import get_detail
 from conversations.serializers import ConversationDetailSerializer
+from conversations.tests.acts import BALANCE_USD, text
 from conversations.tests.hand import COST
 from conversations.tests.story import RUNNING, Said, Shape
-from conversations.tests.world import BALANCE_USD, World, text
+from conversations.tests.world import World
 from events.models import Event
 from files.models import Upload
 from jobs.models import Job

@@ -1,0 +1,174 @@
+"""Somebody's conversations, changed through the web interface, and what the oracle says of them:
+whatever is done is done to both.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.utils import timezone
+
+from billing.tests import bank
+from billing.tests.web_app import client_of
+from billing.types import Ending
+from conversations.services import titles
+from conversations.tests.hand import COST
+from conversations.tests.speaker import BALANCE_ONLY
+from conversations.tests.story import (
+    RUNNING,
+    Said,
+    Shape,
+    Talk,
+)
+from conversations.tests.writers import Writers
+from files.models import Upload
+from tests.personas import new_user
+
+BALANCE_USD = 1_000
+T = TypeVar("T")
+
+
+class Conversations(Writers):
+    """What happens to which of them is picked by a number."""
+
+    def __init__(self) -> None:
+        super().__init__(new_user("alice", plan="max", balance_usd=BALANCE_USD))
+        self.client = client_of(self.alice)
+        self.owner = bank.live_owner()
+        self.talks: dict[UUID, Talk] = {}
+        self.spaces: list[UUID] = []
+        self.uploads: dict[str, UUID] = {}
+        # Where links lead; None: nowhere any more.
+        self.links: dict[str, Talk | None] = {}
+
+    # --- Conversations ----------------------------------------------------------------------------
+
+    def begin_conversation(self, pick: int) -> None:
+        space = one([*self.spaces, None], pick)
+        body = {"model": BALANCE_ONLY, "space_id": text(space)}
+        talk = Talk(UUID(self.ask("POST", "", body)["id"]), space=space)
+        self.talks[talk.id] = talk
+
+    def rename(self, talk: Talk, title: str) -> None:
+        self.ask("PATCH", f"/{talk.id}", {"title": title})
+        talk.rename(title)
+
+    def entitle(self, pick: int) -> None:
+        """By a model, whose call for the title of some message may have taken until now."""
+        if not self.writings:
+            return
+        writing = one([*self.writings.values()], pick)
+        talk, question_id = writing.talk, writing.call.begun.question.pk
+        _, charge = bank.hold(self.alice, COST, owner=self.owner, funding="platform")
+        ending = Ending(charge, self.alice.pk, "settled", COST, 5, 10)
+        _, title = titles.conclude(question_id=question_id, ending=ending, title="Made")
+        assert title == ("Made" if talk.entitle("Made", question_id) else None)
+
+    def switch(self, pick: int) -> None:
+        """To another branch."""
+        if said := self.said:
+            talk, message = one(said, pick)
+            self.ask("PATCH", f"/{talk.id}", {"active_leaf_id": text(message.name)})
+            talk.leaf = message.id
+
+    def move(self, talk: Talk, pick: int) -> None:
+        space = one([*self.spaces, None], pick)
+        self.ask("PATCH", f"/{talk.id}", {"space_id": text(space)})
+        talk.space = space
+
+    def pin(self, talk: Talk) -> None:
+        talk.is_pinned = not talk.is_pinned
+        self.ask("PATCH", f"/{talk.id}", {"pinned": talk.is_pinned})
+
+    def delete(self, talk: Talk) -> None:
+        self.ask("DELETE", f"/{talk.id}")
+        self.forget(talk)
+
+    def delete_all(self) -> None:
+        """All that there are, and one that is none."""
+        ids = [text(talk_id) for talk_id in self.talks]
+        answer = self.ask("POST", "/delete", {"ids": [*ids, text(self.alice.pk)]})
+        assert sorted(answer["deleted"]) == sorted(filter(None, ids))
+        for talk in [*self.talks.values()]:
+            self.forget(talk)
+
+    def delete_message(self, pick: int) -> None:
+        if said := self.said:
+            talk, message = one(said, pick)
+            path = f"/{talk.id}/messages/{message.name}"
+            self.ask("DELETE", path)
+            for each in talk.remove(message.id):
+                if each.status == RUNNING:
+                    self.writings[each.id].is_unwanted = True
+            self.ask("GET", path, expected=404)
+
+    def forget(self, talk: Talk) -> None:
+        """One that is deleted."""
+        self.ask("GET", f"/{talk.id}", expected=404)
+        if talk.running:
+            self.writings[talk.running.id].is_unwanted = True
+        talk.is_deleted = True
+        del self.talks[talk.id]
+        self.void_link(talk)
+
+    def make_space(self) -> None:
+        made = self.client.post("/api/spaces", {"name": "Sea"}, format="json")
+        self.spaces.append(UUID(made.json()["id"]))
+
+    def delete_space(self, pick: int) -> None:
+        space = one(self.spaces, pick)
+        self.spaces.remove(space)
+        assert self.client.delete(f"/api/spaces/{space}").status_code == 204
+        for talk in self.talks.values():
+            talk.space = None if talk.space == space else talk.space
+
+    def share(self, talk: Talk) -> None:
+        path, shown = f"/{talk.id}/share", talk.public()
+        if not shown["messages"]:
+            self.ask("POST", path, expected=409)
+            return
+        link = self.ask("POST", path, expected=200 if talk.shared else 201)["share_token"]
+        assert (self.links.get(link) is talk) == (talk.shared is not None)
+        talk.shared = shown
+        self.links[link] = talk
+
+    def revoke(self, talk: Talk) -> None:
+        self.ask("DELETE", f"/{talk.id}/share", expected=204 if talk.shared else 404)
+        talk.shared = None
+        self.void_link(talk)
+
+    def void_link(self, talk: Talk) -> None:
+        self.links = {link: None if of is talk else of for link, of in self.links.items()}
+
+    def upload(self) -> None:
+        upload = Upload.objects.create(
+            account=self.alice,
+            name=f"{len(self.uploads)}.bin",
+            media_type="application/octet-stream",
+            is_text=False,
+            size=7,
+            expires_at=timezone.now() + timedelta(days=1),
+        )
+        self.uploads[upload.name] = upload.pk
+
+    # --- How it is done ---------------------------------------------------------------------------
+
+    @property
+    def said(self) -> list[tuple[Talk, Said]]:
+        return [(talk, said) for talk in self.talks.values() for said in talk.said.values()]
+
+    def ask(self, method: str, path: str, body: Shape | None = None, *, expected: int = 0) -> Any:
+        call = getattr(self.client, method.lower())
+        answer = call(f"/api/conversations{path}", body, format="json" if body else None)
+        assert answer.status_code in ([expected] if expected else range(200, 300))
+        return answer.json() if answer.content else None
+
+
+def one(items: Sequence[T], pick: int) -> T:
+    """The last as often as the first."""
+    return items[pick % len(items)]
+
+
+def text(value: UUID | str | None) -> str | None:
+    return None if value is None else str(value)
