@@ -34,6 +34,10 @@ def test_it_changes_cap_models_and_name(alice: Persona, key: ApiKey) -> None:
     assert [body] == alice.client.get("/api/keys").json()
 
 
+def test_a_new_name_is_one_line_too(alice: Persona, key: ApiKey) -> None:
+    assert patch(alice, key, name="two\r\nlines\u202e").json()["name"] == "two lines"
+
+
 @pytest.mark.parametrize(
     ("change", "kept"),
     [
@@ -70,6 +74,7 @@ def test_null_lifts_the_cap_and_zero_closes_the_key(alice: Persona, key: ApiKey)
         {"allowed_models": ["gpt-6-luna", "gpt-transcribe"]},
         {"allowed_models": None},
         {"name": ""},
+        {"name": "\u200b"},
         {"name": None},
     ],
 )
