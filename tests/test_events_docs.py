@@ -45,12 +45,7 @@ def following(web: Web, folder: Path, token: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         ["node", "--experimental-websocket", "follow.mjs"],
         cwd=folder,
-        env={
-            MARK: os.environ[MARK],
-            "PATH": os.environ["PATH"],
-            "BASE_URL": web.url,
-            "TOKEN": token,
-        },
+        env={**inherited(), "BASE_URL": web.url, "TOKEN": token},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
