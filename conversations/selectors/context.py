@@ -43,7 +43,7 @@ def context_for(
     is_free: bool,
 ) -> Context:
     """What a call is given to answer `content`, which follows the message `parent_id` of the user's
-    conversation, be it sent now or answered anew. `instructions` are the user's for this model.
+    conversation, sent now or answered again. `instructions` are the user's for this model.
 
     `output_bound` is the most that the answer may be, in tokens. Raises MessageTooLong,
     ReplyRunning where a reply before it is still being written, and StorageUnavailable where a file

@@ -26,7 +26,7 @@ GROUP = "events"
 TIMEOUT = 0.5
 # After a failure Redis is left alone for so long.
 PAUSE = 0.5
-# A connection can be dead without a sign: who hears nothing for so long listens anew.
+# A connection can be dead without a sign: one that hears nothing for so long is opened again.
 SILENCE = 10.0
 # Ids that a process keeps while they cannot be rung for.
 KEPT_IDS = 10_000

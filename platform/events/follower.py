@@ -30,8 +30,8 @@ class Follower:
     """Writes to one socket, in a task that lives only while there is something to write.
 
     It keeps no frames but the page it is writing, so a slow client costs as little memory as a
-    quick one. `seq` is the last that was written. Whoever is further behind than the feed reaches
-    back reads pages of its own through `behind`.
+    quick one. `seq` is the last that was written. One that is further behind than the
+    feed reaches back reads pages of its own through `behind`.
     """
 
     __slots__ = (
