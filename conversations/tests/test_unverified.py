@@ -7,7 +7,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
-from conversations.tests.speaker import FREE_MODEL, Speaker, new_speaker
+from conversations.tests.speaker import FREE_MODEL, Shape, Speaker, new_speaker
 from simulator.process import RunningSimulator
 from tests.service import running_web
 
@@ -40,7 +40,7 @@ def test_who_sends_is_told_and_sends_once_the_address_is_verified(
     charlie: Speaker, stream: bool
 ) -> None:
     conversation = charlie.begin()
-    message = {"content": charlie.words(), "model": FREE_MODEL, "stream": stream}
+    message: Shape = {"content": charlie.words(), "model": FREE_MODEL, "stream": stream}
 
     refused = charlie.ask("POST", f"/{conversation}/messages", **message)
 
@@ -48,7 +48,8 @@ def test_who_sends_is_told_and_sends_once_the_address_is_verified(
     assert (refused.status_code, detail["code"]) == (402, "verify_email")
     assert (detail["model_key"], detail["plan"]) == (FREE_MODEL, "free")
     assert charlie.detail(conversation)["messages"] == []
-    assert charlie.charges() == charlie.calls() == []
+    assert charlie.charges() == []
+    assert charlie.calls() == []
     assert must_verify(charlie)
 
     User.objects.filter(pk=charlie.user.pk).update(email_verified=True)
