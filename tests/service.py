@@ -48,7 +48,7 @@ def running_web(
     simulator: RunningSimulator,
     *,
     application: str = APPLICATION,
-    log: Path | None = None,
+    log: str | None = None,
     **environment: str,
 ) -> Iterator[Web]:
     """A web process until the block ends; what it prints goes to the file `log`."""
@@ -68,7 +68,7 @@ def running_web(
         },
         grace=DEFAULT_DRAIN_SECONDS + GRACE_SECONDS,
     )
-    process = Process(service, log=log)
+    process = Process(service, log=Path(log) if log else None)
     try:
         process.wait_until_ready(timeout=30)
         yield Web(port, process)

@@ -84,7 +84,7 @@ def test_however_often_it_is_asked_it_logs_once_a_second_that_it_is_not_ready(
     simulator: RunningSimulator, tmp_path: Path
 ) -> None:
     door, log = DoorProxy(postgres_port()), tmp_path / "web.log"
-    with door, running_web(simulator, log=log, DATABASE_URL=through(door.port)) as web:
+    with door, running_web(simulator, log=str(log), DATABASE_URL=through(door.port)) as web:
         assert ready(web)[0] == 200
         with door.shut(), httpx.Client(base_url=web.url, timeout=10) as probe:
             calls.wait_for(lambda: ready(web)[0] == 503)
