@@ -70,8 +70,9 @@ def committed(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
 
 
 @pytest.fixture(scope="session")
-def simulator() -> Iterator[RunningSimulator]:
-    """The providers' stand-in; each test marks its own calls."""
+def simulator(django_db_setup: None) -> Iterator[RunningSimulator]:
+    """The providers' stand-in; each test marks its own calls. Who has it runs processes on the
+    database, which is there whichever test comes first."""
     with running_simulator() as simulator:
         yield simulator
 
