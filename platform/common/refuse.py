@@ -6,7 +6,6 @@ Django's handler starts a thread for each request, for its signals and its logs.
 for when requests are too many or too long, so it passes through the outer middleware alone.
 """
 
-from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import cast
 
@@ -19,8 +18,6 @@ from common import envelope
 from common.asgi import Headers, Message, Scope, Send
 from common.errors import DomainError
 from common.middleware import request_id_middleware
-
-Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = False) -> None:
@@ -36,15 +33,14 @@ async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = 
             return
         scope, send = {**scope, "method": "GET"}, _to_handshake(send)
 
-    async def answer(request: HttpRequest) -> HttpResponseBase:
+    def answer(request: HttpRequest) -> HttpResponseBase:
         is_admin = scope["path"].startswith("/admin/")
         return _sentence(error) if is_admin else envelope.answer(error)
 
-    handler = cast(Handler, CorsMiddleware(request_id_middleware(answer)))
     # The query plays no part, and need not be text; nor does the body's type.
     headers = [field for field in scope["headers"] if field[0] != b"content-type"]
     request = ASGIRequest({**scope, "query_string": b"", "headers": headers}, BytesIO())
-    response = await handler(request)
+    response = cast(HttpResponse, CorsMiddleware(request_id_middleware(answer))(request))
     if close:
         response["Connection"] = "close"
     await _send(response, send)

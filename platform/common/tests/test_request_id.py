@@ -1,17 +1,15 @@
 """The id of a request."""
 
 import re
-from typing import cast
 
 import pytest
 import structlog
-from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.test import RequestFactory
 from rest_framework.test import APIClient
 
-from common.middleware import AsyncHandler, SyncHandler, request_id_middleware
+from common.middleware import request_id_middleware
 
 FRESH = re.compile(r"req_[0-9a-f]{32}")
 
@@ -37,22 +35,7 @@ def test_one_that_could_do_harm_is_replaced(sent: str) -> None:
     assert FRESH.fullmatch(response["x-request-id"])
 
 
-async def test_it_is_on_the_request_and_on_log_lines_in_async_code() -> None:
-    seen: list[object] = []
-
-    async def view(request: HttpRequest) -> HttpResponseBase:
-        seen.append(request.request_id)  # type: ignore[attr-defined]
-        seen.append(structlog.contextvars.get_contextvars()["request_id"])
-        return HttpResponse()
-
-    middleware = request_id_middleware(view)
-    assert iscoroutinefunction(middleware)
-    response = await cast(AsyncHandler, middleware)(RequestFactory().get("/"))
-    assert seen == [response["x-request-id"]] * 2
-    assert "request_id" not in structlog.contextvars.get_contextvars()
-
-
-def test_it_is_on_the_request_and_on_log_lines_in_sync_code() -> None:
+def test_it_is_on_the_request_and_on_log_lines() -> None:
     seen: list[object] = []
 
     def view(request: HttpRequest) -> HttpResponseBase:
@@ -60,5 +43,6 @@ def test_it_is_on_the_request_and_on_log_lines_in_sync_code() -> None:
         seen.append(structlog.contextvars.get_contextvars()["request_id"])
         return HttpResponse()
 
-    response = cast(SyncHandler, request_id_middleware(view))(RequestFactory().get("/"))
+    response = request_id_middleware(view)(RequestFactory().get("/"))
     assert seen == [response["x-request-id"]] * 2
+    assert "request_id" not in structlog.contextvars.get_contextvars()
