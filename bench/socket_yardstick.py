@@ -12,8 +12,9 @@ from django.conf import settings
 
 from bench.feed import Feed
 
-# Before Channels reads them: without a channel layer, and with none of the service's apps.
-settings.configure()
+# Before Channels reads them: without a channel layer, and with none of the service's apps. The rest
+# is what the server itself reads, which looks at who is refused.
+settings.configure(TRUSTED_PROXY_HOPS=0, REDIS_URL=os.environ["REDIS_URL"])
 
 from channels.generic.websocket import AsyncWebsocketConsumer  # noqa: E402
 from channels.routing import ProtocolTypeRouter  # noqa: E402
