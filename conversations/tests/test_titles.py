@@ -237,11 +237,14 @@ def test_the_message_may_be_deleted_just_before_its_title_is_written(
             connection.close()
 
     with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(1) as thread:
-        holder.execute("SELECT FROM conversations_conversation FOR UPDATE")
+        ours = (conversation.pk,)
+        holder.execute("SELECT FROM conversations_conversation WHERE id = %s FOR UPDATE", ours)
         concluding = thread.submit(conclude)
         wait_until_blocked(holder)
-        holder.execute("UPDATE conversations_conversation SET leaf_id = NULL, title = ''")
-        holder.execute("DELETE FROM conversations_message")
+        holder.execute(
+            "UPDATE conversations_conversation SET leaf_id = NULL, title = '' WHERE id = %s", ours
+        )
+        holder.execute("DELETE FROM conversations_message WHERE conversation_id = %s", ours)
         holder.commit()
         assert concluding.result() is None
 
