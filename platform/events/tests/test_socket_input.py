@@ -91,8 +91,9 @@ def test_50_messages_in_10_seconds_are_taken_and_more_are_not(web: Web, alice: U
             socket.send("x")
         append(stream_id, "hello")
         assert "hello" in next_frame(socket)
-        for _ in range(2):
-            socket.send("x")
+        with suppress(ConnectionClosed):  # an answered ping counts, too
+            for _ in range(2):
+                socket.send("x")
         assert close_code(socket) == 4429
 
 
