@@ -12,6 +12,7 @@ from typing import Any
 
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 from websockets.protocol import OPEN
 
 from config.stalls import cut_off_stalled
@@ -60,7 +61,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def handle_events(self) -> None:
         if self.conn.handshake_exc is not None:
             self._refuse_handshake(HTTPStatus.BAD_REQUEST, str(self.conn.handshake_exc))
-        elif self._is_too_much(len(self.conn.events)):
+        elif self._is_too_much(sum(isinstance(event, Frame) for event in self.conn.events)):
             self._cut_off()
         else:
             super().handle_events()
