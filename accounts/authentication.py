@@ -50,6 +50,14 @@ def read_claims(headers: Headers) -> AccessClaims | None:
     return None if token is None else tokens.read_access(token)
 
 
+def is_signed_in(headers: Headers) -> bool:
+    """Do these headers carry an access token of ours? Whether it was revoked is not asked."""
+    try:
+        return read_claims(headers) is not None
+    except InvalidToken:
+        return False
+
+
 def _bearer(header: bytes) -> str | None:
     """The token of an `Authorization` header of that scheme. Raises InvalidToken."""
     scheme, _, token = header.partition(b" ")

@@ -15,7 +15,7 @@ from config.handler import make_application
 
 django_application = make_application()
 
-from accounts.authentication import authenticate
+from accounts.authentication import authenticate, is_signed_in
 from accounts.hashers import AT_ONCE, WAIT_SECONDS
 from common.asgi import Application, Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
@@ -60,7 +60,16 @@ _django: Application = django_application
 _turns = Turns(
     _django, turns=2 * settings.DATABASE_POOL_SIZE, each=max(1, settings.DATABASE_POOL_SIZE // 2)
 )
-_queued = BodyLimit(_turns, sender_of)
+# Who brings no token of ours comes one at a time of an address, and then waits like all others.
+_anonymous_turns = Turns(_turns, turns=2 * settings.DATABASE_POOL_SIZE, each=1)
+
+
+async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
+    turns = _turns if is_signed_in(scope["headers"]) else _anonymous_turns
+    await turns(scope, receive, send)
+
+
+_queued = BodyLimit(_in_turn, sender_of)
 # What waits for a hash, or for Google's keys, has no connection and needs no turn of these.
 _hashing = BodyLimit(SignInTurns(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
 _authentication = BodyLimit(_django, sender_of)
