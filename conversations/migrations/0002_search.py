@@ -4,8 +4,7 @@ The function is schema, because the indexes are made of it: whoever changes it m
 """
 
 import django.contrib.postgres.indexes
-import django.db.models.deletion
-from django.db import migrations, models
+from django.db import migrations
 
 import conversations.words
 
@@ -62,19 +61,4 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.RunSQL(_NO_STATISTICS, migrations.RunSQL.noop),
-        migrations.AlterField(
-            model_name="conversation",
-            name="space",
-            field=models.ForeignKey(
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="conversations",
-                to="conversations.space",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(fields=["space", "-activity"], name="conversation_of_space"),
-        ),
     ]

@@ -1,3 +1,4 @@
+import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
@@ -16,7 +17,12 @@ class Migration(migrations.Migration):
                 (
                     "modality",
                     models.CharField(
-                        choices=[("chat", "Chat"), ("image", "Image"), ("embedding", "Embedding")],
+                        choices=[
+                            ("chat", "Chat"),
+                            ("image", "Image"),
+                            ("embedding", "Embedding"),
+                            ("speech", "Speech"),
+                        ],
                         max_length=16,
                     ),
                 ),
@@ -27,9 +33,11 @@ class Migration(migrations.Migration):
                 ("tools", models.BooleanField(default=False)),
                 ("streaming", models.BooleanField(default=False)),
                 ("reasoning", models.BooleanField(default=False)),
+                ("reasons_unasked", models.BooleanField(default=False)),
                 ("context_window", models.PositiveIntegerField()),
                 ("max_output_tokens", models.PositiveIntegerField()),
                 ("prompt_overhead_tokens", models.PositiveIntegerField(default=64)),
+                ("minimum_seconds", models.PositiveSmallIntegerField(default=0)),
                 ("free", models.BooleanField(default=False)),
                 ("enabled", models.BooleanField(default=True)),
                 ("released_on", models.DateField()),
@@ -67,13 +75,78 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
                 ("valid_from", models.DateTimeField()),
-                ("input", models.BigIntegerField(blank=True, null=True)),
-                ("output", models.BigIntegerField(blank=True, null=True)),
-                ("token_fee", models.BigIntegerField(blank=True, null=True)),
-                ("image_low", models.BigIntegerField(blank=True, null=True)),
-                ("image_standard", models.BigIntegerField(blank=True, null=True)),
-                ("image_high", models.BigIntegerField(blank=True, null=True)),
-                ("image_fee", models.BigIntegerField(blank=True, null=True)),
+                (
+                    "input",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(10000000000)],
+                    ),
+                ),
+                (
+                    "output",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(10000000000)],
+                    ),
+                ),
+                (
+                    "token_fee",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(10000000000)],
+                    ),
+                ),
+                (
+                    "image_low",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(100000000000)],
+                    ),
+                ),
+                (
+                    "image_standard",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(100000000000)],
+                    ),
+                ),
+                (
+                    "image_high",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(100000000000)],
+                    ),
+                ),
+                (
+                    "image_fee",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(100000000000)],
+                    ),
+                ),
+                (
+                    "speech_hour",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(100000000000)],
+                    ),
+                ),
+                (
+                    "speech_fee",
+                    models.BigIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(100000000000)],
+                    ),
+                ),
                 (
                     "model",
                     models.ForeignKey(
@@ -100,6 +173,8 @@ class Migration(migrations.Migration):
                                 ("input__isnull", False),
                                 ("output__gte", 0),
                                 ("output__isnull", False),
+                                ("speech_fee__isnull", True),
+                                ("speech_hour__isnull", True),
                                 ("token_fee__gte", 0),
                                 ("token_fee__isnull", False),
                             ),
@@ -114,6 +189,21 @@ class Migration(migrations.Migration):
                                 ("image_standard__isnull", False),
                                 ("input__isnull", True),
                                 ("output__isnull", True),
+                                ("speech_fee__isnull", True),
+                                ("speech_hour__isnull", True),
+                                ("token_fee__isnull", True),
+                            ),
+                            models.Q(
+                                ("image_fee__isnull", True),
+                                ("image_high__isnull", True),
+                                ("image_low__isnull", True),
+                                ("image_standard__isnull", True),
+                                ("input__isnull", True),
+                                ("output__isnull", True),
+                                ("speech_fee__gte", 0),
+                                ("speech_fee__isnull", False),
+                                ("speech_hour__gte", 0),
+                                ("speech_hour__isnull", False),
                                 ("token_fee__isnull", True),
                             ),
                             _connector="OR",

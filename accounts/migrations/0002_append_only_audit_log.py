@@ -24,7 +24,7 @@ DROP FUNCTION accounts_refuse_audit_change();
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0002_web_accounts"),
+        ("accounts", "0001_initial"),
         ("admin", "0003_logentry_add_action_flag_choices"),
     ]
 
