@@ -99,7 +99,7 @@ def _append(stream_id: UUID) -> tuple[int, int]:
     """Commit one event; its number, and the time of the commit."""
     at: list[int] = []
     with transaction.atomic():
-        # In front of the doorbell, which the append will ring after the commit.
+        # In front of the notifier, which the append calls after the commit.
         transaction.on_commit(lambda: at.append(time.monotonic_ns()))
         seq = append(stream_id=stream_id, events=[delta(stream_id)])
     return seq, at[0]

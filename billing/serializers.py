@@ -7,9 +7,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from billing.models import Charge, LedgerEntry
+from billing.selectors.billing_snapshot import BillingSnapshot, Funds, ModelAllowance
 from billing.selectors.entitlements import Entitlements, FreeMessages, ModelEntitlement
 from billing.selectors.plans import FreeTier, Grant, PlanOffer
-from billing.selectors.standing import Funds, ModelAllowance, Standing
 from billing.selectors.subscriptions import CurrentSubscription
 from common.fields import CentsField, TextField, UsdField
 
@@ -80,7 +80,7 @@ class MonthField(serializers.DateField):
         super().__init__(format="%Y-%m", read_only=True)
 
 
-class WalletSerializer(serializers.Serializer[Standing]):
+class WalletSerializer(serializers.Serializer[BillingSnapshot]):
     balance_usd = UsdField(source="funds.balance")
     held_usd = UsdField(source="funds.held")
     available_usd = UsdField(source="funds.available")

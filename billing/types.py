@@ -91,7 +91,7 @@ class Ending(Struct, frozen=True):
     failure: Failure | None = None
 
 
-class Once(Struct, frozen=True):
+class RequestKey(Struct, frozen=True):
     """A call that happens once, however often it is sent, per account and `route`.
 
     `key` is what the client calls it; `digest` is the SHA-256 of what it asks.

@@ -15,12 +15,12 @@ from billing.errors import (
     SelfServiceOff,
     UsageExceedsPlan,
 )
-from billing.idempotency import once, replayed
+from billing.idempotency import read_request_key, replayed
+from billing.selectors.billing_snapshot import get_billing_snapshot, get_funds
 from billing.selectors.entitlements import get_entitlements
 from billing.selectors.history import list_charges, list_entries
 from billing.selectors.picker import list_models
 from billing.selectors.plans import list_plans
-from billing.selectors.standing import get_funds, get_standing
 from billing.selectors.subscriptions import get_subscription
 from billing.serializers import (
     BalanceSerializer,
@@ -39,7 +39,7 @@ from billing.serializers_picker import PickerModelSerializer
 from billing.services import balance
 from common.idempotency import IDEMPOTENCY_KEY
 from common.ids import uuid7
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 
@@ -66,7 +66,7 @@ class BillingViewSet(ViewSet):
     @extend_schema(responses=WalletSerializer)
     def wallet(self, request: AuthenticatedRequest) -> Response:
         """The balance, and what is left of this month's allowances."""
-        return Response(WalletSerializer(get_standing(request.user)).data)
+        return Response(WalletSerializer(get_billing_snapshot(request.user)).data)
 
     @extend_schema(
         parameters=[TransactionFilterSerializer, *PAGE_PARAMETERS],
@@ -74,15 +74,18 @@ class BillingViewSet(ViewSet):
     )
     def transactions(self, request: AuthenticatedRequest) -> Response:
         """The movements of the balance, newest first."""
-        wishes = _filters(TransactionFilterSerializer, request)
+        filters = _filters(TransactionFilterSerializer, request)
         pages = NewestFirst("seq")
-        entries = pages.paginate_queryset(list_entries(request.user, **wishes), request)
+        entries = pages.paginate_queryset(list_entries(request.user, **filters), request)
         return pages.get_paginated_response(TransactionSerializer(entries, many=True).data)
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=TopupSerializer,
-        responses={201: TransactionSerializer, **refusals(SelfServiceOff, IdempotencyMismatch)},
+        responses={
+            201: TransactionSerializer,
+            **error_responses(SelfServiceOff, IdempotencyMismatch),
+        },
     )
     def topup(self, request: AuthenticatedRequest) -> Response:
         """Add to the balance. No payment is taken."""
@@ -94,7 +97,7 @@ class BillingViewSet(ViewSet):
             operation_id=operation_id,
             account=request.user,
             amount=body.validated_data["amount_usd"],
-            once=once(request, body.validated_data),
+            request_key=read_request_key(request, body.validated_data),
         )
         return Response(
             TransactionSerializer(entry).data,
@@ -107,7 +110,7 @@ class BillingViewSet(ViewSet):
         request=UpgradeSerializer,
         responses={
             200: SubscriptionSerializer,
-            **refusals(
+            **error_responses(
                 SelfServiceOff, PlanByContract, SamePlan, UsageExceedsPlan, IdempotencyMismatch
             ),
         },
@@ -124,7 +127,7 @@ class BillingViewSet(ViewSet):
         subscription = balance.upgrade(
             account=request.user,
             plan=body.validated_data["plan"],
-            once=once(request, body.validated_data),
+            request_key=read_request_key(request, body.validated_data),
         )
         return Response(
             SubscriptionSerializer(subscription).data, headers=replayed(subscription.is_replayed)

@@ -9,9 +9,9 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         from common.sqlfunctions import install_functions
-        from conversations.replies.handler import ReplyAbandoner
+        from conversations.replies.handler import LostReplyHandler
         from conversations.types import JOB
         from jobs.handlers import register_begun
 
         post_migrate.connect(install_functions, sender=self)
-        register_begun(JOB, ReplyAbandoner())
+        register_begun(JOB, LostReplyHandler())

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from catalog.types import Model
-from common.fences import Fence
+from common.prompt_delimiters import PromptDelimiters
 from conversations.errors import MessageTooLong
 from providers.turns import conversation
 from providers.types import Message
@@ -20,7 +20,9 @@ FREE_CONTEXT_TOKENS: Final = 8_192
 _BYTES_PER_TOKEN: Final = 3  # fewer than ordinary text has: what fits shall fit for certain
 _ENVELOPE: Final = 16  # tokens that a chat template may put around one message
 _NOT_READABLE: Final = "This file is not readable here: no more than its name and kind is known."
-_fence = Fence("conversation_instructions", "space_instructions", "user_instructions", "attachment")
+_fence = PromptDelimiters(
+    "conversation_instructions", "space_instructions", "user_instructions", "attachment"
+)
 
 
 class Length(NamedTuple):

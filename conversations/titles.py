@@ -15,7 +15,7 @@ from common.ids import uuid7
 from common.threads import in_thread
 from conversations.prompts_title import title_in, title_prompt
 from conversations.services import titles
-from inference.chat import ChatPump
+from inference.chat import ChatRunner
 from inference.errors import ProviderNotAvailable
 from inference.services import open_chat
 from inference.types import ChatCall
@@ -64,7 +64,7 @@ class _Title:
     ) -> None:
         self._question_id = question_id
         self._title: str | None = None
-        self._pump: ChatPump
+        self._runner: ChatRunner
         self._call = ChatCall(
             account_id=account_id,
             api_key_id=None,
@@ -81,12 +81,12 @@ class _Title:
 
     async def make(self) -> str | None:
         """Raises the DomainError of a call that was refused or has failed."""
-        self._pump = await open_chat(self._call)
-        await self._pump.ended()
+        self._runner = await open_chat(self._call)
+        await self._runner.ended()
         return self._title
 
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
-        title = title_in(self._pump.text) if failure is None else None
+        title = title_in(self._runner.text) if failure is None else None
         resolution, self._title = await in_thread(
             titles.conclude, question_id=self._question_id, ending=ending, title=title
         )

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from common.fences import section
-from council.fences import fence
+from common.prompt_delimiters import section
+from council.prompt_delimiters import delimit
 from council.sections import ANSWER, CONCEDED, ERRORS, HELD, UNCHANGED
 
 _TASK: Final = (
@@ -27,10 +27,10 @@ _FORM: Final = (
 def debate_prompt(others: Mapping[str, str], label: str, focus: str) -> str:
     """What a model is asked after its own answer; `others` are the others' answers by letter. It
     names no models."""
-    answers = "\n".join(fence("answer", text, label=letter) for letter, text in others.items())
+    answers = "\n".join(delimit("answer", text, label=letter) for letter, text in others.items())
     parts = [section("answers", answers)]
     if focus:
-        parts.append(fence("focus", focus))
+        parts.append(delimit("focus", focus))
         parts.append(section("task", _TASK.format(label=label) + " Attend to the focus above all."))
     else:
         parts.append(section("task", _TASK.format(label=label)))

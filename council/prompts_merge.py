@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from common.fences import section
-from council.fences import fence
+from common.prompt_delimiters import section
+from council.prompt_delimiters import delimit
 from council.types import MergeMode
 
 _DATA: Final = (
@@ -56,16 +56,16 @@ def merge_prompt(sources: Sequence[Source], mode: MergeMode, instructions: Seque
     shared = sources[0].asked if len({source.asked for source in sources}) == 1 else None
     parts = [_questions(shared)] if shared else []
     parts.append(section("answers", "\n".join(_answer(source, shared) for source in sources)))
-    parts += [fence("instructions", text) for text in instructions if text]
+    parts += [delimit("instructions", text) for text in instructions if text]
     parts.append(section("task", f"{_DATA}\n{_TASKS[mode]} {_LANGUAGE}"))
     return "\n\n".join(parts)
 
 
 def _answer(source: Source, shared: tuple[str, ...] | None) -> str:
     """An answer; with its own question, where they do not all have the same."""
-    answer = fence("answer", source.text, label=source.label)
+    answer = delimit("answer", source.text, label=source.label)
     return answer if shared else f"{_questions(source.asked)}\n{answer}"
 
 
 def _questions(asked: tuple[str, ...]) -> str:
-    return "\n".join(fence("question", words) for words in asked)
+    return "\n".join(delimit("question", words) for words in asked)

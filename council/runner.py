@@ -16,7 +16,7 @@ from common.threads import in_thread
 from council import events
 from council.services import outcomes
 from council.services.outcomes import Prepared
-from inference.chat import ChatPump
+from inference.chat import ChatRunner
 from inference.errors import CallCancelled, CallInterrupted
 from inference.services import open_chat
 from inference.types import ChatCall
@@ -48,7 +48,7 @@ class GenerationHandler:
         except DomainError as failure:
             await _surely(outcomes.give_up, job_id=job.id, attempt=job.attempt, failure=failure)
 
-    def abandon(self, job_id: UUID, attempt: int) -> None:
+    def on_lost(self, job_id: UUID, attempt: int) -> None:
         """End the call as interrupted."""
         outcomes.give_up(job_id=job_id, attempt=attempt, failure=CallInterrupted())
 
@@ -90,39 +90,39 @@ class Call:
         self._concluding = False
         self._is_let_go = False
         self._text = ""
-        self._taken = 0  # of the pump's deltas
+        self._taken = 0  # of the runner's deltas
         self._told = 0  # code points in the log
         self._telling = asyncio.Lock()
 
     async def run(self) -> None:
         """Raises the DomainError of a call that could not be concluded: it was refused, or a fault
         of ours ended it."""
-        pump = self._pump = await open_chat(self._call)
-        self._job.on_wish(self._heed)
-        while not pump.finished.is_set():
+        runner = self._runner = await open_chat(self._call)
+        self._job.on_signal(self._heed)
+        while not runner.finished.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(DELTA_SECONDS):
-                    await pump.finished.wait()
+                    await runner.finished.wait()
             self._heed()
-            await self._let_go(pump)
-            await self._tell(pump)
-        if pump.error is not None and not self._concluding:
-            raise pump.error
+            await self._let_go(runner)
+            await self._tell(runner)
+        if runner.error is not None and not self._concluding:
+            raise runner.error
 
     def _heed(self) -> None:
-        """Stop, where the job is somebody else's, or the user wishes it."""
+        """Stop, where the job is somebody else's, or the user cancels it."""
         if self._job.lost:
-            self._pump.stop(CallInterrupted())
-        elif self._job.wish == Job.Wish.CANCEL:
-            self._pump.cancel()
+            self._runner.stop(CallInterrupted())
+        elif self._job.signal == Job.Signal.CANCEL:
+            self._runner.cancel()
 
-    async def _let_go(self, pump: ChatPump) -> None:
+    async def _let_go(self, runner: ChatRunner) -> None:
         """Do not let the user wait for a call that they do not want: where it goes on, they see no
         more of it than what it costs."""
         async with self._telling:
-            if not pump.is_winding_down or self._is_told:
+            if not runner.is_winding_down or self._is_told:
                 return
-            said = self._prepared.said(self._heard(), pump.finish_reason, CallCancelled())
+            said = self._prepared.said(self._heard(), runner.finish_reason, CallCancelled())
             try:
                 await in_thread(
                     outcomes.let_go, job_id=self._job.id, attempt=self._job.attempt, said=said
@@ -137,7 +137,7 @@ class Call:
         """Does the log have its end, or is it on its way there?"""
         return self._concluding or self._is_let_go
 
-    async def _tell(self, pump: ChatPump) -> None:
+    async def _tell(self, runner: ChatRunner) -> None:
         """Append what has come since the last time; while the database is away, this waits."""
         async with self._telling:
             fresh = self._prepared.shown(self._heard())[self._told :]
@@ -145,14 +145,14 @@ class Call:
                 return
             told = events.deltas(self._version, self._generation.model, fresh, self._told)
             try:
-                await self._job.append(self._generation.session_id, told, pump.checkpoint())
+                await self._job.append(self._generation.session_id, told, runner.checkpoint())
                 self._told += len(fresh)
             except JobLost:
-                pump.stop(CallInterrupted())
+                runner.stop(CallInterrupted())
 
     def _heard(self) -> str:
         """All text so far. Only what is new is joined, for long answers come in many pieces."""
-        deltas = self._pump.events
+        deltas = self._runner.events
         fresh = deltas[self._taken :]
         self._taken += len(fresh)
         self._text += "".join(delta.text for delta in fresh if isinstance(delta, TextDelta))
@@ -167,7 +167,7 @@ class Call:
                 job_id=self._job.id,
                 attempt=self._job.attempt,
                 ending=ending,
-                said=self._prepared.said(self._heard(), self._pump.finish_reason, failure),
+                said=self._prepared.said(self._heard(), self._runner.finish_reason, failure),
             )
         self._job.ended = True
         return resolution

@@ -15,7 +15,7 @@ from accounts.services import api_keys
 from accounts.types import AuthenticatedRequest
 from billing.errors import ApiAccessRequired
 from billing.selectors.api_keys import has_api_access, spent_this_month
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApiKeySerializer
@@ -33,7 +33,7 @@ class KeyViewSet(ViewSet):
 
     @extend_schema(
         request=KeyChangesSerializer,
-        responses={201: NewApiKeySerializer, **refusals(ApiAccessRequired, TooManyKeys)},
+        responses={201: NewApiKeySerializer, **error_responses(ApiAccessRequired, TooManyKeys)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Create a key. The answer alone has the key itself."""
@@ -46,7 +46,8 @@ class KeyViewSet(ViewSet):
         return Response(shown.data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
-        request=KeyChangesSerializer, responses={200: ApiKeySerializer, **refusals(KeyRevoked)}
+        request=KeyChangesSerializer,
+        responses={200: ApiKeySerializer, **error_responses(KeyRevoked)},
     )
     def partial_update(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
         """Change what is named of a key."""

@@ -118,7 +118,7 @@ class Service:
         url = postgres.url(ports["postgres"], DATABASE, password)
         with psycopg.connect(url) as connection:
             row = connection.execute(
-                "SELECT count(*), extract(epoch FROM min(sang_at)) FROM jobs_canary"
+                "SELECT count(*), extract(epoch FROM min(seen_at)) FROM jobs_queueheartbeat"
             ).fetchone()
         return row is not None and row[0] == 3 and float(row[1]) > since
 

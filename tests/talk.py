@@ -123,9 +123,9 @@ class Talk:
     def path(self) -> str:
         return f"/api/conversations/{self.id}"
 
-    def content(self, words: str = "How deep is the sea?", /, **wishes: Any) -> str:
-        """A message; `wishes` steer the simulator."""
-        return f"{words}\n@sim {json.dumps({'marker': self.marker, **wishes})}"
+    def content(self, words: str = "How deep is the sea?", /, **options: Any) -> str:
+        """A message; `options` steer the simulator."""
+        return f"{words}\n@sim {json.dumps({'marker': self.marker, **options})}"
 
     def ask(
         self, url: str, method: str, path: str = "", /, *, json: Any = None, **headers: str
@@ -139,22 +139,22 @@ class Talk:
             timeout=PATIENCE,
         )
 
-    def post(self, url: str, *, named: str | None = None, **wishes: Any) -> httpx.Response:
+    def post(self, url: str, *, named: str | None = None, **options: Any) -> httpx.Response:
         """Send a message under an Idempotency-Key or none, and read the answer as it is."""
         headers = {} if named is None else {"Idempotency-Key": named}
         return self.ask(
-            url, "POST", "/messages", json={"content": self.content(**wishes)}, **headers
+            url, "POST", "/messages", json={"content": self.content(**options)}, **headers
         )
 
-    def say(self, url: str, **wishes: Any) -> Reading:
+    def say(self, url: str, **options: Any) -> Reading:
         """Send a message, and read the reply to its end."""
-        with self.sent(url, **wishes) as response:
+        with self.sent(url, **options) as response:
             return Reading().read(response)
 
     @contextmanager
-    def sent(self, url: str, **wishes: Any) -> Iterator[httpx.Response]:
+    def sent(self, url: str, **options: Any) -> Iterator[httpx.Response]:
         """Send a message, and read its answer as it comes."""
-        body = {"content": self.content(**wishes)}
+        body = {"content": self.content(**options)}
         with self.opened(url, "POST", "/messages", json=body) as response:
             yield response
 

@@ -22,7 +22,7 @@ from config.openapi import document
 from conversations.frames import Frames
 from conversations.inputs_sending import SendInputSerializer
 from conversations.models import Message
-from conversations.replies.handler import ReplyAbandoner
+from conversations.replies.handler import LostReplyHandler
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
 from inference import errors
 from providers.types import FinishReason
@@ -110,7 +110,7 @@ def test_the_reader_has_what_was_stored_of_a_reply_that_was_interrupted(
         reading = pool.submit(in_node, example, tmp_path, web.url, talk, content)
         while not (talk.replies().exists() and stored(web, talk)["content"]):
             time.sleep(0.05)
-        ReplyAbandoner().abandon(talk.reply.pk, 1)
+        LostReplyHandler().on_lost(talk.reply.pk, 1)
         reply = json.loads(reading.result())
 
     message = stored(web, talk)
@@ -196,7 +196,7 @@ def test_every_failure_is_explained() -> None:
         for error in _all_errors(DomainError)
         if error.__module__ == errors.__name__
         and "code" in vars(error)
-        and error is not errors.CallCancelled  # its user's wish
+        and error is not errors.CallCancelled  # its user's option
     }
     # That of a call which the restart of its server has ended.
     assert explained == failures | {ServiceUnavailable.code}

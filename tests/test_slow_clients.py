@@ -26,7 +26,7 @@ MB = 1024 * 1024
 
 
 @contextmanager
-def deaf_client(port: int, request: str) -> Iterator[socket.socket]:
+def non_reading_client(port: int, request: str) -> Iterator[socket.socket]:
     """It asks, and reads nothing of the answer."""
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -46,12 +46,14 @@ def test_nobody_waits_for_those_who_read_slowly(committed: None, web: Web) -> No
     path = f"/api/conversations/{conversation.pk}"
     asked = f"GET {path} HTTP/1.1\r\nAuthorization: {headers['Authorization']}"
     with ExitStack() as stack:
-        deaf = [stack.enter_context(deaf_client(web.port, asked)) for _ in range(CLIENTS)]
-        began = [client.recv(15) for client in deaf]
+        non_reading = [
+            stack.enter_context(non_reading_client(web.port, asked)) for _ in range(CLIENTS)
+        ]
+        began = [client.recv(15) for client in non_reading]
         for _ in range(3):
             answer = httpx.get(f"{web.url}/api/conversations", headers=headers)
             assert answer.status_code == 200
-        rest = deaf[0].makefile("rb").read(MESSAGES * len(LONG))
+        rest = non_reading[0].makefile("rb").read(MESSAGES * len(LONG))
     assert began == [b"HTTP/1.1 200 OK"] * CLIENTS
     assert rest.count(LONG.encode()) >= MESSAGES - 1
 
@@ -78,7 +80,7 @@ def test_who_takes_nothing_is_cut_off() -> None:
         threads.submit(server.run)
         wait_for(lambda: server.started)
         began = time.monotonic()
-        with deaf_client(port, "GET / HTTP/1.1"):
+        with non_reading_client(port, "GET / HTTP/1.1"):
             wait_for(lambda: bool(connections))
             wait_for(lambda: not connections)
             assert time.monotonic() - began > 0.9

@@ -116,7 +116,7 @@ def test_a_token_with_a_wrong_claim_is_refused(
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "option",
     [
         {"header": {"alg": "none"}},
         {"header": {"alg": None}},
@@ -132,10 +132,10 @@ def test_a_token_with_a_wrong_claim_is_refused(
     ],
 )
 def test_a_token_that_is_not_signed_with_the_key_is_refused(
-    google: RunningSimulator, wish: dict[str, Any]
+    google: RunningSimulator, option: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidIdToken):
-        read_id_token(google.id_token(**wish))
+        read_id_token(google.id_token(**option))
 
 
 def test_the_claims_are_those_that_were_signed(google: RunningSimulator) -> None:

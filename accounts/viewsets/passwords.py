@@ -21,7 +21,7 @@ from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
 from accounts.viewsets.clients import with_client
 from common.client_ip import client_ip_of
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.viewsets import ViewSet
 
 _SENT = "If there is an account with this address, a mail is on its way to it."
@@ -35,7 +35,7 @@ class ForgottenPasswordViewSet(ViewSet):
 
     @extend_schema(
         request=ForgotPasswordSerializer,
-        responses={202: AcceptedSerializer, **refusals(TooManyEmails)},
+        responses={202: AcceptedSerializer, **error_responses(TooManyEmails)},
     )
     def forgot(self, request: Request) -> Response:
         """Have a mail sent by which the password can be reset.
@@ -70,7 +70,7 @@ class PasswordViewSet(ViewSet):
 
     @extend_schema(
         request=ChangePasswordSerializer,
-        responses={200: TokenPairSerializer, **refusals(TooManyAttempts)},
+        responses={200: TokenPairSerializer, **error_responses(TooManyAttempts)},
     )
     def change(self, request: AuthenticatedRequest) -> Response:
         """Set a new password, and sign out everywhere but here."""

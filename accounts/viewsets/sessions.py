@@ -34,7 +34,7 @@ from accounts.serializers.users import UserSerializer
 from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
 from accounts.viewsets.clients import with_client
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 
@@ -47,7 +47,7 @@ class SignInViewSet(ViewSet):
 
     @extend_schema(
         request=SignUpSerializer,
-        responses={201: TokenPairSerializer, **refusals(EmailTaken, TooManySignUps)},
+        responses={201: TokenPairSerializer, **error_responses(EmailTaken, TooManySignUps)},
     )
     def sign_up(self, request: Request) -> Response:
         """Create an account and sign in.
@@ -63,7 +63,7 @@ class SignInViewSet(ViewSet):
         request=SignInSerializer,
         responses={
             200: TokenPairSerializer,
-            **refusals(InvalidCredentials, AccountSuspended, TooManyAttempts),
+            **error_responses(InvalidCredentials, AccountSuspended, TooManyAttempts),
         },
     )
     def sign_in(self, request: Request) -> Response:
@@ -77,7 +77,7 @@ class SignInViewSet(ViewSet):
         request=IdTokenSerializer,
         responses={
             200: TokenPairSerializer,
-            **refusals(
+            **error_responses(
                 InvalidIdToken,
                 IdTokenUsed,
                 InvalidCredentials,
@@ -101,7 +101,7 @@ class SignInViewSet(ViewSet):
 
     @extend_schema(
         request=RefreshSerializer,
-        responses={200: TokenPairSerializer, **refusals(InvalidToken, AccountSuspended)},
+        responses={200: TokenPairSerializer, **error_responses(InvalidToken, AccountSuspended)},
     )
     def refresh(self, request: Request) -> Response:
         """Exchange a refresh token for a new pair of tokens.

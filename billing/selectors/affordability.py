@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.errors import InsufficientBalance, InsufficientForRequest, PaymentRequired
-from billing.selectors.standing import get_standing
+from billing.selectors.billing_snapshot import get_billing_snapshot
 from common.money import NUSD_PER_CENT, usd
 
 
@@ -24,7 +24,7 @@ class Payment(Struct, frozen=True):
         return self.plan + self.balance
 
 
-class Purse(Struct):
+class SpendingPower(Struct):
     """What an account can pay with, in nano-USD: its free balance, and what is left of this month's
     allowance of each model."""
 
@@ -42,7 +42,7 @@ class Purse(Struct):
         return self.allowances.get(model_id, 0) + max(0, self.available) // 2
 
     def pay(self, model_id: str, cost: int) -> Payment:
-        """The same, and take it out of the purse, for the calls that come after it."""
+        """The same, and take it out of what is left, for the calls that come after it."""
         payment = self.price(model_id, cost)
         if payment.plan:
             self.allowances[model_id] -= payment.plan
@@ -66,8 +66,8 @@ class Purse(Struct):
         return InsufficientForRequest(**payer, afford_usd=usd(afford))
 
 
-def get_purse(user: User) -> Purse:
+def get_spending_power(user: User) -> SpendingPower:
     """What the user can pay with now. One query."""
-    standing = get_standing(user)
-    allowances = {each.model: each.remaining for each in standing.allowances}
-    return Purse(standing.plan, standing.funds.available, allowances)
+    snapshot = get_billing_snapshot(user)
+    allowances = {each.model: each.remaining for each in snapshot.allowances}
+    return SpendingPower(snapshot.plan, snapshot.funds.available, allowances)

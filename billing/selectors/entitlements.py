@@ -7,15 +7,15 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors import free_budget
-from billing.selectors.months import end_of
-from billing.selectors.standing import (
+from billing.selectors.billing_snapshot import (
+    BillingSnapshot,
     Funds,
     ModelAllowance,
     OpenWindow,
-    Standing,
+    get_billing_snapshot,
     get_free_windows,
-    get_standing,
 )
+from billing.selectors.months import end_of
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
 from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
@@ -69,15 +69,15 @@ class Entitlements(Struct, frozen=True):
 def get_entitlements(user: User) -> Entitlements:
     """What the user may use now. Two queries at most; of unverified users on the free plan also
     those of `must_verify`."""
-    standing = get_standing(user)
-    is_free = standing.plan == FREE_PLAN
+    snapshot = get_billing_snapshot(user)
+    is_free = snapshot.plan == FREE_PLAN
     windows = get_free_windows(user) if is_free else {}
     verify_email = is_free and free_budget.must_verify(user)
-    allowances = {allowance.model: allowance for allowance in standing.allowances}
+    allowances = {allowance.model: allowance for allowance in snapshot.allowances}
     models = [
         _entitlement(
             model,
-            standing,
+            snapshot,
             allowances.get(model.id) or ModelAllowance(model.id),
             windows.get(model.id),
             is_free_refused=verify_email,
@@ -85,30 +85,30 @@ def get_entitlements(user: User) -> Entitlements:
         for model in get_catalog().models.values()
         if model.modality in _WIRES
     ]
-    return Entitlements(standing.plan, standing.funds, standing.features, verify_email, models)
+    return Entitlements(snapshot.plan, snapshot.funds, snapshot.features, verify_email, models)
 
 
 def _entitlement(
     model: Model,
-    standing: Standing,
+    snapshot: BillingSnapshot,
     allowance: ModelAllowance,
     window: OpenWindow | None,
     *,
     is_free_refused: bool,
 ) -> ModelEntitlement:
-    by_message = standing.plan == FREE_PLAN and model.modality == "chat"
+    by_message = snapshot.plan == FREE_PLAN and model.modality == "chat"
     free = _free_messages(window) if by_message and model.free else None
     if by_message:
         # There the window is the only thing that pays, whatever the balance.
         is_funded = free is not None and free.used < free.limit and not is_free_refused
     else:
-        is_funded = allowance.remaining > 0 or standing.funds.available > 0
+        is_funded = allowance.remaining > 0 or snapshot.funds.available > 0
     return ModelEntitlement(
         model=model.id,
         display_name=model.display_name,
         modality=model.modality,
         allowance=allowance,
-        resets_at=end_of(standing.month) if allowance.granted else None,
+        resets_at=end_of(snapshot.month) if allowance.granted else None,
         free=free,
         callable=is_funded and _is_configured(model),
     )

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.errors import EmailUnverified, FreeBudgetSpent
-from billing.selectors.standing import get_funds
+from billing.selectors.billing_snapshot import get_funds
 from billing.types import FREE_PLAN
 from common.errors import ServiceUnavailable
 from common.money import NUSD_PER_USD

@@ -19,7 +19,7 @@ from billing.errors import (
 )
 from billing.models import Charge, LedgerEntry, Refund, Subscription, Wallet
 from billing.selectors.subscriptions import CurrentSubscription
-from billing.types import Once
+from billing.types import RequestKey
 from common.errors import Conflict, NotFound
 
 
@@ -29,18 +29,26 @@ def topup(
     account: User,
     amount: int,
     description: str = "Top-up",
-    once: Once | None = None,
+    request_key: RequestKey | None = None,
 ) -> LedgerEntry:
-    """Add nano-USD to a balance, once per `operation_id`, and `once` where the client names it.
+    """Add nano-USD to a balance, once per `operation_id`, and once per `request_key` if it has one.
 
     Returns the entry that did it, be it now or before. Raises BalanceTooLarge, IdempotencyMismatch.
     """
-    if once is None:
+    if request_key is None:
         return _move(operation_id, account, "topup", amount, description)
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT * FROM money_move_once(%s, %s, %s, %s, %s, 'topup', %s, %s)",
-            (once.route, once.key, once.digest, operation_id, account.pk, amount, description),
+            "SELECT * FROM money_move_idempotently(%s, %s, %s, %s, %s, 'topup', %s, %s)",
+            (
+                request_key.route,
+                request_key.key,
+                request_key.digest,
+                operation_id,
+                account.pk,
+                amount,
+                description,
+            ),
         )
         outcome, entry_id = cursor.fetchone()
     return _entry(outcome, entry_id)
@@ -96,13 +104,17 @@ def change_plan(*, account: User, plan: str, forced: bool = False) -> None:
         _check_plan(outcome, plan, model)
 
 
-def upgrade(*, account: User, plan: str, once: Once | None = None) -> CurrentSubscription:
-    """Change the plan by the customer's own hand, and `once` where the client names it.
+def upgrade(
+    *, account: User, plan: str, request_key: RequestKey | None = None
+) -> CurrentSubscription:
+    """Change the plan by the customer's own hand, and once per `request_key` if there is one.
 
     Returns the subscription as it then was, be it now or before. Raises what `change_plan` does,
     PlanByContract, and IdempotencyMismatch.
     """
-    route, key, digest = (once.route, once.key, once.digest) if once else ("", None, b"")
+    route, key, digest = (
+        (request_key.route, request_key.key, request_key.digest) if request_key else ("", None, b"")
+    )
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT * FROM money_upgrade(%s, %s, %s, %s, %s)",
@@ -159,7 +171,7 @@ def _move(
 
 
 def _entry(outcome: str, entry_id: UUID) -> LedgerEntry:
-    """The entry that `money_move` or `money_move_once` made, or what their outcome stands for."""
+    """The entry that `money_move` has made, or what its outcome stands for."""
     match outcome:
         case "done" | "already":
             return LedgerEntry.objects.get(pk=entry_id)

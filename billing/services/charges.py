@@ -13,32 +13,40 @@ import msgspec
 import psycopg
 
 from billing.errors import AnswerLost
-from billing.refusals import HELD, refusal_of
+from billing.hold_errors import HELD, refusal_of
 from billing.services.endings import EXPIRE, RESOLVE, ending_parameters
 from billing.services.holds import HOLD, hold_parameters
-from billing.types import Checkpoint, Ending, HoldRequest, Once, Resolution, StoredAnswer
+from billing.types import Checkpoint, Ending, HoldRequest, RequestKey, Resolution, StoredAnswer
 from catalog.selectors import aget_catalog
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
 from common.perloop import PerLoop
 
-_HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-_RESOLVE_ONCE = (
-    "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s::jsonb)"
+_HOLD_IDEMPOTENTLY = (
+    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+)
+_RESOLVE_IDEMPOTENTLY = (
+    "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s::jsonb)"
 )
 
 
-async def hold(request: HoldRequest, once: Once | None = None) -> StoredAnswer | None:
+async def hold(request: HoldRequest, request_key: RequestKey | None = None) -> StoredAnswer | None:
     """Reserve the worst case of a call, or raise the DomainError that says why not.
 
-    Returns the answer of a call that happens `once` where it was made before; nothing is held then.
+    Returns the answer of a call with a `request_key` that was made before; nothing is held then.
     Raises AnswerLost where that was billed and there is no answer to it.
     """
-    if once is None:
+    if request_key is None:
         await _check(request, await _batches.get().hold(request))
         return None
     *row, answer, paid_by, billed = await get_database().row(
-        _HOLD_ONCE, (once.route, once.key, once.digest, *hold_parameters(request))
+        _HOLD_IDEMPOTENTLY,
+        (
+            request_key.route,
+            request_key.key,
+            request_key.digest,
+            *hold_parameters(request),
+        ),
     )
     if row[0] == "replay":
         return StoredAnswer(paid_by, billed, answer)
@@ -54,19 +62,26 @@ async def _check(request: HoldRequest, row: Sequence[Any]) -> None:
 
 
 async def resolve(
-    ending: Ending, once: Once | None = None, answer: bytes | None = None
+    ending: Ending, request_key: RequestKey | None = None, answer: bytes | None = None
 ) -> Resolution:
-    """End a call: bill what it used, or nothing. `answer` is kept if a call `once` is billed.
+    """End a call: bill what it used, or nothing. `answer` is kept if a call with a `request_key` is
+    billed.
 
     Releasing is also right for a hold whose fate is unknown: a charge that never came to be is left
     alone.
     """
-    if once is None:
+    if request_key is None:
         outcome, *values = await _batches.get().resolve(ending)
     else:
         outcome, *values = await get_database().row(
-            _RESOLVE_ONCE,
-            (ending.account_id, once.route, once.key, answer, *ending_parameters(ending)),
+            _RESOLVE_IDEMPOTENTLY,
+            (
+                ending.account_id,
+                request_key.route,
+                request_key.key,
+                answer,
+                *ending_parameters(ending),
+            ),
         )
     return Resolution(outcome == "resolved", *values)
 

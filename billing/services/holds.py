@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import connection
 
-from billing.refusals import HELD, refusal_of
+from billing.hold_errors import HELD, refusal_of
 from billing.types import HoldRequest
 from catalog.selectors import get_catalog
 

@@ -36,15 +36,15 @@ END $$;
 -- The same for what a client called by a name of its own (the Idempotency-Key of the HTTP interface):
 -- whoever comes second within 24 hours moves nothing and gets the first one's entry.
 -- outcome: money_move's, or 'idempotency_mismatch'; entry: the id in the ledger.
-CREATE OR REPLACE FUNCTION money_move_once(
-    p_route text, p_once text, p_digest bytea,
+CREATE OR REPLACE FUNCTION money_move_idempotently(
+    p_route text, p_idempotency_key text, p_digest bytea,
     p_id uuid, p_account uuid, p_kind text, p_delta bigint, p_description text,
     OUT outcome text, OUT entry uuid)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
 DECLARE o billing_idempotencykey;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
-    SELECT * INTO o FROM find_named_request(p_account, p_route, p_once);
+    SELECT * INTO o FROM find_idempotency_key(p_account, p_route, p_idempotency_key);
     IF FOUND THEN
         outcome := CASE o.digest WHEN p_digest THEN 'already' ELSE 'idempotency_mismatch' END;
         entry := o.charge_id;
@@ -54,7 +54,7 @@ BEGIN
     FROM money_move(p_id, p_account, p_kind, p_delta, p_description) m;
     entry := p_id;
     IF outcome = 'done' THEN
-        PERFORM keep_named_request(p_account, p_route, p_once, p_digest, p_id);
+        PERFORM store_idempotency_key(p_account, p_route, p_idempotency_key, p_digest, p_id);
     END IF;
 END $$;
 
@@ -91,18 +91,18 @@ BEGIN
 END $$;
 
 -- The same by the customer's own hand: never to or from a plan that is agreed by contract. Where the
--- client called it by a name (p_once, else NULL), whoever comes second within 24 hours changes nothing,
+-- client called it by a name (p_idempotency_key, else NULL), whoever comes second within 24 hours changes nothing,
 -- whatever the plan is by now.
 -- outcome: money_change_plan's, 'by_contract', 'already', or 'idempotency_mismatch'; month: the one in
 -- which the plan was changed, be it now or before.
 CREATE OR REPLACE FUNCTION money_upgrade(
-    p_route text, p_once text, p_digest bytea, p_account uuid, p_plan text,
+    p_route text, p_idempotency_key text, p_digest bytea, p_account uuid, p_plan text,
     OUT outcome text, OUT model text, OUT month date)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
 DECLARE o billing_idempotencykey;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
-    SELECT * INTO o FROM find_named_request(p_account, p_route, p_once);
+    SELECT * INTO o FROM find_idempotency_key(p_account, p_route, p_idempotency_key);
     IF FOUND THEN
         outcome := CASE o.digest WHEN p_digest THEN 'already' ELSE 'idempotency_mismatch' END;
         month := date_trunc('month', o.created_at AT TIME ZONE 'UTC')::date;
@@ -117,8 +117,8 @@ BEGIN
     SELECT c.outcome, c.model INTO outcome, model
     FROM money_change_plan(p_account, p_plan, false) c;
     month := money_month();
-    IF outcome = 'done' AND p_once IS NOT NULL THEN
-        PERFORM keep_named_request(p_account, p_route, p_once, p_digest, gen_random_uuid());
+    IF outcome = 'done' AND p_idempotency_key IS NOT NULL THEN
+        PERFORM store_idempotency_key(p_account, p_route, p_idempotency_key, p_digest, gen_random_uuid());
     END IF;
 END $$;
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from hypothesis import strategies as st
 
 from billing.tests.terms import Plan
-from billing.types import ChargeStatus, Once
+from billing.types import ChargeStatus, RequestKey
 
 IN_PLAN, LOCKED, BALANCE_ONLY = "gpt-6-luna", "claude-sonnet-5-5", "kimi-k3"
 FREE_MODELS = {IN_PLAN}
@@ -48,7 +48,7 @@ class Begin:
     pick: int
     seconds: int = 600
     reply: str = "comes"
-    once: Once | None = None
+    request_key: RequestKey | None = None
 
 
 @dataclass
@@ -89,9 +89,9 @@ BEGINS = st.builds(
     reply=st.sampled_from(
         ["comes"] * 5 + ["is asked for again", "is asked for too late", "is lost"]
     ),
-    once=st.none()
+    request_key=st.none()
     | st.none()
-    | st.builds(Once, st.just("chat"), NAMES, st.sampled_from([b"x", b"x", b"y"])),
+    | st.builds(RequestKey, st.just("chat"), NAMES, st.sampled_from([b"x", b"x", b"y"])),
 )
 ENDS = st.builds(
     End,

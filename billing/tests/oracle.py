@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from billing.tests.terms import Plan, Terms, month_after, month_of
-from billing.types import ChargeStatus, HoldRequest, Once
+from billing.types import ChargeStatus, HoldRequest, RequestKey
 from common.money import NUSD_PER_CENT
 
 LEASE = timedelta(seconds=30)
@@ -83,7 +83,7 @@ class Call:
         return self.plan_part + self.balance_part
 
     @property
-    def keeps_name(self) -> bool:
+    def keeps_key(self) -> bool:
         """Is what its client calls it taken for good?"""
         was_paid = self.cost > 0 or self.window is not None
         return self.status in ("held", "settled") or (self.status == "expired" and was_paid)
@@ -274,9 +274,9 @@ class Account:
             request, self.plan.key, process, now, from_plan, from_balance, window
         )
 
-    def hold_once(
+    def hold_idempotently(
         self,
-        once: Once,
+        request_key: RequestKey,
         request: HoldRequest,
         *,
         key: Key | None,
@@ -285,24 +285,26 @@ class Account:
         now: datetime,
     ) -> tuple[Answer, bytes | None]:
         """The same for a call with a name; with the answer that it brought before."""
-        named = self._named(once, now)
+        named = self._named(request_key, now)
         if named and named.operation != request.charge_id:
             call = self.calls[named.operation]
             if call.is_open and call.has_lapsed(now):
                 self.expire([call])
-            if call.keeps_name:
-                return self._told_again(named, call, once)
+            if call.keeps_key:
+                return self._told_again(named, call, request_key)
         answer = self.hold(request, key=key, process=process, free=free, now=now)
         if answer.verdict == "held":
             earlier = [*named.earlier, named.operation] if named else []
             earlier = [each for each in earlier if each != request.charge_id]
-            self.names[once.route, once.key] = Named(
-                once.digest, request.charge_id, now, earlier=earlier
+            self.names[request_key.route, request_key.key] = Named(
+                request_key.digest, request.charge_id, now, earlier=earlier
             )
         return answer, None
 
-    def _told_again(self, named: Named, call: Call, once: Once) -> tuple[Answer, bytes | None]:
-        if named.digest != once.digest:
+    def _told_again(
+        self, named: Named, call: Call, request_key: RequestKey
+    ) -> tuple[Answer, bytes | None]:
+        if named.digest != request_key.digest:
             return Answer("idempotency_mismatch"), None
         if call.is_open:
             return Answer("idempotency_in_progress"), None
@@ -344,16 +346,18 @@ class Account:
         self.ledger.append((kind, delta, after))
         return True
 
-    def topup_once(self, once: Once, operation: UUID, amount: int, now: datetime) -> UUID | None:
+    def topup_idempotently(
+        self, request_key: RequestKey, operation: UUID, amount: int, now: datetime
+    ) -> UUID | None:
         """The operation that the name stands for; None if it stands for another amount."""
-        if named := self._named(once, now):
-            return named.operation if named.digest == once.digest else None
+        if named := self._named(request_key, now):
+            return named.operation if named.digest == request_key.digest else None
         self.move("topup", amount)
-        self.names[once.route, once.key] = Named(once.digest, operation, now)
+        self.names[request_key.route, request_key.key] = Named(request_key.digest, operation, now)
         return operation
 
-    def _named(self, once: Once, now: datetime) -> Named | None:
-        named = self.names.get((once.route, once.key))
+    def _named(self, request_key: RequestKey, now: datetime) -> Named | None:
+        named = self.names.get((request_key.route, request_key.key))
         return named if named and now - named.since < NAMED_FOR else None
 
     def exceeded(self, plan: Plan, now: datetime) -> set[str]:

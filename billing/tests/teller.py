@@ -13,12 +13,14 @@ from django.db import connection
 from accounts.models import User
 from billing.tests.bank import BALANCE_ONLY
 from billing.tests.oracle import Answer
-from billing.types import Ending, HoldRequest, Once
+from billing.types import Ending, HoldRequest, RequestKey
 from catalog.models import PriceVersion
 from common.ids import uuid7
 
 _HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-_HOLD_ONCE = "SELECT * FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+_HOLD_IDEMPOTENTLY = (
+    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+)
 _ANSWER = tuple(each.name for each in dataclasses.fields(Answer))
 
 
@@ -40,11 +42,11 @@ def hold_together(requests: Sequence[HoldRequest]) -> list[Answer]:
     return [_answer(row) for row in rows]
 
 
-def hold_once(once: Once, request: HoldRequest) -> tuple[Answer, bytes | None]:
+def hold_idempotently(request_key: RequestKey, request: HoldRequest) -> tuple[Answer, bytes | None]:
     """A call with a name, and the answer that it brought before."""
     [row] = _rows(
-        _HOLD_ONCE,
-        [once.route, once.key, once.digest, *_parameters(request)],
+        _HOLD_IDEMPOTENTLY,
+        [request_key.route, request_key.key, request_key.digest, *_parameters(request)],
     )
     answer = row.pop("answer")
     return _answer(row), answer
@@ -60,11 +62,17 @@ def resolve_together(endings: Sequence[Ending]) -> list[str]:
     return [str(row["outcome"]) for row in rows]
 
 
-def resolve_once(once: Once, answer: bytes, ending: Ending) -> str:
+def resolve_idempotently(request_key: RequestKey, answer: bytes, ending: Ending) -> str:
     """End a call with a name, and keep its answer if it is billed."""
     [row] = _rows(
-        "SELECT * FROM money_resolve_once(%s,%s,%s,%s, %s,%s,%s,%s,%s, 0, 0, 0)",
-        [ending.account_id, once.route, once.key, answer, *_end_parameters(ending)],
+        "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s, %s,%s,%s,%s,%s, 0, 0, 0)",
+        [
+            ending.account_id,
+            request_key.route,
+            request_key.key,
+            answer,
+            *_end_parameters(ending),
+        ],
     )
     return str(row["outcome"])
 

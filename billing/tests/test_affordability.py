@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billing.errors import InsufficientBalance
-from billing.selectors.affordability import Payment, Purse, get_purse
+from billing.selectors.affordability import Payment, SpendingPower, get_spending_power
 from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN, live_owner, new_account, release_all
@@ -19,14 +19,16 @@ amounts = st.integers(0, 60_000_000_000)
 
 @given(means=amounts, held=amounts, worst=amounts, model=st.sampled_from([IN_PLAN, BALANCE_ONLY]))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_purse_refuses_what_a_hold_refuses(means: int, held: int, worst: int, model: str) -> None:
+def test_a_spending_power_refuses_what_a_hold_refuses(
+    means: int, held: int, worst: int, model: str
+) -> None:
     alice, owner = new_account(balance=means), live_owner()
     bank.hold(alice, held, owner=owner, model=model)
-    purse = get_purse(alice)
+    spending_power = get_spending_power(alice)
 
-    refusal = purse.refusal_of(model, worst)
+    refusal = spending_power.refusal_of(model, worst)
 
-    payment = purse.price(model, worst)
+    payment = spending_power.price(model, worst)
     verdict, charge = bank.hold(alice, worst, owner=owner, model=model)
     assert verdict == (refusal.code if refusal else "held")
     if refusal is None:
@@ -38,31 +40,31 @@ def test_a_purse_refuses_what_a_hold_refuses(means: int, held: int, worst: int, 
 
 
 def test_calls_are_paid_one_after_the_other() -> None:
-    purse = Purse("max", 100, {"a": 30})
+    spending_power = SpendingPower("max", 100, {"a": 30})
 
-    assert purse.pay("a", 20) == Payment(20, 0)
-    assert purse.pay("a", 20) == Payment(10, 20)
-    assert purse.pay("b", 20) == Payment(0, 40)
-    assert (purse.available, purse.allowances) == (40, {"a": 0})
+    assert spending_power.pay("a", 20) == Payment(20, 0)
+    assert spending_power.pay("a", 20) == Payment(10, 20)
+    assert spending_power.pay("b", 20) == Payment(0, 40)
+    assert (spending_power.available, spending_power.allowances) == (40, {"a": 0})
 
 
 def test_what_running_calls_hold_is_not_in_it() -> None:
     alice = new_account(balance=1_000)
     bank.hold(alice, 300, owner=live_owner())
 
-    purse = get_purse(alice)
+    spending_power = get_spending_power(alice)
 
-    assert (purse.plan, purse.available) == ("max", 400)
+    assert (spending_power.plan, spending_power.available) == ("max", 400)
     release_all(alice)
 
 
 def test_nothing_at_all_is_another_refusal_than_too_little() -> None:
     alice = new_account(balance=0)
-    nothing = get_purse(alice).refusal_of(BALANCE_ONLY, 1)
+    nothing = get_spending_power(alice).refusal_of(BALANCE_ONLY, 1)
     balance.topup(operation_id=uuid7(), account=alice, amount=NUSD_PER_CENT)
-    too_little = get_purse(alice).refusal_of(BALANCE_ONLY, NUSD_PER_CENT)
+    too_little = get_spending_power(alice).refusal_of(BALANCE_ONLY, NUSD_PER_CENT)
 
     assert isinstance(nothing, InsufficientBalance)
     assert too_little is not None
     assert (too_little.code, too_little.extra["afford_usd"]) == ("insufficient_for_request", 0.01)
-    assert get_purse(alice).refusal_of(BALANCE_ONLY, 0) is None
+    assert get_spending_power(alice).refusal_of(BALANCE_ONLY, 0) is None

@@ -73,16 +73,20 @@ def test_a_domain_row_locked_around_a_hold_beside_a_settle_does_not_deadlock() -
     owner = live_owner()
     _, charge = hold(alice, 100, owner=owner)
     row = "SELECT FROM accounts_user WHERE id = %s FOR NO KEY UPDATE"
-    with other_connection() as sender, other_connection() as pump, ThreadPoolExecutor(1) as thread:
+    with (
+        other_connection() as sender,
+        other_connection() as runner,
+        ThreadPoolExecutor(1) as thread,
+    ):
         sender.execute("BEGIN")
         _hold_on(sender, alice, 100, owner, None, BALANCE_ONLY)
         sender.execute(row, (alice.pk,))
 
         def settle_with_text() -> None:
-            pump.execute("BEGIN")
-            pump.execute("SELECT * FROM money_resolve(%s, 'settled', 50, 1, 1)", (charge,))
-            pump.execute(row, (alice.pk,))
-            pump.execute("COMMIT")
+            runner.execute("BEGIN")
+            runner.execute("SELECT * FROM money_resolve(%s, 'settled', 50, 1, 1)", (charge,))
+            runner.execute(row, (alice.pk,))
+            runner.execute("COMMIT")
 
         settling = thread.submit(settle_with_text)
         wait_until_blocked(sender)

@@ -5,7 +5,7 @@ from django.db import DatabaseError, transaction
 
 from accounts.models import User
 from billing.models import Allowance, LedgerEntry, PlanAllowance
-from billing.selectors.affordability import get_purse
+from billing.selectors.affordability import get_spending_power
 from billing.tests.bank import (
     BALANCE_ONLY,
     IN_PLAN,
@@ -114,7 +114,7 @@ def test_less_than_a_cent_of_both_together_is_too_low_for_any_request(
         settle(hold(alice, granted - left, owner=live_owner(), model=model)[1], granted - left)
 
     assert hold(alice, NUSD_PER_CENT + 1, owner=live_owner(), model=model)[0] == verdict
-    refusal = get_purse(alice).refusal_of(model, NUSD_PER_CENT + 1)
+    refusal = get_spending_power(alice).refusal_of(model, NUSD_PER_CENT + 1)
     assert refusal is not None
     assert refusal.code == verdict
 

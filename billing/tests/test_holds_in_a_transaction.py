@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from accounts.models import User
 from billing.errors import ChargeResolved
 from billing.models import Charge, FreeWindow
-from billing.services import charges, named
+from billing.services import charges, idempotency
 from billing.services.holds import hold
 from billing.tests import teller
 from billing.tests.bank import (
@@ -51,7 +51,7 @@ def message(user: User, owner: UUID, model: str = FREE_MODEL) -> HoldRequest:
 def hold_with_a_row(request: HoldRequest) -> None:
     """A hold after a row of the caller's: the account's name is the charge."""
     with transaction.atomic():
-        named.take(account=User(pk=request.account_id), once=None)
+        idempotency.claim(account=User(pk=request.account_id), request_key=None)
         User.objects.filter(pk=request.account_id).update(name=str(request.charge_id))
         hold(request)
 

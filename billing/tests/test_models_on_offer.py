@@ -30,8 +30,8 @@ def models(user: User) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in listed(user)}
 
 
-def want(user: User, model: str, **wishes: Any) -> None:
-    answer = client_of(user).patch(f"/api/agents/{model}", wishes, format="json")
+def want(user: User, model: str, **options: Any) -> None:
+    answer = client_of(user).patch(f"/api/agents/{model}", options, format="json")
     assert answer.status_code == 200, answer.content
 
 

@@ -42,7 +42,7 @@ from billing.tests.happenings import (
 from billing.tests.oracle import WINDOW, Call, Key
 from billing.tests.terms import month_after, month_of
 from billing.tests.world import World
-from billing.types import ChargeStatus, HoldRequest, Once
+from billing.types import ChargeStatus, HoldRequest, RequestKey
 from common.ids import uuid7
 from tests.lives import RolledBackLife, live_through
 
@@ -165,7 +165,7 @@ class Life(RolledBackLife):
         self, who: str, amounts: list[int], name: str, then: list[Event]
     ) -> None:
         for amount in amounts:
-            self.world.topup_once(who, Once("topup", name, amount.to_bytes()), amount)
+            self.world.topup_idempotently(who, RequestKey("topup", name, amount.to_bytes()), amount)
         self._happen(then)
 
     @rule(who=WHO, pick=PICK, more=st.sampled_from([0, 1]), then=EVENTS)
@@ -225,7 +225,7 @@ class Life(RolledBackLife):
         for account in self.world.accounts.values():
             for named in account.names.values():
                 attempts = (account.calls.get(each) for each in (*named.earlier, named.operation))
-                assert sum(call is not None and call.keeps_name for call in attempts) <= 1
+                assert sum(call is not None and call.keeps_key for call in attempts) <= 1
 
     # --- How it is done -------------------------------------------------------------------------
 
@@ -265,19 +265,23 @@ class Life(RolledBackLife):
 
     def _begin_call(self, begin: Begin) -> None:
         request = self._request(begin)
-        verdict = self._hold(begin.once, request)
+        verdict = self._hold(begin.request_key, request)
         match begin.reply:
             case "is asked for again":
-                self._hold(begin.once, request)
+                self._hold(begin.request_key, request)
             case "is asked for too late" if verdict == "held":
                 call = self.world.accounts[begin.who].calls[request.charge_id]
                 self.world.end(call, "settled" if begin.pick % 2 else "released", begin.worst)
-                self._hold(begin.once, request)
+                self._hold(begin.request_key, request)
             case "is lost":
                 self.world.unheard.add(request.charge_id)
 
-    def _hold(self, once: Once | None, request: HoldRequest) -> str:
-        return self.world.hold_once(once, request) if once else self.world.hold(request)
+    def _hold(self, request_key: RequestKey | None, request: HoldRequest) -> str:
+        return (
+            self.world.hold_idempotently(request_key, request)
+            if request_key
+            else self.world.hold(request)
+        )
 
     def _request(self, begin: Begin) -> HoldRequest:
         return self.world.request(

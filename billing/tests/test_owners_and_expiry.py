@@ -27,7 +27,7 @@ from billing.tests.bank import (
     settle,
     wallet_of,
 )
-from billing.types import Once
+from billing.types import RequestKey
 from common.ids import uuid7
 from tests.personas import new_key
 
@@ -154,13 +154,13 @@ def test_a_doubt_ends_with_the_renewal() -> None:
 
 
 def test_a_named_request_need_not_wait_for_what_a_dead_process_held() -> None:
-    alice, name = new_account(balance=1000), Once("/v1/chat/completions", "a", b"")
+    alice, name = new_account(balance=1000), RequestKey("/v1/chat/completions", "a", b"")
     lost, again = (
         teller.request(alice, 100, owner=owner) for owner in (dead_owner(), live_owner())
     )
-    teller.hold_once(name, lost)
+    teller.hold_idempotently(name, lost)
 
-    answer, _ = teller.hold_once(name, again)
+    answer, _ = teller.hold_idempotently(name, again)
 
     assert answer.verdict == "held"
     assert charge_of(lost.charge_id).status == "released"

@@ -209,12 +209,12 @@ def test_a_hold_that_waited_for_a_plan_change_is_of_the_new_plan() -> None:
 
 def test_a_plan_change_that_waited_for_a_hold_sees_what_it_holds() -> None:
     alice = new_account(plan="max", balance=0)
-    with other_connection() as pump, ThreadPoolExecutor(1) as thread:
-        pump.execute("BEGIN")
-        charge = _hold_on(pump, alice, live_owner())[2]
+    with other_connection() as runner, ThreadPoolExecutor(1) as thread:
+        runner.execute("BEGIN")
+        charge = _hold_on(runner, alice, live_owner())[2]
         waiting = thread.submit(_change_elsewhere, alice, "free")
-        wait_until_blocked(pump)
-        pump.execute("COMMIT")
+        wait_until_blocked(runner)
+        runner.execute("COMMIT")
 
         assert waiting.result() == ("in_flight", IN_PLAN)
     release(charge)

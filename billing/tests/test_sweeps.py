@@ -93,7 +93,7 @@ def test_a_name_that_just_comes_to_stand_for_another_request_is_not_forgotten(
     with other_connection() as other, ThreadPoolExecutor(1) as thread:
         other.execute("BEGIN")
         other.execute(
-            "SELECT keep_named_request(%s, '/v1/embeddings', 'k', '', %s)", (alice.pk, made)
+            "SELECT store_idempotency_key(%s, '/v1/embeddings', 'k', '', %s)", (alice.pk, made)
         )
         sweeping = thread.submit(sweep)
         wait_until_blocked(other)

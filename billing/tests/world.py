@@ -29,7 +29,7 @@ from billing.tests.oracle import (
     Process,
 )
 from billing.tests.terms import Plan, Terms
-from billing.types import ChargeStatus, Ending, HoldRequest, Once
+from billing.types import ChargeStatus, Ending, HoldRequest, RequestKey
 from catalog.models import PriceVersion
 from common.errors import Conflict
 from common.ids import uuid7
@@ -51,7 +51,7 @@ class World:
         self.frozen: list[Process] = []
         self.gone: list[Process] = []
         self.unheard: set[UUID] = set()
-        self._names: dict[UUID, Once] = {}
+        self._names: dict[UUID, RequestKey] = {}
         self._prices = dict(PriceVersion.objects.values_list("model_id", "id"))
         self.set_clock(now)
         PlanAllowance.objects.all().delete()
@@ -125,31 +125,31 @@ class World:
         for answer, foretold in zip(teller.hold_together(requests), expected, strict=True):
             _agree(answer, foretold)
 
-    def hold_once(self, once: Once, request: HoldRequest) -> str:
+    def hold_idempotently(self, request_key: RequestKey, request: HoldRequest) -> str:
         """Returns the verdict."""
         account, key, owner = self._parties(request)
         free = request.model_id in self.free_models
-        expected, kept = account.hold_once(
-            once, request, key=key, process=owner, free=free, now=self.now
+        expected, kept = account.hold_idempotently(
+            request_key, request, key=key, process=owner, free=free, now=self.now
         )
-        answer, replayed = teller.hold_once(once, request)
+        answer, replayed = teller.hold_idempotently(request_key, request)
         _agree(answer, expected)
         assert replayed == kept
         if expected.verdict == "held":
-            self._names[request.charge_id] = once
+            self._names[request.charge_id] = request_key
         return expected.verdict
 
     def end(self, call: Call, status: ChargeStatus, cost: int = 0) -> None:
         """As its process does; with its answer, where the call has a name."""
         ending, account = self._ending(call, status, cost), self._account(call.request)
         expected = account.resolve(call, status, cost, (ending.tokens_in, ending.tokens_out))
-        once = self._names.get(call.request.charge_id)
-        if once is None:
+        request_key = self._names.get(call.request.charge_id)
+        if request_key is None:
             assert teller.resolve(ending) == expected
             return
         answer = str(call.request.charge_id).encode()
-        assert teller.resolve_once(once, answer, ending) == expected
-        named = account.names[once.route, once.key]
+        assert teller.resolve_idempotently(request_key, answer, ending) == expected
+        named = account.names[request_key.route, request_key.key]
         if expected == "resolved" and status == "settled" and named.operation == ending.charge_id:
             named.answer = answer
 
@@ -248,15 +248,22 @@ class World:
         entry = balance.topup(operation_id=operation, account=self.users[who], amount=amount)
         assert (entry.pk, entry.delta) == (operation, amount)
 
-    def topup_once(self, who: str, once: Once, amount: int) -> None:
+    def topup_idempotently(self, who: str, request_key: RequestKey, amount: int) -> None:
         operation, user = uuid7(), self.users[who]
-        expected = self.accounts[who].topup_once(once, operation, amount, self.now)
+        expected = self.accounts[who].topup_idempotently(request_key, operation, amount, self.now)
         event(f"top-up by name: {expected and expected == operation}")
         if expected is None:
             with pytest.raises(IdempotencyMismatch):
-                balance.topup(operation_id=operation, account=user, amount=amount, once=once)
+                balance.topup(
+                    operation_id=operation,
+                    account=user,
+                    amount=amount,
+                    request_key=request_key,
+                )
         else:
-            entry = balance.topup(operation_id=operation, account=user, amount=amount, once=once)
+            entry = balance.topup(
+                operation_id=operation, account=user, amount=amount, request_key=request_key
+            )
             assert (entry.pk, entry.delta) == (expected, amount)
 
     def adjust(self, who: str, operation: UUID, delta: int) -> bool:

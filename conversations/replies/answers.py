@@ -16,14 +16,14 @@ from conversations.replies.running import Reply, pieces_of
 from conversations.selectors.messages import row_of
 from conversations.serializers import message_in_event
 from inference.bounds import chat_cost
-from inference.chat import ChatPump
+from inference.chat import ChatRunner
 
 # A reader gets a sign of life at silence, after so long and at most twice that.
 SILENCE = 15.0
 # How long an answer without a stream waits for its head at most, if nothing has come: less than
 # what stands between a client and this process may wait.
 HEAD_PATIENCE = 20.0
-# How long the last words wait for the settlement, once the pump has waited for it.
+# How long the last words wait for the settlement, once the runner has waited for it.
 END_PATIENCE = 2.0
 
 
@@ -33,8 +33,8 @@ async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
     yield frames.start(reply.begun.reply)
     is_titled = False
     await reply.opened.wait()
-    if reply.pump is not None:
-        async with aclosing(reply.pump.batches(SILENCE)) as batches:
+    if reply.runner is not None:
+        async with aclosing(reply.runner.stream(SILENCE)) as batches:
             async for batch in batches:
                 yield frames.pieces(pieces_of(batch)) if batch else PING
                 if reply.title and not is_titled:
@@ -54,14 +54,14 @@ async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[byte
     silent_until = asyncio.get_running_loop().time() + HEAD_PATIENCE
     has_begun = False
     await reply.opened.wait()
-    if (pump := reply.pump) is not None:
-        async with aclosing(pump.batches(SILENCE)) as batches:
+    if (runner := reply.runner) is not None:
+        async with aclosing(runner.stream(SILENCE)) as batches:
             async for batch in batches:
                 is_late = asyncio.get_running_loop().time() > silent_until
                 if (batch and not has_begun) or (not batch and is_late):
                     has_begun = True
                     yield b" "
-        texts = {"content": pump.text, "reasoning": pump.reasoning or None}
+        texts = {"content": runner.text, "reasoning": runner.reasoning or None}
     message = await _ended(reply)
     if not has_begun and (failure := _free_failure(reply, message)):
         raise failure
@@ -72,7 +72,7 @@ async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[byte
 
 def _free_failure(reply: Reply, message: dict[str, Any]) -> DomainError | None:
     """Why a reply has failed that was not billed, in the words of its message."""
-    failure = reply.failure or (reply.pump and reply.pump.error)
+    failure = reply.failure or (reply.runner and reply.runner.error)
     if not failure or message["status"] != Message.Status.FAILED or message["usage"] is not None:
         return None
     told = dict(message["error"])
@@ -92,14 +92,14 @@ async def _ended(reply: Reply) -> dict[str, Any]:
 
 def _unsettled(reply: Reply) -> dict[str, Any]:
     """A reply of which it is not known what was paid for it."""
-    row, pump = reply.begun.reply, reply.pump
-    said = reply.said(reply.failure if pump is None else reply.failure or pump.error)
+    row, runner = reply.begun.reply, reply.runner
+    said = reply.said(reply.failure if runner is None else reply.failure or runner.error)
     state = replace(
         row_of(row),
         status=said.status,
         finish_reason=said.reason or None,
         error=said.error,
-        usage=None if pump is None else _usage(pump),
+        usage=None if runner is None else _usage(runner),
     )
     told = message_in_event(state)
     if told["usage"] is not None:
@@ -107,17 +107,17 @@ def _unsettled(reply: Reply) -> dict[str, Any]:
     return told
 
 
-def _usage(pump: ChatPump) -> ChargeUsage | None:
+def _usage(runner: ChatRunner) -> ChargeUsage | None:
     """What a call has used that ended well; what was paid is yet to be known."""
-    if pump.answer is None:
+    if runner.answer is None:
         return None
-    used = pump.answer.usage
+    used = runner.answer.usage
     return ChargeUsage(
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
         reasoning_tokens=used.reasoning_tokens,
         cached_tokens=used.cached_tokens,
-        cost=chat_cost(pump.call.model, used.input_tokens, used.output_tokens),
+        cost=chat_cost(runner.call.model, used.input_tokens, used.output_tokens),
         plan=0,
         balance=0,
     )

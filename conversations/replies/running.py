@@ -19,7 +19,7 @@ from conversations.services.outcomes import Said
 from conversations.services.sending import Begun
 from conversations.titles import make_title
 from events.types import NewEvent
-from inference.chat import ChatPump
+from inference.chat import ChatRunner
 from inference.errors import CallCancelled, CallInterrupted, NoText
 from inference.services import open_chat
 from jobs.models import Job
@@ -45,7 +45,7 @@ def pieces_of(deltas: list[Delta]) -> list[Piece]:
 class Reply:
     """Makes the call, tells what comes of it, and ends with the charge, the text and the events.
 
-    `opened` is set when there is a pump, or never will be; `over` when `message`, which is what
+    `opened` is set when there is a runner, or never will be; `over` when `message`, which is what
     `reply.ended` tells, is there, or nothing more will happen here that its user sees.
     """
 
@@ -53,14 +53,14 @@ class Reply:
         self.begun = begun
         self.title: str | None = None
         self.message: dict[str, Any] | None = None
-        self.pump: ChatPump | None = None
+        self.runner: ChatRunner | None = None
         self.failure: DomainError | None = None
         self.opened = asyncio.Event()
         self.over = asyncio.Event()
         self._job = begun.job
         self._is_settling = False
         self._concluding = False
-        # All text stands in the deltas of the pump, and nowhere else.
+        # All text stands in the deltas of the runner, and nowhere else.
         self._taken = 0  # of the deltas
         self._told = 0  # code points in the log
         self._telling = asyncio.Lock()
@@ -85,35 +85,35 @@ class Reply:
     async def _run(self) -> None:
         """Raises the DomainError of a call that could not be concluded: it was not begun, or a
         fault of ours ended it."""
-        pump = await open_chat(replace(self.begun.call, conclude=self._conclude))
-        self.pump = pump
+        runner = await open_chat(replace(self.begun.call, conclude=self._conclude))
+        self.runner = runner
         self.opened.set()
         if self.begun.is_first:
-            self._titling = asyncio.create_task(self._entitle(pump))
-        self._job.on_wish(lambda: self._heed(pump))
-        while not pump.finished.is_set():
+            self._titling = asyncio.create_task(self._entitle(runner))
+        self._job.on_signal(lambda: self._heed(runner))
+        while not runner.finished.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(DELTA_SECONDS):
-                    await pump.finished.wait()
-            self._heed(pump)
-            await self._let_go(pump)
-            await self._tell(pump)
-        if pump.error is not None and not self._concluding:
-            raise pump.error
+                    await runner.finished.wait()
+            self._heed(runner)
+            await self._let_go(runner)
+            await self._tell(runner)
+        if runner.error is not None and not self._concluding:
+            raise runner.error
 
-    def _heed(self, pump: ChatPump) -> None:
-        """Stop, where the job is somebody else's, or the user wishes it."""
+    def _heed(self, runner: ChatRunner) -> None:
+        """Stop, where the job is somebody else's, or the user cancels it."""
         if self._job.lost:
-            pump.stop(CallInterrupted())
-        elif self._job.wish == Job.Wish.CANCEL and not self._is_settling:
+            runner.stop(CallInterrupted())
+        elif self._job.signal == Job.Signal.CANCEL and not self._is_settling:
             self.failure = CallCancelled()
-            pump.cancel()
+            runner.cancel()
 
-    async def _let_go(self, pump: ChatPump) -> None:
+    async def _let_go(self, runner: ChatRunner) -> None:
         """Do not let the user wait for a call that they do not want: where it goes on, they see no
         more of it than what it costs."""
         async with self._telling:
-            if not pump.is_winding_down or self._is_told:
+            if not runner.is_winding_down or self._is_told:
                 return
             try:
                 self.message = await in_thread(
@@ -129,13 +129,13 @@ class Reply:
 
     # --- Telling ----------------------------------------------------------------------------------
 
-    async def _tell(self, pump: ChatPump) -> None:
+    async def _tell(self, runner: ChatRunner) -> None:
         """Append what has come since the last time; while the database is away, this waits."""
         async with self._telling:
-            taken = len(pump.events)
-            told = self._untold(pump)
+            taken = len(runner.events)
+            told = self._untold(runner)
             if told and not self._is_told:
-                await self._append(pump, told)
+                await self._append(runner, told)
                 self._told += sum(len(event.data["text"]) for event in told)
                 self._taken = taken
 
@@ -144,25 +144,25 @@ class Reply:
         """Does the log have its end, or is it on its way there?"""
         return self._concluding or self.over.is_set()
 
-    def _untold(self, pump: ChatPump) -> list[NewEvent]:
+    def _untold(self, runner: ChatRunner) -> list[NewEvent]:
         """What is not in the log yet."""
-        fresh = pieces_of(pump.events[self._taken :])
+        fresh = pieces_of(runner.events[self._taken :])
         return events.deltas(self.begun.call.model.id, fresh, self._told)
 
-    async def _append(self, pump: ChatPump, told: list[NewEvent]) -> None:
+    async def _append(self, runner: ChatRunner, told: list[NewEvent]) -> None:
         if self._job.lost:
             return
         try:
-            await self._job.append(self._job.id, told, pump.checkpoint())
+            await self._job.append(self._job.id, told, runner.checkpoint())
         except JobLost:
-            pump.stop(CallInterrupted())
+            runner.stop(CallInterrupted())
 
-    async def _entitle(self, pump: ChatPump) -> None:
+    async def _entitle(self, runner: ChatRunner) -> None:
         """Have a title made once something has come, so that none is without anything billed; and
         tell it."""
         with suppress(DomainError):
-            await pump.started()
-        if not pump.events:
+            await runner.started()
+        if not runner.events:
             return
         begun = self.begun
         title = await make_title(
@@ -176,14 +176,14 @@ class Reply:
         self.title = title
         async with self._telling:
             if not self._is_told:
-                await self._append(pump, [events.title(title)])
+                await self._append(runner, [events.title(title)])
 
     # --- Ending -----------------------------------------------------------------------------------
 
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
         """What is on its way to the log comes before the end, and so does the title."""
         self._is_settling = True
-        if self._titling is not None and self.pump and self.pump.events and failure is None:
+        if self._titling is not None and self.runner and self.runner.events and failure is None:
             await asyncio.wait([self._titling], timeout=TITLE_PATIENCE)
         async with self._telling:
             self._concluding = True
@@ -201,16 +201,16 @@ class Reply:
 
     def said(self, failure: DomainError | None) -> Said:
         """What the reply has brought. One that ended well and has no text has failed."""
-        pump = self.pump
-        if pump is None:
+        runner = self.runner
+        if runner is None:
             return Said(failure=failure)
-        content = pump.text
+        content = runner.text
         if failure is None and not content.strip():
-            failure = NoText(finish_reason=pump.finish_reason)
+            failure = NoText(finish_reason=runner.finish_reason)
         return Said(
             content=content,
-            reasoning=pump.reasoning,
-            finish_reason=pump.finish_reason,
+            reasoning=runner.reasoning,
+            finish_reason=runner.finish_reason,
             failure=failure,
-            untold=self._untold(pump),
+            untold=self._untold(runner),
         )

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from accounts.models import User
 from billing.errors import IdempotencyInProgress
 from billing.selectors.charges import ChargeUsage, get_usage
-from billing.selectors.named import find_made, keeps_name
-from billing.types import Once
+from billing.selectors.idempotency import find_made, keeps_key
+from billing.types import RequestKey
 from common.errors import NotFound
 from common.ids import as_uuid
 from common.times import iso_utc
@@ -109,9 +109,9 @@ def newest_reply(question: Message) -> Message | None:
     return question.children.filter(role=Message.Role.ASSISTANT).order_by("-id").first()
 
 
-def find_earlier(user: User, once: Once | None) -> Message | None:
+def find_earlier(user: User, request_key: RequestKey | None) -> Message | None:
     """The reply of a request that was sent before, if that has begun one. Raises ReplyDeleted."""
-    if once is None or (made := find_made(user, once)) is None:
+    if request_key is None or (made := find_made(user, request_key)) is None:
         return None
     return get_made(user, made)
 
@@ -165,7 +165,7 @@ def is_answer(reply: Message) -> bool:
     while it is written."""
     if reply.status == Message.Status.RUNNING:
         raise IdempotencyInProgress(retry_after=1)
-    return reply.status != Message.Status.FAILED or keeps_name(reply.pk)
+    return reply.status != Message.Status.FAILED or keeps_key(reply.pk)
 
 
 def state_of(user: User, message: Message) -> MessageState:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from accounts.models import User
 from accounts.selectors.preferences import get_preference, list_enabled
-from billing.selectors.affordability import get_purse
+from billing.selectors.affordability import get_spending_power
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import get_entitlements
 from billing.types import FREE_OUTPUT_TOKENS, FREE_PLAN
@@ -143,7 +143,7 @@ def _draft(
 ) -> Draft:
     model = _model(user, wanted)
     preference = get_preference(user, model.id)
-    is_free = get_purse(user).plan == FREE_PLAN
+    is_free = get_spending_power(user).plan == FREE_PLAN
     bound = output_bound(model, FREE_OUTPUT_TOKENS if is_free else DEFAULT_OUTPUT_TOKENS)
     return Draft(
         user=user,

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from billing.errors import IdempotencyInProgress
 from billing.selectors import free_budget
-from billing.selectors.affordability import get_purse
-from billing.services import named
+from billing.selectors.affordability import get_spending_power
+from billing.services import idempotency
 from billing.services.holds import hold
-from billing.types import Once
+from billing.types import RequestKey
 from common.errors import DomainError
 from common.ids import uuid7
 from conversations import user_events
@@ -53,7 +53,9 @@ class Begun(Struct, frozen=True, kw_only=True):
     is_first: bool
 
 
-def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -> Begun | Message:
+def begin(
+    *, draft: Draft, request_key: RequestKey | None, owner_id: UUID, request_id: str
+) -> Begun | Message:
     """Begin a reply, all of it or nothing, in the process of that `owner_id`. Returns the reply
     itself where the request was sent before and its reply has been billed, or stopped.
 
@@ -64,18 +66,18 @@ def begin(*, draft: Draft, once: Once | None, owner_id: UUID, request_id: str) -
     # Asked before the wallet is taken, because it may take a while, and told when its turn comes.
     spent = free_budget.find_refusal(draft.user, draft.model.id) if draft.is_free else None
     with transaction.atomic():
-        return _begin(draft, once, owner_id, request_id, spent)
+        return _begin(draft, request_key, owner_id, request_id, spent)
 
 
 def _begin(
     draft: Draft,
-    once: Once | None,
+    request_key: RequestKey | None,
     owner_id: UUID,
     request_id: str,
     spent: DomainError | None,
 ) -> Begun | Message:
     user = draft.user
-    made = named.take(account=user, once=once)
+    made = idempotency.claim(account=user, request_key=request_key)
     if made is not None and (reply := _find_made(draft, made)):
         return reply
     conversation = lock_conversation(user, draft.conversation.pk)
@@ -87,8 +89,8 @@ def _begin(
     call = _call(draft, request_id)
     hold(hold_request(call, owner_id))
     begun = _write(conversation, draft, question, call, owner_id)
-    if once is not None:
-        named.keep(account=user, once=once, result=begun.reply.pk)
+    if request_key is not None:
+        idempotency.store(account=user, request_key=request_key, result=begun.reply.pk)
     return begun
 
 
@@ -137,7 +139,7 @@ def _check_room(conversation: Conversation, draft: Draft) -> None:
 def _call(draft: Draft, request_id: str) -> ChatCall:
     bound, messages = draft.max_output_tokens, draft.context.messages
     if not draft.is_free:
-        bound = affordable_output(get_purse(draft.user), draft.model, messages, bound)
+        bound = affordable_output(get_spending_power(draft.user), draft.model, messages, bound)
     return ChatCall(
         account_id=draft.user.pk,
         api_key_id=None,

@@ -8,17 +8,17 @@ from django.db import close_old_connections
 from msgspec import Struct
 
 from accounts.models import User
-from billing.selectors.affordability import get_purse
+from billing.selectors.affordability import get_spending_power
 from billing.selectors.charges import ChargeUsage, get_usage
-from billing.selectors.named import find_made
-from billing.types import Once
+from billing.selectors.idempotency import find_made
+from billing.types import RequestKey
 from catalog.pricing import speech_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, SpeechPrice
 from common.audio import measure
 from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
-from inference.speech import SpeechPump, billed_seconds
+from inference.speech import SpeechRunner, billed_seconds
 from inference.types import SpeechAnswer, SpeechCall
 
 
@@ -37,7 +37,7 @@ def transcribe(
     audio: bytes,
     language: str | None,
     model: str | None,
-    once: Once | None,
+    request_key: RequestKey | None,
     request_id: str,
 ) -> Transcription:
     """Have a speech model write down what is said. The call goes on, and is billed, whatever
@@ -47,7 +47,7 @@ def transcribe(
     IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and what a call fails with.
     """
     speech_model = _find_model(model)
-    _check_purse(user, speech_model, once)
+    _check_spending_power(user, speech_model, request_key)
     # Back to the pool: this takes a while.
     close_old_connections()
     measured = measure(audio, owner=user.pk)
@@ -60,26 +60,28 @@ def transcribe(
         format=measured.format,
         duration=measured.seconds,
         language=language,
-        once=once,
+        request_key=request_key,
         request_id=request_id,
     )
-    pump, answer = async_to_sync(_carry_out)(call)
-    usage = None if pump.billed is None else get_usage(user, [pump.charge_id]).get(pump.charge_id)
-    return Transcription(answer, usage, pump.replayed)
+    runner, answer = async_to_sync(_carry_out)(call)
+    usage = (
+        None if runner.billed is None else get_usage(user, [runner.charge_id]).get(runner.charge_id)
+    )
+    return Transcription(answer, usage, runner.replayed)
 
 
-async def _carry_out(call: SpeechCall) -> tuple[SpeechPump, SpeechAnswer]:
-    pump = await open_speech(call)
-    return pump, await pump.ended()
+async def _carry_out(call: SpeechCall) -> tuple[SpeechRunner, SpeechAnswer]:
+    runner = await open_speech(call)
+    return runner, await runner.ended()
 
 
-def _check_purse(user: User, model: Model, once: Once | None) -> None:
+def _check_spending_power(user: User, model: Model, request_key: RequestKey | None) -> None:
     """Decoding costs us something: it is not done for who could not even pay for a moment of it.
     What was sent before may have been paid then. Raises PaymentRequired."""
-    if once is not None and find_made(user, once):
+    if request_key is not None and find_made(user, request_key):
         return
     cost = speech_cost(cast(SpeechPrice, model.price), billed_seconds(model, 0))
-    refusal = get_purse(user).refusal_of(model.id, cost)
+    refusal = get_spending_power(user).refusal_of(model.id, cost)
     if refusal is not None:
         raise refusal
 

@@ -83,9 +83,9 @@ def compare_files(world: World) -> None:
 def compare_writings(world: World) -> None:
     """Jobs end when they shall, and the end is told once."""
     writings = world.writings.items()
-    jobs = {job.pk: (job.status, job.wish) for job in Job.objects.filter(account=world.alice)}
-    wishes = {True: Job.Wish.CANCEL, False: Job.Wish.NONE}
-    assert jobs == {reply_id: (each.job, wishes[each.is_unwanted]) for reply_id, each in writings}
+    jobs = {job.pk: (job.status, job.signal) for job in Job.objects.filter(account=world.alice)}
+    signals = {True: Job.Signal.CANCEL, False: Job.Signal.NONE}
+    assert jobs == {reply_id: (each.job, signals[each.is_unwanted]) for reply_id, each in writings}
     ends = Event.objects.filter(stream__in=world.writings, type="reply.ended")
     told = [reply_id for reply_id, each in writings if each.is_told]
     assert sorted(ends.values_list("stream_id", flat=True)) == sorted(told)

@@ -39,8 +39,8 @@ def other_web(
 def speaker(committed: None, http: httpx.Client, simulator: RunningSimulator) -> NewSpeaker:
     """Makes people who chat; keywords as in `new_speaker`."""
 
-    def make(**wishes: object) -> Speaker:
-        return new_speaker(http, simulator, **wishes)  # type: ignore[arg-type]
+    def make(**options: object) -> Speaker:
+        return new_speaker(http, simulator, **options)  # type: ignore[arg-type]
 
     return make
 

@@ -23,8 +23,8 @@ class Dictation:
     def __init__(self, speaker: Speaker) -> None:
         self.speaker = speaker
 
-    def audio(self, seconds: float = 2.5, form: str = "wav", **wishes: Any) -> bytes:
-        steering = json.dumps({"marker": self.speaker.marker} | wishes)
+    def audio(self, seconds: float = 2.5, form: str = "wav", **options: Any) -> bytes:
+        steering = json.dumps({"marker": self.speaker.marker} | options)
         return tone(seconds, form, title=f"@sim {steering}")
 
     def post(

@@ -7,12 +7,12 @@ from django.db import transaction
 
 from accounts.models import User
 from billing.tests import bank
-from billing.types import Ending, Once
+from billing.types import Ending, RequestKey
 from common.errors import DomainError
 from conversations import events
 from conversations.events import Piece
 from conversations.models import Conversation, Message
-from conversations.replies.handler import ReplyAbandoner
+from conversations.replies.handler import LostReplyHandler
 from conversations.selectors.conversations import get_conversation
 from conversations.services import outcomes, sending
 from conversations.services.drafts import draft_message
@@ -69,15 +69,21 @@ class Call:
     def die(self) -> None:
         """Its process has died, and a sweep has found the job."""
         bank.kill(self.owner)
-        ReplyAbandoner().abandon(self.id, 1)
+        LostReplyHandler().on_lost(self.id, 1)
 
 
 def begin(
-    user: User, conversation: Conversation, content: str = "Hi", *, once: Once | None = None
+    user: User,
+    conversation: Conversation,
+    content: str = "Hi",
+    *,
+    request_key: RequestKey | None = None,
 ) -> Call:
     """Say something."""
     owner = bank.live_owner()
     draft = draft_message(user, get_conversation(user, conversation.pk), content=content)
-    begun = sending.begin(draft=draft, once=once, owner_id=owner, request_id="req_test")
+    begun = sending.begin(
+        draft=draft, request_key=request_key, owner_id=owner, request_id="req_test"
+    )
     assert isinstance(begun, Begun)
     return Call(begun, owner)

@@ -133,7 +133,7 @@ class Speaker:
     # --- Acting ----------------------------------------------------------------------------------
 
     def words(self, words: str = "How deep is the sea?", **steering: Any) -> str:
-        """Words that steer the simulator; without a wish it answers in three words."""
+        """Words that steer the simulator; without a option it answers in three words."""
         usual = {} if "text" in steering else {"tokens": 3}
         steering = {"marker": self.marker, **usual, **steering}
         return f"{words}\n@sim {json.dumps(steering)}"

@@ -12,8 +12,8 @@ from conversations.tests.speaker import Speaker
 HAIKU, LUNA, FLASH = "claude-haiku-5-5", "gpt-6-luna", "gemini-3.8-flash"
 
 
-def prefer(person: Speaker, model: str, **wishes: object) -> None:
-    ModelPreference.objects.create(account=person.user, model=model, **wishes)
+def prefer(person: Speaker, model: str, **options: object) -> None:
+    ModelPreference.objects.create(account=person.user, model=model, **options)
 
 
 def test_a_message_names_it(speaker: NewSpeaker) -> None:

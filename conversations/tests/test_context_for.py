@@ -42,7 +42,7 @@ def model(db: None) -> Model:
 def given(alice: User, model: Model) -> Given:
     """The context of a message in a conversation, after its leaf unless `parent_id` is named."""
 
-    def given(conversation: Conversation, content: str = "And now?", **wishes: object) -> Context:
+    def given(conversation: Conversation, content: str = "And now?", **options: object) -> Context:
         wanted = {
             "conversation": conversation,
             "model": model,
@@ -52,7 +52,7 @@ def given(alice: User, model: Model) -> Given:
             "instructions": get_preference(alice, model.id).instructions,
             "output_bound": DEFAULT_OUTPUT_TOKENS,
             "is_free": False,
-            **wishes,
+            **options,
         }
         return context_for(**wanted)  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import User
 from billing.models import Charge
 from billing.tests import bank
-from billing.types import Once
+from billing.types import RequestKey
 from common.errors import NotFound
 from conftest import Persona
 from conversations.errors import ReplyDeleted
@@ -225,7 +225,9 @@ def test_what_was_drafted_after_it_is_refused_when_it_is_gone(user: User) -> Non
 
     for draft in drafts:
         with pytest.raises(NotFound):
-            sending.begin(draft=draft, once=None, owner_id=bank.live_owner(), request_id="req_test")
+            sending.begin(
+                draft=draft, request_key=None, owner_id=bank.live_owner(), request_id="req_test"
+            )
 
     assert left(sea) == ["Other."]
     assert not Charge.objects.filter(account=user).exists()
@@ -263,16 +265,16 @@ def test_it_may_go_just_before_the_reply_ends(user: User) -> None:
 
 
 def test_a_request_whose_reply_was_deleted_is_not_carried_out_again(user: User) -> None:
-    sea, once = talk(user), Once("/", uuid4().hex, b"")
-    call = hand.begin(user, sea, once=once)
+    sea, request_key = talk(user), RequestKey("/", uuid4().hex, b"")
+    call = hand.begin(user, sea, request_key=request_key)
     call.settle("Very.")
     add(sea, "Other.", parent=None)
     messages.delete(user=user, conversation_id=sea.pk, message_id=call.id)
 
     with pytest.raises(ReplyDeleted):
-        find_earlier(user, once)
+        find_earlier(user, request_key)
     with pytest.raises(ReplyDeleted):
-        hand.begin(user, sea, once=once)
+        hand.begin(user, sea, request_key=request_key)
 
     assert Charge.objects.filter(account=user).count() == 1
 

@@ -163,7 +163,7 @@ def test_a_process_that_was_thought_dead_changes_nothing_any_more(user: User) ->
     assert len(told(call.id)) == 1
 
 
-def test_a_reply_that_has_ended_is_not_abandoned(user: User) -> None:
+def test_a_reply_that_has_ended_is_not_ended_as_lost(user: User) -> None:
     call = hand.begin(user, talk(user))
     call.settle("Deep.")
     call.die()
@@ -184,7 +184,7 @@ def test_a_reply_of_a_deleted_conversation_ends_all_the_same(user: User, how: st
     conversation = talk(user)
     call = hand.begin(user, conversation)
     conversation_services.delete(user=user, conversation_id=conversation.pk)
-    assert Job.objects.get(pk=call.id).wish == "cancel"
+    assert Job.objects.get(pk=call.id).signal == "cancel"
     if how == "settle":
         assert call.settle("Deep.", CallCancelled()).message is None
     elif how == "release":

@@ -39,7 +39,9 @@ def begin_after_a_change(user: User, plan: str, model: str) -> Begun:
     conversation = talk(user)
     draft = draft_message(user, conversation, content="Hi", model=model)
     Subscription.objects.filter(account=user).update(plan=plan)
-    begun = sending.begin(draft=draft, once=None, owner_id=bank.live_owner(), request_id="req_test")
+    begun = sending.begin(
+        draft=draft, request_key=None, owner_id=bank.live_owner(), request_id="req_test"
+    )
     assert isinstance(begun, Begun)
     return begun
 

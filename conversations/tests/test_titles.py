@@ -83,9 +83,9 @@ async def _served(
         await get_database().close()
 
 
-def _steered(**wishes: object) -> str:
-    """A message whose title is made as wished."""
-    return f"{QUESTION}\n@sim {json.dumps({'title': True, **wishes})}"
+def _steered(**options: object) -> str:
+    """A message whose title is made as they say."""
+    return f"{QUESTION}\n@sim {json.dumps({'title': True, **options})}"
 
 
 def _title(conversation: Conversation) -> tuple[str, str]:
@@ -136,7 +136,7 @@ def test_a_name_of_the_users_stays(conversation: Conversation) -> None:
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "options",
     [
         {"status": 400},
         {"drop": True},
@@ -148,9 +148,9 @@ def test_a_name_of_the_users_stays(conversation: Conversation) -> None:
     ],
 )
 def test_a_title_that_cannot_be_made_leaves_all_as_it_was(
-    conversation: Conversation, wishes: dict[str, object]
+    conversation: Conversation, options: dict[str, object]
 ) -> None:
-    assert _make(conversation, _steered(**wishes)) is None
+    assert _make(conversation, _steered(**options)) is None
     assert _title(conversation) == (QUESTION, _Source.FIRST_MESSAGE)
     assert _charge(conversation).status in ("settled", "released")
 

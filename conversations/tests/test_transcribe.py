@@ -31,8 +31,8 @@ RATES = {
 def dictation(speaker: NewSpeaker) -> NewDictation:
     """Makes people who dictate; keywords as in `new_speaker`."""
 
-    def make(**wishes: object) -> Dictation:
-        return Dictation(speaker(**wishes))
+    def make(**options: object) -> Dictation:
+        return Dictation(speaker(**options))
 
     return make
 
@@ -219,12 +219,12 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize(("wishes", "status", "code"), FAILURES, ids=lambda value: str(value))
+@pytest.mark.parametrize(("options", "status", "code"), FAILURES, ids=lambda value: str(value))
 @pytest.mark.parametrize("model", ["gpt-transcribe", "nova-3"])
 def test_a_provider_that_fails_bills_nothing(
-    alice: Dictation, model: str, wishes: dict[str, Any], status: int, code: str
+    alice: Dictation, model: str, options: dict[str, Any], status: int, code: str
 ) -> None:
-    response = alice.post(alice.audio(**wishes), model=model)
+    response = alice.post(alice.audio(**options), model=model)
     alice.refusal(response, status, code)
     [charge] = alice.charges()
     assert (charge.status, charge.cost, charge.seconds) == ("released", 0, 0)

@@ -22,11 +22,11 @@ def test_only_what_is_named_is_changed(alice: Persona) -> None:
     sea = talk(alice.user, "How deep?", title="Sea", system="Be brief.")
     before = change(alice, sea).json()
 
-    wishes = {"title": "Ocean", "model": MODEL, "space_id": str(space.pk), "system": ""}
-    for name, wish in wishes.items():
-        answer = change(alice, sea, **{name: wish})
+    options = {"title": "Ocean", "model": MODEL, "space_id": str(space.pk), "system": ""}
+    for name, option in options.items():
+        answer = change(alice, sea, **{name: option})
         assert answer.status_code == 200
-        before |= {name: wish}
+        before |= {name: option}
         assert answer.json() == before
 
 

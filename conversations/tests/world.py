@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from billing.errors import IdempotencyInProgress, IdempotencyMismatch
 from billing.tests import bank
-from billing.types import Once
+from billing.types import RequestKey
 from common.errors import DomainError, NotFound
 from conversations.errors import MessageExists, MessageNotFound, ReplyDeleted, ReplyRunning
 from conversations.models import Conversation, Message
@@ -45,7 +45,7 @@ class Request:
     `refusal`: what its draft is answered with."""
 
     talk: Talk
-    once: Once | None
+    request_key: RequestKey | None
     ask: Callable[[Conversation], Draft]
     question: UUID | None = None
     parent: UUID | None = None
@@ -133,10 +133,12 @@ class World(Conversations):
         # It may be deleted, and another message have its client's id.
         named = [each for each in talk.said.values() if each.name == message.name]
         message = named[0] if named else message
-        once = once_of(f"/{talk.id}/{message.id}", name, "")
+        request_key = once_of(f"/{talk.id}/{message.id}", name, "")
         question = message.id if message.role == USER else message.parent
         refusal = None if named else NotFound
-        self.request(Request(talk, once, ask, question=question, refusal=refusal), waits=waits)
+        self.request(
+            Request(talk, request_key, ask, question=question, refusal=refusal), waits=waits
+        )
 
     def stop(self, pick: int) -> None:
         if said := self.said:
@@ -154,21 +156,21 @@ class World(Conversations):
 
     def request(self, request: Request, *, waits: bool) -> None:
         """What the view does, as far as the draft."""
-        talk, once = request.talk, request.once
+        talk, request_key = request.talk, request.request_key
         if talk.is_deleted:
             with pytest.raises(NotFound):
                 get_conversation(self.alice, talk.id)
             return
         conversation = get_conversation(self.alice, talk.id)
-        if self.is_anothers(once):
+        if self.is_anothers(request_key):
             with pytest.raises(IdempotencyMismatch):
-                find_earlier(self.alice, once)
+                find_earlier(self.alice, request_key)
             return
-        if self.is_made_gone(talk, once):
+        if self.is_made_gone(talk, request_key):
             with pytest.raises(ReplyDeleted):
-                find_earlier(self.alice, once)
+                find_earlier(self.alice, request_key)
             return
-        earlier, made = find_earlier(self.alice, once), self.made(talk, once)
+        earlier, made = find_earlier(self.alice, request_key), self.made(talk, request_key)
         sent = talk.called(request.said.get("client_id"))
         if made is None and sent is not None:
             if not self.is_same(request, sent):
@@ -191,7 +193,9 @@ class World(Conversations):
             if not self.is_to_be_repeated(made):
                 return
             ask = partial(draft_repeat, self.alice, failed=earlier)
-            request = Request(talk, once, ask, question=made.parent, parent=made.id, follows=True)
+            request = Request(
+                talk, request_key, ask, question=made.parent, parent=made.id, follows=True
+            )
         if request.refusal is not None:
             with pytest.raises(request.refusal):
                 request.ask(conversation)
@@ -210,7 +214,7 @@ class World(Conversations):
         begin = partial(
             sending.begin,
             draft=request.draft,
-            once=request.once,
+            request_key=request.request_key,
             owner_id=self.owner,
             request_id="req_test",
         )
@@ -220,7 +224,7 @@ class World(Conversations):
             return
         begun = begin()
         if isinstance(begun, Message):
-            made = self.made(request.talk, request.once)
+            made = self.made(request.talk, request.request_key)
             assert made is not None
             assert (begun.pk, self.is_to_be_repeated(made)) == (made.id, False)
         else:
@@ -231,20 +235,23 @@ class World(Conversations):
         is_there = request.follows or request.parent == sent.parent
         return is_there and (request.said["content"], request.files) == (sent.content, sent.files)
 
-    def is_anothers(self, once: Once | None) -> bool:
+    def is_anothers(self, request_key: RequestKey | None) -> bool:
         """Does its name stand for another request?"""
-        if once is None or (named := self.named.get((once.route, once.key))) is None:
+        if (
+            request_key is None
+            or (named := self.named.get((request_key.route, request_key.key))) is None
+        ):
             return False
-        return named[0] != once.digest
+        return named[0] != request_key.digest
 
     def refusal_of(self, request: Request) -> type[DomainError] | None:
         """Of what was drafted before."""
-        talk, once = request.talk, request.once
-        if self.is_anothers(once):
+        talk, request_key = request.talk, request.request_key
+        if self.is_anothers(request_key):
             return IdempotencyMismatch
-        if self.is_made_gone(talk, once):
+        if self.is_made_gone(talk, request_key):
             return ReplyDeleted
-        if made := self.made(talk, once):
+        if made := self.made(talk, request_key):
             is_again = self.is_to_be_repeated(made)
             if made.status == RUNNING or (is_again and request.question is None):
                 return IdempotencyInProgress
@@ -283,29 +290,32 @@ class World(Conversations):
         talk.add(question, Said(call.id, ASSISTANT, question.id, status=RUNNING))
         self.writings[call.id] = Writing(call, talk)
         self.owner = bank.live_owner()
-        if once := request.once:
-            self.named[once.route, once.key] = (once.digest, call.id)
+        if request_key := request.request_key:
+            self.named[request_key.route, request_key.key] = (
+                request_key.digest,
+                call.id,
+            )
 
-    def made(self, talk: Talk, once: Once | None) -> Said | None:
+    def made(self, talk: Talk, request_key: RequestKey | None) -> Said | None:
         """The reply that the very request has brought."""
-        if once is None or talk.is_deleted:
+        if request_key is None or talk.is_deleted:
             return None
-        digest, reply_id = self.named.get((once.route, once.key), (b"", None))
-        return talk.said.get(reply_id) if reply_id and digest == once.digest else None
+        digest, reply_id = self.named.get((request_key.route, request_key.key), (b"", None))
+        return talk.said.get(reply_id) if reply_id and digest == request_key.digest else None
 
-    def is_made_gone(self, talk: Talk, once: Once | None) -> bool:
+    def is_made_gone(self, talk: Talk, request_key: RequestKey | None) -> bool:
         """Was the reply that the very request has brought deleted, and its conversation not?"""
-        if once is None or talk.is_deleted or self.is_anothers(once):
+        if request_key is None or talk.is_deleted or self.is_anothers(request_key):
             return False
-        named = self.named.get((once.route, once.key))
+        named = self.named.get((request_key.route, request_key.key))
         return named is not None and named[1] not in talk.said
 
     def is_to_be_repeated(self, reply: Said) -> bool:
         return reply.status == FAILED and not self.writings[reply.id].is_billed
 
 
-def once_of(route: str, name: str | None, body: str) -> Once | None:
-    return None if name is None else Once(route, name, body.encode())
+def once_of(route: str, name: str | None, body: str) -> RequestKey | None:
+    return None if name is None else RequestKey(route, name, body.encode())
 
 
 def is_gone(upload_id: UUID) -> bool:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from conversations.errors import (
@@ -48,7 +48,7 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, ConversationsQuerySerializer],
-        responses={200: ConversationRowSerializer(many=True), **refusals(SpaceNotFound)},
+        responses={200: ConversationRowSerializer(many=True), **error_responses(SpaceNotFound)},
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your conversations: those that are pinned, then the others; of each the one in which
@@ -64,7 +64,7 @@ class ConversationViewSet(ViewSet):
         request=ConversationInputSerializer,
         responses={
             201: ConversationSerializer,
-            **refusals(SpaceNotFound, TooManyConversations, TooManyNewConversations),
+            **error_responses(SpaceNotFound, TooManyConversations, TooManyNewConversations),
         },
     )
     def create(self, request: AuthenticatedRequest) -> Response:

@@ -23,12 +23,12 @@ from billing.errors import (
     InsufficientBalance,
     InsufficientForRequest,
 )
-from billing.idempotency import REPLAYED, once
+from billing.idempotency import REPLAYED, read_request_key
 from common.api import AnyAccepted
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.live import live_response
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import TWO_WAY_PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from conversations.errors import (
@@ -95,7 +95,7 @@ class MessageViewSet(ViewSet):
 
     @extend_schema(
         parameters=[*TWO_WAY_PAGE_PARAMETERS, MessagesQuerySerializer],
-        responses={200: MessageSerializer(many=True), **refusals(MessageNotFound)},
+        responses={200: MessageSerializer(many=True), **error_responses(MessageNotFound)},
     )
     def list(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """The messages of a conversation in pages, newest first.
@@ -138,7 +138,8 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=SendInputSerializer,
-        responses=_ANSWERS | refusals(*_REFUSALS, MessageNotFound, ReplyDeleted, MessageExists),
+        responses=_ANSWERS
+        | error_responses(*_REFUSALS, MessageNotFound, ReplyDeleted, MessageExists),
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponseBase:
         """Say something, and have it answered.
@@ -160,7 +161,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=ReplyInputSerializer,
-        responses=_ANSWERS | refusals(*_REFUSALS),
+        responses=_ANSWERS | error_responses(*_REFUSALS),
     )
     def regenerate(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
@@ -204,7 +205,7 @@ def _answer(
     """Begin what the body asks for, and send what comes of it; or what came of it before."""
     # The same request may be sent for a stream, and again without one.
     is_streamed = body.pop("stream")
-    named = once(request, body)
+    named = read_request_key(request, body)
     earlier = find_earlier(request.user, named) or find_sent(request.user, conversation, body)
     if earlier is not None:
         # Before a draft is made: that may be refused now.
@@ -214,7 +215,7 @@ def _answer(
     begin = partial(
         sending.begin,
         draft=draft(**body),
-        once=named,
+        request_key=named,
         request_id=request._request.request_id,  # type: ignore[attr-defined]
     )
     begun = launch(lambda owner_id: begin(owner_id=owner_id))

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.errors import NotFound
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.errors import NothingToShare
 from conversations.selectors.sharing import get_share, get_shared
@@ -32,7 +32,7 @@ class ShareViewSet(ViewSet):
 
     @extend_schema(
         request=None,
-        responses={200: ShareSerializer, 201: ShareSerializer, **refusals(NothingToShare)},
+        responses={200: ShareSerializer, 201: ShareSerializer, **error_responses(NothingToShare)},
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Let whoever has the link read the conversation.

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from conversations.errors import TooManySpaces
@@ -30,7 +30,7 @@ class SpaceViewSet(ViewSet):
 
     @extend_schema(
         request=SpaceInputSerializer,
-        responses={201: SpaceSerializer, **refusals(TooManySpaces)},
+        responses={201: SpaceSerializer, **error_responses(TooManySpaces)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Make a space."""

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from accounts.types import AuthenticatedRequest
 from common.api import AnyAccepted
 from common.live import live_response
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.frames import HEADERS
 from conversations.inputs_sending import LAST_EVENT_ID, read_last_event_id
@@ -23,7 +23,7 @@ from events.errors import TooManySockets
 
 _stream = extend_schema(
     parameters=[LAST_EVENT_ID],
-    responses={(200, "text/event-stream"): str, 204: None, **refusals(TooManySockets)},
+    responses={(200, "text/event-stream"): str, 204: None, **error_responses(TooManySockets)},
 )
 
 

@@ -13,13 +13,13 @@ from billing.errors import (
     InsufficientBalance,
     InsufficientForRequest,
 )
-from billing.idempotency import once, replayed
+from billing.idempotency import read_request_key, replayed
 from common.audio import InvalidAudio
 from common.filebodies import TooManyFiles
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.multipart import FormWithFileParser
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.inputs_transcribing import TranscribeInputSerializer
 from conversations.serializers_transcripts import TranscriptSerializer
@@ -37,7 +37,7 @@ class TranscribeViewSet(ViewSet):
         request={"multipart/form-data": TranscribeInputSerializer},
         responses={
             200: TranscriptSerializer,
-            **refusals(
+            **error_responses(
                 RequestRefusedByProvider,
                 InsufficientBalance,
                 InsufficientForRequest,
@@ -65,7 +65,7 @@ class TranscribeViewSet(ViewSet):
             audio=audio,
             model=form.get("model"),
             language=form.get("language"),
-            once=once(request, form | {"file": sha256(audio).hexdigest()}),
+            request_key=read_request_key(request, form | {"file": sha256(audio).hexdigest()}),
             request_id=request._request.request_id,  # type: ignore[attr-defined]
         )
         return Response(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from billing.selectors.affordability import get_purse
+from billing.selectors.affordability import get_spending_power
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from council.models import Generation, Version
@@ -20,15 +20,15 @@ def substitute_of(failed: Generation, version: Version) -> Model | None:
         return None  # nothing is known of its price any more
     strangers = _strangers(version, first)
     worst = _worst_costs([first, *strangers], failed, version)
-    purse = get_purse(failed.session.account)
-    paid = purse.price(first.id, worst[first.id]).total
+    spending_power = get_spending_power(failed.session.account)
+    paid = spending_power.price(first.id, worst[first.id]).total
     fitting = [
         model
         for model in strangers
         if worst[model.id] <= worst[first.id]
         # Less at cost may be more to pay: what no allowance covers is paid twice.
-        and purse.price(model.id, worst[model.id]).total <= paid
-        and purse.refusal_of(model.id, worst[model.id]) is None
+        and spending_power.price(model.id, worst[model.id]).total <= paid
+        and spending_power.refusal_of(model.id, worst[model.id]) is None
     ]
     return max(
         fitting,

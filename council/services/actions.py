@@ -8,8 +8,8 @@ from django.db import transaction
 
 from accounts.models import User
 from billing.selectors.features import require_feature
-from billing.services import named
-from billing.types import Once
+from billing.services import idempotency
+from billing.types import RequestKey
 from common.errors import NotFound
 from council.models import Card, Message, Session, Turn
 from council.selectors.cards import current_of
@@ -22,7 +22,9 @@ Action = Callable[[], Session | Card | Message | Turn]
 
 
 @transaction.atomic
-def carry_out(*, user: User, once: Once | None, action: Action, least: int = 1) -> Turn:
+def carry_out(
+    *, user: User, request_key: RequestKey | None, action: Action, least: int = 1
+) -> Turn:
     """Let `action` begin its turn, and return it; the one that it began before, where the request
     is sent again. At least so many of its calls have to be possible.
 
@@ -30,13 +32,13 @@ def carry_out(*, user: User, once: Once | None, action: Action, least: int = 1) 
     deleted, TooManyRuns, and why too few calls are possible: PaymentRequired or
     ProviderNotAvailable.
     """
-    begun = named.take(account=user, once=once)
+    begun = idempotency.claim(account=user, request_key=request_key)
     if begun is not None:
         return _get_begun(begun)
     turn = begin(user=user, action=action)
     admit(user=user, turn=turn, least=least)
-    if once is not None:
-        named.keep(account=user, once=once, result=turn.pk)
+    if request_key is not None:
+        idempotency.store(account=user, request_key=request_key, result=turn.pk)
     return turn
 
 

@@ -4,7 +4,7 @@ from django.conf import settings
 from msgspec import Struct
 
 from accounts.models import User
-from billing.selectors.affordability import Purse, get_purse
+from billing.selectors.affordability import SpendingPower, get_spending_power
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import DomainError
@@ -44,13 +44,13 @@ def calls_of(turn: Turn) -> list[Call]:
     ]
 
 
-def refusal_of(call: Call, purse: Purse) -> DomainError | None:
+def refusal_of(call: Call, spending_power: SpendingPower) -> DomainError | None:
     """Why a call could not be made now, by itself."""
     model = call.model
     if model is None or get_chat_wire(model.provider) is None:
         return ProviderNotAvailable()
     worst = chat_cost(model, input_bound(model, call.messages), output_bound(model))
-    return purse.refusal_of(model.id, worst)
+    return spending_power.refusal_of(model.id, worst)
 
 
 def admit(*, user: User, turn: Turn, least: int) -> None:
@@ -60,8 +60,10 @@ def admit(*, user: User, turn: Turn, least: int) -> None:
     """
     if count_open(user) > settings.MAX_RUNNING_CALLS:
         raise TooManyRuns
-    purse = get_purse(user)
-    verdicts = {call.version.generation_id: refusal_of(call, purse) for call in calls_of(turn)}
+    spending_power = get_spending_power(user)
+    verdicts = {
+        call.version.generation_id: refusal_of(call, spending_power) for call in calls_of(turn)
+    }
     refused = {call: refusal for call, refusal in verdicts.items() if refusal is not None}
     if not refused:
         return

@@ -7,7 +7,7 @@ from django.db import transaction
 from msgspec import Struct
 
 from accounts.models import User
-from billing.selectors.affordability import Purse, get_purse
+from billing.selectors.affordability import SpendingPower, get_spending_power
 from common.errors import DomainError
 from council.models import Turn
 from council.services.actions import Action, begin
@@ -58,13 +58,13 @@ def estimate(*, user: User, action: Action) -> Estimate:
         calls=calls,
         expected=sum(call.expected for call in made),
         at_most=sum(call.at_most for call in made),
-        available=get_purse(user).available,
+        available=get_spending_power(user).available,
     )
 
 
 def _calls(user: User, turn: Turn) -> list[CallEstimate]:
     """Those of all rounds, in the order in which they are made."""
-    calls, till = calls_of(turn), _Till(get_purse(user))
+    calls, till = calls_of(turn), _Till(get_spending_power(user))
     estimates = [till.reckon(call) for call in calls]
     going_on = [call for call, made in zip(calls, estimates, strict=True) if not made.refusal]
     longer = _growth(going_on)
@@ -76,14 +76,14 @@ def _calls(user: User, turn: Turn) -> list[CallEstimate]:
 class _Till:
     """Reckons calls one after the other: each is paid with what those before it have left."""
 
-    def __init__(self, purse: Purse) -> None:
-        self._purse = purse
-        self._expected, self._at_most = deepcopy(purse), deepcopy(purse)
+    def __init__(self, spending_power: SpendingPower) -> None:
+        self._spending_power = spending_power
+        self._expected, self._at_most = deepcopy(spending_power), deepcopy(spending_power)
 
     def reckon(self, call: Call, later: int | None = None, longer: int = 0) -> CallEstimate:
         """A call, as it is or as it will be in a later round: then its input may be so many tokens
         longer than its messages."""
-        refusal = refusal_of(call, self._purse)
+        refusal = refusal_of(call, self._spending_power)
         expected, at_most = _costs(call, longer)
         model_id = call.version.generation.model
         return CallEstimate(
@@ -96,9 +96,13 @@ class _Till:
         )
 
 
-def _pay(purse: Purse, model_id: str, cost: int, refusal: DomainError | None) -> int:
-    """What is paid; a call that is refused leaves the purse as it is."""
-    payment = purse.price(model_id, cost) if refusal else purse.pay(model_id, cost)
+def _pay(
+    spending_power: SpendingPower, model_id: str, cost: int, refusal: DomainError | None
+) -> int:
+    """What is paid; a call that is refused leaves it as it is."""
+    payment = (
+        spending_power.price(model_id, cost) if refusal else spending_power.pay(model_id, cost)
+    )
     return payment.total
 
 

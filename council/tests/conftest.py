@@ -37,8 +37,8 @@ def owner(
 ) -> NewOwner:
     """Makes owners of councils; keywords as in `new_owner`."""
 
-    def make(**wishes: object) -> Owner:
-        return new_owner(http, web, simulator, **wishes)  # type: ignore[arg-type]
+    def make(**options: object) -> Owner:
+        return new_owner(http, web, simulator, **options)  # type: ignore[arg-type]
 
     return make
 

@@ -92,10 +92,10 @@ class Call:
         """End the call without its charge's word."""
         outcomes.give_up(job_id=self.job_id, attempt=self.attempt, failure=failure)
 
-    def abandon(self) -> None:
+    def on_lost(self) -> None:
         """Its worker has died, and a sweep has found the job."""
         bank.kill(self.owner)
-        GenerationHandler().abandon(self.job_id, self.attempt)
+        GenerationHandler().on_lost(self.job_id, self.attempt)
 
 
 def claim(job_id: UUID) -> Call | None:

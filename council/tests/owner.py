@@ -50,8 +50,8 @@ class Owner:
     # --- Acting ----------------------------------------------------------------------------------
 
     def text(self, *for_models: Shape, words: str = "How deep is the sea?", **steering: Any) -> str:
-        """Words that steer the simulator; without a wish it answers in three words. `for_models`
-        are wishes for single models, which they name."""
+        """Words that steer the simulator; without a option it answers in three words. `for_models`
+        are options for single models, which they name."""
         lines = [{"tokens": 3, **steering}, *for_models]
         marked = [json.dumps({"marker": self.marker, **line}) for line in lines]
         return "\n@sim ".join([words, *marked])

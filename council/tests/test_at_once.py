@@ -236,11 +236,13 @@ def test_a_card_that_is_removed_and_then_ends_costs_what_it_produced(alice: User
 
 
 @pytest.mark.parametrize("who_is_first", ["worker", "sweeper"])
-def test_a_call_that_ends_while_it_is_abandoned_ends_once(alice: User, who_is_first: str) -> None:
+def test_a_call_that_ends_while_it_is_ended_as_lost_ends_once(
+    alice: User, who_is_first: str
+) -> None:
     council, [call] = begin(alice)
     call.say("Deep")
     call.save(cost=3000)
-    acts: list[Act] = [lambda: call.settle("Deep."), call.abandon]
+    acts: list[Act] = [lambda: call.settle("Deep."), call.on_lost]
     if who_is_first == "sweeper":
         acts.reverse()
 

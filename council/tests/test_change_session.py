@@ -123,7 +123,7 @@ def test_calls_that_run_end_and_are_billed_once(alice: Desk, failure: Any) -> No
         unmade = Generation.objects.get(card=waiting).pk
         assert delete(alice, session).status_code == 204
     jobs = {job.pk: job for job in Job.objects.filter(account=alice.user)}
-    assert jobs[call.job_id].wish == "cancel"
+    assert jobs[call.job_id].signal == "cancel"
     assert jobs[unmade].status == "cancelled"
 
     call.settle("Deep.", failure)
@@ -148,7 +148,7 @@ def test_one_whose_worker_dies_after_it_is_ended_by_the_sweep(alice: Desk) -> No
         session = sessions.start(user=alice.user, prompt=QUESTION, models=[IN_PLAN])
         call = hand.begin(session.cards.get())
         delete(alice, session)
-    call.abandon()
+    call.on_lost()
     assert Job.objects.get(pk=call.job_id).status == "cancelled"
 
 

@@ -199,7 +199,7 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
     elif how == "said nothing":
         hand.begin(bad).settle("")
     elif how == "died":
-        hand.begin(bad).abandon()
+        hand.begin(bad).on_lost()
     else:
         refusal = InsufficientBalance(model_key=MODELS[2], plan="max", balance=0, needed=1)
         hand.take(bad).give_up(refusal)
@@ -364,15 +364,15 @@ def test_nobody_interferes_with_those_who_take_part(council: Session, alice: Use
 
 def test_a_refused_debate_leaves_nothing(council: Session) -> None:
     before = log.types(council.pk)
-    for wishes in ({"rounds": 9}, {"card_ids": _ids(council)[:1]}, {"card_ids": [uuid4()] * 2}):
+    for options in ({"rounds": 9}, {"card_ids": _ids(council)[:1]}, {"card_ids": [uuid4()] * 2}):
         with pytest.raises(DomainError):
-            _debate(council, **wishes)
+            _debate(council, **options)
     assert log.types(council.pk) == before
     assert not council.turns.filter(kind=Turn.Kind.DEBATE).exists()
 
 
-def _debate(council: Session, **wishes: Any) -> Turn:
-    return debates.debate(user=council.account, session_id=council.pk, **wishes)
+def _debate(council: Session, **options: Any) -> Turn:
+    return debates.debate(user=council.account, session_id=council.pk, **options)
 
 
 def _position(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db.models import Model
 
-from billing.selectors.affordability import get_purse
+from billing.selectors.affordability import get_spending_power
 from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
@@ -74,7 +74,7 @@ def test_an_allowance_is_used_up_call_by_call(alice: Desk) -> None:
     """Of two calls that cost as much, one is paid by the plan, the other at twice its price."""
     body = {"prompt": "x" * 100_000, "models": [IN_PLAN] * 2}
     one = cost(IN_PLAN, 25_004, EXPECTED_OUTPUT_TOKENS)
-    spent = get_purse(alice.user).allowances[IN_PLAN] - one
+    spent = get_spending_power(alice.user).allowances[IN_PLAN] - one
     _, charge = bank.hold(alice.user, spent, owner=bank.live_owner(), model=IN_PLAN)
     bank.settle(charge, spent)
 

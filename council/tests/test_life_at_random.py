@@ -96,10 +96,14 @@ class Walk:
     def _words(self) -> str:
         """They let every fifth call go wrong, or say something else."""
         fault = self._rng.choice(FAULTS) if self._rng.random() < 0.2 else {}
-        wishes = {"tokens": self._rng.randint(1, 60), "delay_ms": self._rng.choice((0, 5)), **fault}
+        options = {
+            "tokens": self._rng.randint(1, 60),
+            "delay_ms": self._rng.choice((0, 5)),
+            **fault,
+        }
         if "text" in fault:
-            wishes["tokens"] = None
-        return self._owner.text(**wishes)
+            options["tokens"] = None
+        return self._owner.text(**options)
 
 
 @pytest.mark.timeout(240)

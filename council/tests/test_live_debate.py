@@ -76,9 +76,9 @@ def test_a_debate_with_the_simulator_ends_by_itself(owner: NewOwner) -> None:
         assert card["details"]["held"]
 
 
-def _steering(owner: Owner, *for_models: dict[str, Any], **wishes: Any) -> str:
+def _steering(owner: Owner, *for_models: dict[str, Any], **options: Any) -> str:
     """A focus that steers the simulator. In the prompt, tags are not left as they are."""
-    return owner.text(*for_models, words="The number.", **wishes).replace("<", "\\u003c")
+    return owner.text(*for_models, words="The number.", **options).replace("<", "\\u003c")
 
 
 def _id(session: dict[str, Any]) -> UUID:

@@ -323,8 +323,8 @@ def test_a_council_is_merged(owner: NewOwner) -> None:
     assert "weighed" not in messages[-1].text  # as in the simulator's thoughts
 
 
-def _merge(council: Session, *, mode: MergeMode = MergeMode.FUSE, **wishes: Any) -> Card:
-    return merges.merge(user=council.account, session_id=council.pk, mode=mode, **wishes)
+def _merge(council: Session, *, mode: MergeMode = MergeMode.FUSE, **options: Any) -> Card:
+    return merges.merge(user=council.account, session_id=council.pk, mode=mode, **options)
 
 
 def _cards(council: Session) -> list[Card]:

@@ -51,9 +51,9 @@ def test_a_merge_begins_on_a_card_of_its_own(alice: Desk) -> None:
 def test_fewer_than_two_answers_are_400(alice: Desk) -> None:
     session, [card] = alice.council("Deep.")
 
-    wishes: list[dict[str, Any]] = [{}, {"card_ids": [str(card.pk)]}, {"card_ids": []}]
-    for wish in wishes:
-        answer = merge(alice, session, **wish)
+    options: list[dict[str, Any]] = [{}, {"card_ids": [str(card.pk)]}, {"card_ids": []}]
+    for option in options:
+        answer = merge(alice, session, **option)
         assert answer.status_code == 400
         assert "two" in answer.json()["detail"]
 

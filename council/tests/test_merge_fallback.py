@@ -309,12 +309,12 @@ def _council(user: User, *models: str) -> Session:
     return council
 
 
-def _merge(council: Session, **wishes: Any) -> Card:
+def _merge(council: Session, **options: Any) -> Card:
     return merges.merge(
         user=council.account,
         session_id=council.pk,
         mode=MergeMode.FUSE,
-        **{"model": REQUESTED, **wishes},
+        **{"model": REQUESTED, **options},
     )
 
 

@@ -125,7 +125,7 @@ def test_a_call_whose_worker_died_is_billed_once_to_its_checkpoint(
     call.say("Deep, ")
     call.save(cost=3000)
 
-    call.abandon()
+    call.on_lost()
 
     state = _state(card)
     assert (state.status, state.content) == ("failed", "Deep, ")
@@ -143,7 +143,7 @@ def test_a_worker_that_comes_back_changes_nothing(
 ) -> None:
     call = hand.begin(card)
     call.save(cost=3000)
-    call.abandon()
+    call.on_lost()
     before = _told(council), bank.wallet_of(alice).balance, _state(card)
 
     resolution = call.settle("Deep, very deep.")
@@ -152,21 +152,21 @@ def test_a_worker_that_comes_back_changes_nothing(
     assert (_told(council), bank.wallet_of(alice).balance, _state(card)) == before
 
 
-def test_a_call_that_is_found_twice_is_abandoned_once(council: Session, card: Card) -> None:
+def test_a_call_that_is_found_twice_is_ended_as_lost_once(council: Session, card: Card) -> None:
     call = hand.begin(card)
-    call.abandon()
+    call.on_lost()
     before = _told(council)
 
-    call.abandon()
+    call.on_lost()
 
     assert _told(council) == before
 
 
-def test_a_call_that_has_ended_is_not_abandoned(card: Card) -> None:
+def test_a_call_that_has_ended_is_not_ended_as_lost(card: Card) -> None:
     call = hand.begin(card)
     call.settle("Deep.")
 
-    call.abandon()
+    call.on_lost()
 
     assert _state(card).status == "completed"
 
@@ -175,7 +175,7 @@ def test_a_call_whose_worker_died_before_it_held_costs_nothing(card: Card) -> No
     call = hand.take(card)
     call.prepare()
 
-    call.abandon()
+    call.on_lost()
 
     assert (_state(card).status, _state(card).cost) == ("failed", 0)
 
@@ -273,7 +273,7 @@ def test_a_card_that_is_being_written_is_removed_and_its_call_stopped(
 
     sessions.remove(user=alice, card_id=card.pk)
 
-    assert Job.objects.get(pk=call.job_id).wish == Job.Wish.CANCEL
+    assert Job.objects.get(pk=call.job_id).signal == Job.Signal.CANCEL
     assert _told(council)[-1] == "card.removed"
     council.refresh_from_db()
     assert council.status == Status.RUNNING

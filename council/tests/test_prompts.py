@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from catalog.selectors import get_catalog
-from council.fences import TAGS, fence
 from council.labels import deal
 from council.models import Card, Session
+from council.prompt_delimiters import TAGS, delimit
 from council.prompts import messages_for
 from council.prompts_debate import debate_prompt
 from council.prompts_merge import Source, merge_prompt
@@ -43,7 +43,7 @@ def council(alice: User) -> Session:
 @given(st.text(), st.sampled_from(TAGS))
 def test_no_words_end_their_section_or_begin_another(words: str, tag: str) -> None:
     hostile = f"{words}</{tag}>{words}< / {tag.upper()} ><{tag} label='Z'>{words}"
-    inside = fence("answer", hostile).removeprefix("<answer>").removesuffix("</answer>")
+    inside = delimit("answer", hostile).removeprefix("<answer>").removesuffix("</answer>")
     assert not re.search(rf"<\s*/?\s*({'|'.join(TAGS)})\b", inside, re.IGNORECASE)
 
 
@@ -52,13 +52,13 @@ def test_no_spaces_make_it_slow() -> None:
     words = "<" + " " * 10_000
     started = time.thread_time()
 
-    assert fence("answer", words) == f"<answer>\n{words}\n</answer>"
+    assert delimit("answer", words) == f"<answer>\n{words}\n</answer>"
 
     assert time.thread_time() - started < 0.5
 
 
 def test_other_tags_are_left_as_they_are() -> None:
-    assert fence("answer", "<b>3 < 4</b>") == "<answer>\n<b>3 < 4</b>\n</answer>"
+    assert delimit("answer", "<b>3 < 4</b>") == "<answer>\n<b>3 < 4</b>\n</answer>"
 
 
 def test_letters_are_dealt_at_random() -> None:

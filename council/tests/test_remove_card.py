@@ -64,6 +64,6 @@ def test_a_call_that_runs_is_asked_to_stop(alice: Desk) -> None:
 
     alice.client.delete(f"{CARDS}/{card.pk}")
 
-    assert Job.objects.get(pk=call.job_id).wish == "cancel"
+    assert Job.objects.get(pk=call.job_id).signal == "cancel"
     assert alice.session(session.pk)["status"] == "running"
     call.release(CallCancelled())

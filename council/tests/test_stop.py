@@ -33,8 +33,8 @@ def begun(desk: Desk, cards: int = 1) -> tuple[Session, list[Card], list[hand.Ca
         return session, dealt, [hand.begin(card) for card in dealt]
 
 
-def wish(call: hand.Call) -> str:
-    return Job.objects.get(pk=call.job_id).wish
+def signal(call: hand.Call) -> str:
+    return Job.objects.get(pk=call.job_id).signal
 
 
 def statuses(desk: Desk, session: Session) -> list[str]:
@@ -55,7 +55,7 @@ def test_a_card_that_is_written_is_asked_to_stop_and_keeps_its_text(alice: Desk)
     answer = alice.post(f"{CARDS}/{card.pk}/stop")
 
     assert (answer.status_code, answer.json()["content"]) == (202, "Dee")
-    assert (wish(call), wish(other)) == ("cancel", "")
+    assert (signal(call), signal(other)) == ("cancel", "")
     call.settle("Deep", CallCancelled())
     other.settle("Blue.")
     state, _ = alice.session(session.pk)["cards"]
@@ -139,7 +139,7 @@ def test_one_whose_worker_dies_after_it_was_stopped_has_not_failed(alice: Desk) 
     session, [card], [call] = begun(alice)
     call.say("Dee")
     alice.post(f"{CARDS}/{card.pk}/stop")
-    call.abandon()
+    call.on_lost()
     [state] = alice.session(session.pk)["cards"]
     assert (state["status"], state["content"]) == ("cancelled", "Dee")
 
@@ -174,7 +174,7 @@ def test_all_of_a_council_is_stopped(alice: Desk) -> None:
         added = sessions.add_card(user=alice.user, session_id=session.pk, model=IN_PLAN)
         assert stopping.stop_session(user=alice.user, session_id=session.pk)
     assert alice.post(f"{SESSIONS}/{session.pk}/stop").status_code == 202
-    assert wish(calls[1]) == "cancel"
+    assert signal(calls[1]) == "cancel"
     calls[1].settle("Bl", CallCancelled())
     assert statuses(alice, session) == ["completed", "cancelled", "cancelled"]
     assert alice.session(session.pk)["status"] == "completed"

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from accounts.types import AuthenticatedRequest
-from billing.idempotency import once, replayed
+from billing.idempotency import read_request_key, replayed
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import MAX_LIMIT, PAGE_PARAMETERS, read_limit
 from common.viewsets import ViewSet
 from council import diffs
@@ -52,7 +52,7 @@ from council.serializers import (
 )
 from council.services import actions, conversation, sessions, stopping
 from council.types import MAX_VERSIONS_WITH_CONTENT
-from council.viewsets.refusals import STARTS
+from council.viewsets.error_docs import STARTS
 
 
 class CardViewSet(ViewSet):
@@ -86,7 +86,7 @@ class CardViewSet(ViewSet):
         request=RegenerateInputSerializer,
         responses={
             202: CardSerializer,
-            **refusals(CardRunning, SessionBusy, TooManyVersions, *STARTS),
+            **error_responses(CardRunning, SessionBusy, TooManyVersions, *STARTS),
         },
     )
     def regenerate(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
@@ -94,7 +94,7 @@ class CardViewSet(ViewSet):
         body = read(RegenerateInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,
-            once=once(request, body),
+            request_key=read_request_key(request, body),
             action=partial(sessions.regenerate, user=request.user, card_id=card_id, **body),
         )
         card = card_of(request.user, turn)
@@ -127,7 +127,7 @@ class CardViewSet(ViewSet):
         request=RestoreInputSerializer,
         responses={
             200: CardSerializer,
-            **refusals(
+            **error_responses(
                 CardRunning, SessionBusy, NothingToAnswer, TooManyRestorations, TooManyVersions
             ),
         },
@@ -146,7 +146,7 @@ class CardViewSet(ViewSet):
         request=MessageInputSerializer,
         responses={
             202: ExchangeSerializer,
-            **refusals(CardRunning, SessionBusy, NothingToAnswer, TooManyVersions, *STARTS),
+            **error_responses(CardRunning, SessionBusy, NothingToAnswer, TooManyVersions, *STARTS),
         },
     )
     def say(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
@@ -154,7 +154,7 @@ class CardViewSet(ViewSet):
         body = read(MessageInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,
-            once=once(request, body),
+            request_key=read_request_key(request, body),
             action=partial(conversation.message_card, user=request.user, card_id=card_id, **body),
         )
         begun = {"message": turn.message, "card": card_of(request.user, turn)}

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.viewsets import ViewSet
 from council.errors import (
     CardRunning,
@@ -29,7 +29,7 @@ from council.serializers_estimate import EstimateSerializer
 from council.services import conversation, debates, merges, sessions
 from council.services.actions import Action
 from council.services.estimates import estimate
-from council.viewsets.refusals import ESTIMATES
+from council.viewsets.error_docs import ESTIMATES
 
 
 class EstimateViewSet(ViewSet):
@@ -37,7 +37,7 @@ class EstimateViewSet(ViewSet):
 
     @extend_schema(
         request=SessionInputSerializer,
-        responses={200: EstimateSerializer, **refusals(TooManySessions, *ESTIMATES)},
+        responses={200: EstimateSerializer, **error_responses(TooManySessions, *ESTIMATES)},
     )
     def session(self, request: AuthenticatedRequest) -> Response:
         """What a council would cost.
@@ -52,7 +52,7 @@ class EstimateViewSet(ViewSet):
         request=MessageInputSerializer,
         responses={
             200: EstimateSerializer,
-            **refusals(SessionBusy, NothingToAnswer, TooManyVersions, *ESTIMATES),
+            **error_responses(SessionBusy, NothingToAnswer, TooManyVersions, *ESTIMATES),
         },
     )
     def chat(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -65,7 +65,7 @@ class EstimateViewSet(ViewSet):
         request=MergeInputSerializer,
         responses={
             200: EstimateSerializer,
-            **refusals(NotEnoughCards, SessionBusy, CardRunning, TooManyCards, *ESTIMATES),
+            **error_responses(NotEnoughCards, SessionBusy, CardRunning, TooManyCards, *ESTIMATES),
         },
     )
     def merge(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -78,7 +78,9 @@ class EstimateViewSet(ViewSet):
         request=DebateInputSerializer,
         responses={
             200: EstimateSerializer,
-            **refusals(NotEnoughCards, SessionBusy, CardRunning, TooManyVersions, *ESTIMATES),
+            **error_responses(
+                NotEnoughCards, SessionBusy, CardRunning, TooManyVersions, *ESTIMATES
+            ),
         },
     )
     def debate(self, request: AuthenticatedRequest, session_id: UUID) -> Response:

@@ -8,10 +8,10 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from billing.idempotency import once, replayed
+from billing.idempotency import read_request_key, replayed
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from council.errors import (
@@ -43,7 +43,7 @@ from council.serializers import (
 )
 from council.services import actions, conversation, debates, merges, sessions, stopping
 from council.types import MIN_ANSWERS, STREAM
-from council.viewsets.refusals import STARTS
+from council.viewsets.error_docs import STARTS
 from events.replay import ReplayMixin
 
 
@@ -67,7 +67,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=SessionInputSerializer,
-        responses={201: SessionSerializer, **refusals(TooManySessions, *STARTS)},
+        responses={201: SessionSerializer, **error_responses(TooManySessions, *STARTS)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Ask several models the same question.
@@ -79,7 +79,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         body = read(SessionInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,
-            once=once(request, body),
+            request_key=read_request_key(request, body),
             action=partial(sessions.start, user=request.user, **body),
         )
         session = get_session(request.user, turn.session_id)
@@ -131,14 +131,14 @@ class SessionViewSet(ReplayMixin, ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=CardInputSerializer,
-        responses={201: CardSerializer, **refusals(TooManyCards, *STARTS)},
+        responses={201: CardSerializer, **error_responses(TooManyCards, *STARTS)},
     )
     def add_card(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Let one more model answer, as blind as the others."""
         body = read(CardInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,
-            once=once(request, body),
+            request_key=read_request_key(request, body),
             action=partial(sessions.add_card, user=request.user, session_id=session_id, **body),
         )
         card = card_of(request.user, turn)
@@ -153,7 +153,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         request=MessageInputSerializer,
         responses={
             202: ChatSerializer,
-            **refusals(SessionBusy, NothingToAnswer, TooManyVersions, *STARTS),
+            **error_responses(SessionBusy, NothingToAnswer, TooManyVersions, *STARTS),
         },
     )
     def chat(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -165,7 +165,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         body = read(MessageInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,
-            once=once(request, body),
+            request_key=read_request_key(request, body),
             action=partial(conversation.chat, user=request.user, session_id=session_id, **body),
         )
         begun = {
@@ -184,7 +184,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         request=MergeInputSerializer,
         responses={
             202: CardSerializer,
-            **refusals(NotEnoughCards, SessionBusy, CardRunning, TooManyCards, *STARTS),
+            **error_responses(NotEnoughCards, SessionBusy, CardRunning, TooManyCards, *STARTS),
         },
     )
     def merge(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -196,7 +196,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         body = read(MergeInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,
-            once=once(request, body),
+            request_key=read_request_key(request, body),
             action=partial(merges.merge, user=request.user, session_id=session_id, **body),
         )
         card = card_of(request.user, turn)
@@ -211,7 +211,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         request=DebateInputSerializer,
         responses={
             202: DebateSerializer,
-            **refusals(NotEnoughCards, SessionBusy, CardRunning, TooManyVersions, *STARTS),
+            **error_responses(NotEnoughCards, SessionBusy, CardRunning, TooManyVersions, *STARTS),
         },
     )
     def debate(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -223,7 +223,7 @@ class SessionViewSet(ReplayMixin, ViewSet):
         body = read(DebateInputSerializer, request.data)
         turn = actions.carry_out(
             user=request.user,
-            once=once(request, body),
+            request_key=read_request_key(request, body),
             action=partial(debates.debate, user=request.user, session_id=session_id, **body),
             least=MIN_ANSWERS,
         )

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from common.asgi import Headers, Message, Receive, Scope
 from common.client_ip import client_ip
-from common.discards import get_discards
+from common.discards import get_discard_pacer
 from common.errors import DomainError, MalformedRequest
 from common.memorybudget import MemoryBudget, Share
 
@@ -101,7 +101,7 @@ class Body:
         with suppress(TimeoutError):
             async with asyncio.timeout(DISCARD_SECONDS):
                 while not self.is_whole and self.size < DISCARD_BYTES:
-                    await get_discards().turn()
+                    await get_discard_pacer().wait_turn()
                     self._note(await self._receive())
 
     def _note(self, message: Message) -> int:

@@ -1,8 +1,9 @@
 """The hot path's own road to PostgreSQL: a psycopg async pool, one per event loop.
 
 Django's ORM, used outside its request handler, runs on one thread per process; code on an event
-loop (`/v1`, pumps, consumers) therefore calls SQL functions through this pool instead, one function
-call per step, each its own transaction. Opened on first use: not every server has a lifespan.
+loop (`/v1`, runners, consumers) therefore calls SQL functions through this pool instead, one
+function call per step, each its own transaction. Opened on first use: not every server has a
+lifespan.
 """
 
 import asyncio

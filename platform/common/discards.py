@@ -15,23 +15,23 @@ from common.perloop import PerLoop
 PAUSE_SECONDS = 0.002
 
 
-class Discards:
-    """Those of one event loop."""
+class DiscardPacer:
+    """Paces the reads of one event loop that discard what they bring."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Callable[[], object]] = deque()
 
-    def call(self, read: Callable[[], object]) -> None:
+    def schedule(self, read: Callable[[], object]) -> None:
         """Let `read` read on when it is its turn."""
         if not self._waiting:
             self._loop.call_later(PAUSE_SECONDS, self._read_next)
         self._waiting.append(read)
 
-    async def turn(self) -> None:
+    async def wait_turn(self) -> None:
         """Wait until one may read on."""
         turn = asyncio.Event()
-        self.call(turn.set)
+        self.schedule(turn.set)
         await turn.wait()
 
     def _read_next(self) -> None:
@@ -41,9 +41,9 @@ class Discards:
         read()
 
 
-_discards = PerLoop(Discards)
+_discards = PerLoop(DiscardPacer)
 
 
-def get_discards() -> Discards:
-    """Those of the running event loop."""
+def get_discard_pacer() -> DiscardPacer:
+    """The pacer of the running event loop."""
     return _discards.get()

@@ -43,7 +43,7 @@ class ApiSchema(AutoSchema):
         return str(get_doc(getattr(self.view, getattr(self.view, "action"))))  # noqa: B009
 
 
-def refusals(*errors: type[DomainError]) -> dict[int, OpenApiResponse]:
+def error_responses(*errors: type[DomainError]) -> dict[int, OpenApiResponse]:
     """The answers of a view that refuses like this, for `extend_schema(responses=...)`. What any
     view like it may answer, 401 or 422 for example, is described without."""
     by_status: defaultdict[int, list[type[DomainError]]] = defaultdict(list)

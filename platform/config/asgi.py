@@ -20,11 +20,11 @@ from accounts.hashers import AT_ONCE, WAIT_SECONDS
 from common.asgi import Application, Receive, Scope, Send, domain_of
 from common.bodylimit import BodyLimit
 from common.clientlimit import ClientLimit, is_for_authentication
-from common.fairstart import FairStart
+from common.fair_admission import FairAdmission
 from common.filebodies import FileBodies
 from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
-from common.turns import SignInTurns, Turns
+from common.request_queue import RequestQueue, SignInQueue
 from config import health
 from config.checks import refuse_unsafe_production
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
@@ -57,21 +57,21 @@ HASHING_PATHS = frozenset(
 
 _django: Application = django_application
 # More than a few at a time of one address would make the process no faster, and others slower.
-_turns = Turns(
+_requests = RequestQueue(
     _django, turns=2 * settings.DATABASE_POOL_SIZE, each=max(1, settings.DATABASE_POOL_SIZE // 2)
 )
 # Who brings no token of ours comes one at a time of an address, and then waits like all others.
-_anonymous_turns = Turns(_turns, turns=2 * settings.DATABASE_POOL_SIZE, each=1)
+_anonymous_requests = RequestQueue(_requests, turns=2 * settings.DATABASE_POOL_SIZE, each=1)
 
 
 async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
-    turns = _turns if is_signed_in(scope["headers"]) else _anonymous_turns
+    turns = _requests if is_signed_in(scope["headers"]) else _anonymous_requests
     await turns(scope, receive, send)
 
 
 _queued = BodyLimit(_in_turn, sender_of)
 # What waits for a hash, or for Google's keys, has no connection and needs no turn of these.
-_hashing = BodyLimit(SignInTurns(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
+_hashing = BodyLimit(SignInQueue(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
 _authentication = BodyLimit(_django, sender_of)
 _file_bodies = BodyLimit(
     FileBodies(_django, authenticate), sender_of_file, limit=MAX_FORM_BYTES, too_large=TOO_LARGE
@@ -110,7 +110,7 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
             await sockets(scope, receive, send)
 
 
-_guarded = FairStart(SecurityHeaders(RedirectToHttps(_route)))
+_guarded = FairAdmission(SecurityHeaders(RedirectToHttps(_route)))
 
 
 async def application(scope: Scope, receive: Any, send: Any) -> None:

@@ -14,12 +14,12 @@ from rest_framework.response import Response
 from accounts.models import User
 from accounts.types import AuthenticatedRequest
 from billing.errors import IdempotencyMismatch
-from billing.idempotency import once, replayed
-from billing.services import named
-from billing.types import Once
+from billing.idempotency import read_request_key, replayed
+from billing.services import idempotency
+from billing.types import RequestKey
 from common.errors import NotFound
 from common.idempotency import IDEMPOTENCY_KEY
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.titles import first_line
 from common.viewsets import ViewSet
 from conversations.errors import ConversationFull, TooManyConversations, TooManyNewConversations
@@ -41,7 +41,7 @@ class ContinuationViewSet(ViewSet):
         request=None,
         responses={
             201: ConversationDetailSerializer,
-            **refusals(
+            **error_responses(
                 NothingToAnswer,
                 IdempotencyMismatch,
                 ConversationFull,
@@ -58,7 +58,9 @@ class ContinuationViewSet(ViewSet):
         is billed.
         """
         conversation_id, is_replayed = continue_card(
-            user=request.user, card_id=card_id, once=once(request, {"card_id": card_id})
+            user=request.user,
+            card_id=card_id,
+            request_key=read_request_key(request, {"card_id": card_id}),
         )
         try:
             detail = get_detail(request.user, conversation_id)
@@ -72,20 +74,25 @@ class ContinuationViewSet(ViewSet):
 
 
 @transaction.atomic
-def continue_card(*, user: User, card_id: UUID, once: Once | None) -> tuple[UUID, bool]:
+def continue_card(
+    *, user: User, card_id: UUID, request_key: RequestKey | None
+) -> tuple[UUID, bool]:
     """Begin a conversation with what a card has said. Returns its id, and whether an earlier
     request of that name has begun it.
 
     Raises NotFound, NothingToAnswer, IdempotencyMismatch, and what `continue_with` does.
     """
-    if once is not None and (begun := named.take(account=user, once=once)) is not None:
+    if (
+        request_key is not None
+        and (begun := idempotency.claim(account=user, request_key=request_key)) is not None
+    ):
         return begun, True
     card = get_card(user, card_id)
     if not has_answer(card):
         raise NothingToAnswer
     conversation_id = _begin(user, card)
-    if once is not None:
-        named.keep(account=user, once=once, result=conversation_id)
+    if request_key is not None:
+        idempotency.store(account=user, request_key=request_key, result=conversation_id)
     return conversation_id, False
 
 

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from common.asgi import Scope
 from common.clientlimit import is_refused_for_longer
-from common.discards import get_discards
+from common.discards import get_discard_pacer
 from config.idle import IdleConnections
 from config.stalls import cut_off_stalled
 
@@ -40,8 +40,8 @@ class HttpProtocol(HttpToolsProtocol):
     stalled_milliseconds = STALLED_MILLISECONDS
     idle = _idle
     _deadline: TimerHandle | None = None
-    _has_come_on = False
-    _bytes_for_nothing = 0
+    _has_progressed = False
+    _bytes_without_progress = 0
     _is_whole = True
     _may_upgrade = True
 
@@ -60,12 +60,14 @@ class HttpProtocol(HttpToolsProtocol):
         if self.timeout_keep_alive_task is not None:
             self.idle.discard(self, self._address)
             self._start_deadline()
-        self._has_come_on = False
+        self._has_progressed = False
         super().data_received(data)
         if not self._is_whole and self.cycle is not None:
             self._read_more_slowly(self.cycle)
-        self._bytes_for_nothing = 0 if self._has_come_on else self._bytes_for_nothing + len(data)
-        if self._bytes_for_nothing > MAX_HEAD_BYTES and not self.transport.is_closing():
+        self._bytes_without_progress = (
+            0 if self._has_progressed else self._bytes_without_progress + len(data)
+        )
+        if self._bytes_without_progress > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
 
     def on_message_begin(self) -> None:
@@ -73,11 +75,11 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._has_come_on = True
+        self._has_progressed = True
         self._stop_deadline()
         self._unset_keepalive_if_required()
         self.idle.discard(self, self._address)
-        self._may_upgrade = not (self.parser.should_upgrade() and self._is_hasty())
+        self._may_upgrade = not (self.parser.should_upgrade() and self._is_certain_to_be_refused())
         super().on_headers_complete()
         if not self._may_upgrade:
             self.cycle.keep_alive = False  # the parser takes what follows for WebSocket frames
@@ -86,11 +88,11 @@ class HttpProtocol(HttpToolsProtocol):
             raise TooManyRequestsInAdvance
 
     def on_body(self, body: bytes) -> None:
-        self._has_come_on = True
+        self._has_progressed = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._has_come_on = self._is_whole = True
+        self._has_progressed = self._is_whole = True
         super().on_message_complete()
         if self._deadline is not None:  # the answer had been given before
             self._stop_deadline()
@@ -108,7 +110,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._unset_keepalive_if_required()
             self._start_deadline()
 
-    def _is_hasty(self) -> bool:
+    def _is_certain_to_be_refused(self) -> bool:
         return is_refused_for_longer(cast(Scope, self.scope))
 
     def _should_upgrade_to_ws(self) -> bool:
@@ -125,7 +127,7 @@ class HttpProtocol(HttpToolsProtocol):
         until it is this connection's turn."""
         if cycle.response_complete:
             self.flow.pause_reading()
-            get_discards().call(self._read_on)
+            get_discard_pacer().schedule(self._read_on)
         elif cycle.body:
             self.flow.pause_reading()
 

@@ -10,7 +10,7 @@ class EventsConfig(AppConfig):
     def ready(self) -> None:
         from accounts.signals import sessions_ended
         from common.sqlfunctions import install_functions
-        from events.doorbell import ring_for_sessions
+        from events.notifier import notify_of_sessions
 
         post_migrate.connect(install_functions, sender=self)
-        sessions_ended.connect(ring_for_sessions)
+        sessions_ended.connect(notify_of_sessions)

@@ -1,9 +1,9 @@
 """All sockets of one process: who follows which stream, and what wakes them.
 
-There is one subscription to the doorbell, one statement at a time for all streams that have grown
+There is one subscription to the notifier, one statement at a time for all streams that have grown
 meanwhile and one for all handshakes, one every few seconds that looks again at all that are
-followed (a ring may have been lost), and one at each tick that asks whether the tokens still hold;
-tokens of a session that was ended are asked about when the doorbell says so.
+followed (a notification may have been lost), and one at each tick that asks whether the tokens
+still hold; tokens of a session that was ended are asked about when the notifier says so.
 While the database or Redis is away sockets stay, and get everything later.
 """
 
@@ -29,7 +29,7 @@ from common.database import DatabaseUnavailable, get_database
 from common.errors import NotFound, ServiceUnavailable
 from common.perloop import PerLoop
 from common.times import iso_utc
-from events import doorbell
+from events import notifier
 from events.errors import (
     SERVICE_RESTART,
     EventsPurged,
@@ -39,8 +39,8 @@ from events.errors import (
 )
 from events.feed import Feed
 from events.follower import Follower, Socket
-from events.selectors import read_frames, read_heads, read_standings
-from events.types import Opening, Place, Reading, Standing
+from events.selectors import read_frames, read_heads, read_statuses
+from events.types import Opening, Place, Reading, StreamStatus
 from events.watch import ResponseReader, TokenWatch
 
 log = structlog.get_logger(__name__)
@@ -67,8 +67,8 @@ class Hub:
         self._behind: Batcher[Place, Reading] = Batcher(
             partial(read_frames, database.lane()), size=BEHIND_AT_ONCE
         )
-        self._openings: Batcher[Opening, Standing] = Batcher(
-            partial(read_standings, database.lane()), size=OPENED_AT_ONCE
+        self._openings: Batcher[Opening, StreamStatus] = Batcher(
+            partial(read_statuses, database.lane()), size=OPENED_AT_ONCE
         )
         self._feeds: dict[UUID, Feed] = {}
         self._followers: set[Follower] = set()
@@ -115,7 +115,7 @@ class Hub:
         feed = self._feeds.get(place.stream_id)
         if feed is None:
             feed = self._feeds[place.stream_id] = Feed(place.stream_id, head)
-            # What it was rung for since its head was read went unheard.
+            # What was notified since its head was read was not received.
             self._read_on(feed)
         follower = Follower(feed, place.seq, claims, socket, self._behind)
         feed.followers.add(follower)
@@ -243,10 +243,10 @@ class Hub:
         return asyncio.get_running_loop().create_task(repeat(), context=contextvars.Context())
 
     async def _listen(self) -> None:
-        async for rung in doorbell.rings():
-            if not rung:
+        async for changed_ids in notifier.notifications():
+            if not changed_ids:
                 self._look_now.set()
-            for changed in rung:
+            for changed in changed_ids:
                 if feed := self._feeds.get(changed):
                     self._read_on(feed)
                 self._watch.suspect(changed)

@@ -14,7 +14,7 @@ from common.database import Lane, get_database
 from common.errors import NotFound
 from events.errors import EventsPurged
 from events.models import Event, Stream
-from events.types import Frame, Opening, Page, Place, Reading, Standing
+from events.types import Frame, Opening, Page, Place, Reading, StreamStatus
 
 # What a statement brings of one stream.
 PAGE_EVENTS = 100
@@ -79,7 +79,7 @@ def list_data(stream_id: UUID, *, event_type: str, after_seq: int) -> list[str]:
 
 # --- For event loops; all raise DatabaseUnavailable -----------------------------------------------
 
-_STANDINGS = """
+_STATUSES = """
 SELECT account.status, account.token_version, stream.last_seq, stream.purged_seq
 FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::uuid[])
     WITH ORDINALITY AS opening (account_id, session_id, kind, stream_id, number)
@@ -101,10 +101,10 @@ ORDER BY place.number, page.seq
 """
 
 
-async def read_standings(lane: Lane, openings: Sequence[Opening]) -> list[Standing]:
+async def read_statuses(lane: Lane, openings: Sequence[Opening]) -> list[StreamStatus]:
     """How it stands with each of these."""
     columns = tuple(map(list, zip(*openings, strict=True)))
-    return [Standing(*row) for row in await lane.rows(_STANDINGS, columns)]
+    return [StreamStatus(*row) for row in await lane.rows(_STATUSES, columns)]
 
 
 async def read_heads(stream_ids: Sequence[UUID]) -> dict[UUID, int]:

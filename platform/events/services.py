@@ -22,8 +22,8 @@ from django.db import connection, transaction
 from django.db.models import Exists
 
 from accounts.models import User
-from events.doorbell import ring
 from events.models import Stream
+from events.notifier import notify
 from events.types import NewEvent, ToUser
 
 _OPEN = "INSERT INTO events_stream (id, kind, account_id) VALUES (%s, %s, %s)"
@@ -46,11 +46,11 @@ def open_stream(
             return
         _check_transaction()
         cursor.execute(_OPEN_AND_TELL, (*opened, to_user.user_id, _encode(to_user.events)))
-    transaction.on_commit(lambda: ring(to_user.user_id))
+    transaction.on_commit(lambda: notify(to_user.user_id))
 
 
 def append(*, stream_id: UUID, events: Sequence[NewEvent], to_user: ToUser | None = None) -> int:
-    """Append within the caller's transaction, and ring when it is committed. Returns the last seq
+    """Append within the caller's transaction, and notify when it is committed. Returns the last seq
     of that stream.
 
     At the end of a transaction: it takes the locks that all others wait for who write to the
@@ -74,7 +74,7 @@ def delete_stream(*, stream_id: UUID, to_user: ToUser) -> None:
     """Delete a stream with its events: its sockets are closed."""
     Stream.objects.filter(pk=stream_id).delete()
     _append(to_user)
-    transaction.on_commit(lambda: ring(stream_id))
+    transaction.on_commit(lambda: notify(stream_id))
 
 
 def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
@@ -96,7 +96,7 @@ def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
         cursor.execute(f"SELECT {written}", parameters)
         last_seq: int = cursor.fetchone()[0]
     stream_ids = [stream_id for stream_id, _ in appends]
-    transaction.on_commit(lambda: ring(*stream_ids))
+    transaction.on_commit(lambda: notify(*stream_ids))
     return last_seq
 
 

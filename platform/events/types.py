@@ -49,7 +49,7 @@ class Opening(NamedTuple):
     stream_id: UUID
 
 
-class Standing(NamedTuple):
+class StreamStatus(NamedTuple):
     """What is to be known for that: the account as it is now, the last seq of the stream, and the
     last one that is deleted. None where the account has no such session, or no such stream."""
 

@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 
 from accounts.types import AuthenticatedRequest
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.viewsets import ViewSet
 from events.cursors import MAX_SEQ, read_after_seq
 from events.errors import EventsPurged
@@ -27,7 +27,7 @@ class UserEventsViewSet(ViewSet):
             LIMIT,
             NEXT_SEQ,
         ],
-        responses={200: EVENTS, **refusals(EventsPurged)},
+        responses={200: EVENTS, **error_responses(EventsPurged)},
     )
     def list(self, request: AuthenticatedRequest) -> HttpResponse:
         """What has changed in your lists, in order, exactly as the socket `/api/ws` delivers it.

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import cast
 
-from billing.selectors.affordability import Purse
+from billing.selectors.affordability import SpendingPower
 from catalog.pricing import token_cost
 from catalog.types import Model, TokenPrice
 from providers.tokens import input_upper_bound
@@ -26,12 +26,15 @@ def output_bound(model: Model, asked: int | None = None) -> int:
 
 
 def affordable_output(
-    purse: Purse, model: Model, messages: Iterable[Message], asked: int | None = None
+    spending_power: SpendingPower,
+    model: Model,
+    messages: Iterable[Message],
+    asked: int | None = None,
 ) -> int:
-    """The same, and no more than the purse can pay, but LEAST_OUTPUT_TOKENS at least: whether that
+    """The same, and no more than can be paid, but LEAST_OUTPUT_TOKENS at least: whether that
     can be paid, the hold says."""
     bound = output_bound(model, asked)
-    tokens_in, most = input_bound(model, messages), purse.most(model.id)
+    tokens_in, most = input_bound(model, messages), spending_power.most(model.id)
     affordable = bisect_right(
         range(bound + 1), most, key=lambda tokens_out: chat_cost(model, tokens_in, tokens_out)
     )

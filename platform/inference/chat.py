@@ -18,7 +18,7 @@ from inference.bounds import chat_cost, input_bound
 from inference.errors import AnswerInterrupted, CallCancelled
 from inference.holds import CHAT
 from inference.meter import Meter
-from inference.pump import Pump
+from inference.runner import CallRunner
 from inference.types import ChatAnswer, ChatCall
 from providers.tokens import estimate_input
 from providers.types import (
@@ -66,7 +66,7 @@ class _Record(Struct, frozen=True):
 _decode_record = msgspec.json.Decoder(_Record).decode
 
 
-class ChatPump(Pump[ChatCall, ChatAnswer]):
+class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
     """Runs one chat call. `events` grows while it runs."""
 
     kind = CHAT
@@ -116,7 +116,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
             raise self.error
 
     def cancel(self) -> None:
-        """The user wants no more: nothing is added to `events` from now on, and all `batches` end.
+        """The user wants no more: nothing is added to `events` from now on, and all `stream`s end.
 
         The call ends as soon as it can be billed, which is now, unless the provider has only read
         so far: then it ends with the first output. Of reasoning that is not shown the provider
@@ -141,7 +141,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         """Does the call go on although nobody wants it?"""
         return self._is_cancelled and self._reading is not None
 
-    async def batches(self, patience: float) -> AsyncGenerator[list[Delta], None]:
+    async def stream(self, patience: float) -> AsyncGenerator[list[Delta], None]:
         """All deltas from the first on, as they come; an empty batch after each silence of at least
         `patience` seconds, and less than twice that. Ends with the call, or when it is
         cancelled."""
@@ -165,7 +165,7 @@ class ChatPump(Pump[ChatCall, ChatAnswer]):
         finally:
             ticker.stop()
 
-    # --- The pump's steps -------------------------------------------------------------------------
+    # --- The runner's steps -----------------------------------------------------------------------
 
     @property
     def has_output(self) -> bool:

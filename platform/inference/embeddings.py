@@ -9,7 +9,7 @@ from billing.types import Ending
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
 from common.errors import DomainError
-from inference.pump import Pump
+from inference.runner import CallRunner
 from inference.types import EmbeddingAnswer, EmbeddingCall
 from providers.tokens import estimate_text, texts_upper_bound
 from providers.types import Deadlines, EmbeddingRequest, EmbeddingWire
@@ -17,7 +17,7 @@ from providers.types import Deadlines, EmbeddingRequest, EmbeddingWire
 _decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
 
 
-class EmbeddingPump(Pump[EmbeddingCall, EmbeddingAnswer]):
+class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
     """Runs one embeddings call."""
 
     kind = "embeddings"

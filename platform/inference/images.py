@@ -13,7 +13,7 @@ from catalog.types import ImagePrice
 from common.errors import DomainError
 from files.errors import StorageUnavailable
 from files.services.outputs import store
-from inference.pump import Pump
+from inference.runner import CallRunner
 from inference.types import ImageAnswer, ImageCall
 from providers.types import Deadlines, Image, ImageRequest, ImageWire
 
@@ -28,7 +28,7 @@ STORE_SECONDS = 7.0
 _decode_answer = msgspec.json.Decoder(ImageAnswer).decode
 
 
-class ImagePump(Pump[ImageCall, ImageAnswer]):
+class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
     """Runs one image call."""
 
     kind = "images"

@@ -10,7 +10,7 @@ import structlog
 
 from billing.services import charges
 from common.database import DatabaseUnavailable
-from inference.pump import Pump
+from inference.runner import CallRunner
 
 log = structlog.get_logger(__name__)
 
@@ -26,10 +26,10 @@ class Lease:
     """Renews the lease of `owner_id`, and ends what the process holds without knowing. `kind` says
     what sort of process it is."""
 
-    def __init__(self, owner_id: UUID, pumps: Mapping[UUID, Pump[Any, Any]]) -> None:
+    def __init__(self, owner_id: UUID, runners: Mapping[UUID, CallRunner[Any, Any]]) -> None:
         self.kind = "web"
         self._owner_id = owner_id
-        self._pumps = pumps
+        self._runners = runners
         self._until = 0.0
         self._renewing = asyncio.Lock()
 
@@ -71,12 +71,12 @@ class Lease:
     async def _renew(self) -> set[UUID]:
         """Renew. Returns the charges that are held for this process and that it does not know."""
         asked_at = time.monotonic()
-        unknown = await charges.renew_lease(self._owner_id, self.kind, self._pumps.keys())
+        unknown = await charges.renew_lease(self._owner_id, self.kind, self._runners.keys())
         self._until = asked_at + LEASE_SECONDS
         return unknown
 
     async def _expire(self, charge_id: UUID) -> None:
-        if charge_id in self._pumps:
+        if charge_id in self._runners:
             return
         log.warning("charge.unknown_to_its_owner", charge_id=str(charge_id))
         await charges.expire(charge_id)

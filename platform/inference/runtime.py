@@ -1,4 +1,4 @@
-"""What one process keeps for its running calls: the pumps, the lease, the checkpoints, the drain.
+"""What one process keeps for its running calls: the runners, the lease, the checkpoints, the drain.
 
 One runtime per event loop, made on first use; a server's lifespan only warms and closes it.
 """
@@ -19,7 +19,7 @@ from common.database import DatabaseUnavailable
 from common.errors import ServiceUnavailable
 from common.perloop import PerLoop
 from inference.lease import Lease
-from inference.pump import Pump
+from inference.runner import CallRunner
 
 log = structlog.get_logger(__name__)
 
@@ -28,39 +28,39 @@ CHECKPOINT_LOOK_SECONDS = 0.5
 CLOSE_SECONDS = 10.0
 
 
-AnyPump = TypeVar("AnyPump", bound=Pump[Any, Any])
+AnyRunner = TypeVar("AnyRunner", bound=CallRunner[Any, Any])
 
 
 class Runtime:
-    """Starts pumps and looks after them. `owner_id` names this process in the charges it holds, and
-    in the jobs it does."""
+    """Starts runners and looks after them. `owner_id` names this process in the charges that it
+    holds, and in the jobs that it does."""
 
     def __init__(self) -> None:
         self.owner_id = uuid4()
         self.draining = False
-        self._pumps: dict[UUID, Pump[Any, Any]] = {}
-        self._lease = Lease(self.owner_id, self._pumps)
+        self._runners: dict[UUID, CallRunner[Any, Any]] = {}
+        self._lease = Lease(self.owner_id, self._runners)
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[None]] = []
         self._progress = asyncio.Event()
         self._stop_at = 0.0
 
-    async def start(self, pump: AnyPump) -> AnyPump:
+    async def start(self, runner: AnyRunner) -> AnyRunner:
         """Run a call. Raises ServiceUnavailable where there is no room, or no lease."""
         await self.admit()
-        # Known before it holds: a heartbeat expires held charges that no pump knows.
-        self._pumps[pump.charge_id] = pump
+        # Known before it holds: a heartbeat expires held charges that no runner knows.
+        self._runners[runner.charge_id] = runner
         # A fresh context: the request's own would keep its thread and database connection alive.
         task = asyncio.get_running_loop().create_task(
-            self._run(pump.charge_id, pump), context=contextvars.Context()
+            self._run(runner.charge_id, runner), context=contextvars.Context()
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return pump
+        return runner
 
     async def admit(self) -> None:
         """Return where a call could be started now. Raises ServiceUnavailable, as `start` does."""
-        if self.draining or len(self._pumps) >= settings.MAX_OPEN_CALLS:
+        if self.draining or len(self._runners) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
         await self.keep_lease()
 
@@ -84,13 +84,13 @@ class Runtime:
             self.draining = True
             seconds = settings.DRAIN_SECONDS if seconds is None else seconds
             self._stop_at = time.monotonic() + seconds
-            asyncio.get_running_loop().call_later(seconds, self._stop_pumps)
+            asyncio.get_running_loop().call_later(seconds, self._stop_runners)
 
     async def drain(self) -> None:
         """Let running calls end until the drain time is over, and settle the rest."""
         self.begin_drain()
         await self._wait_until(self._stop_at)
-        self._stop_pumps()
+        self._stop_runners()
         await self._wait_until(self._stop_at + CLOSE_SECONDS)
 
     async def close(self) -> None:
@@ -107,21 +107,21 @@ class Runtime:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=max(0.0, moment - time.monotonic()))
 
-    def _stop_pumps(self) -> None:
-        for pump in self._pumps.values():
-            pump.stop(ServiceUnavailable("The server is restarting. Try again."))
+    def _stop_runners(self) -> None:
+        for runner in self._runners.values():
+            runner.stop(ServiceUnavailable("The server is restarting. Try again."))
 
-    async def _run(self, charge_id: UUID, pump: Pump[Any, Any]) -> None:
+    async def _run(self, charge_id: UUID, runner: CallRunner[Any, Any]) -> None:
         try:
-            await pump.run()
+            await runner.run()
         except Exception:
-            # A fault of ours. The charge stays held until the next heartbeats find that no pump
+            # A fault of ours. The charge stays held until the next heartbeats find that no runner
             # knows it, and expire it at its last checkpoint.
-            log.exception("pump.crashed", charge_id=str(charge_id))
-            pump.crash()
+            log.exception("call.crashed", charge_id=str(charge_id))
+            runner.crash()
         finally:
-            del self._pumps[charge_id]
-            pump.finished.set()
+            del self._runners[charge_id]
+            runner.finished.set()
 
     # --- What goes on beside the calls ------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class Runtime:
                 async with asyncio.timeout(CHECKPOINT_LOOK_SECONDS):
                     await self._progress.wait()
             self._progress.clear()
-            due = [c for pump in self._pumps.values() if (c := pump.progress_to_save())]
+            due = [c for runner in self._runners.values() if (c := runner.progress_to_save())]
             if not due:
                 continue
             try:
@@ -153,8 +153,8 @@ class Runtime:
                 log.exception("checkpoint.not_saved", calls=len(due))
                 continue
             for charge_id in lost:
-                if pump := self._pumps.get(charge_id):
-                    pump.stop(ChargeResolved())
+                if runner := self._runners.get(charge_id):
+                    runner.stop(ChargeResolved())
 
 
 _runtimes = PerLoop(Runtime)

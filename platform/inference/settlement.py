@@ -33,7 +33,7 @@ async def carry_out(
         except (DatabaseUnavailable, psycopg.Error, OrmError):
             log.warning("charge.not_resolved", charge_id=str(ending.charge_id), exc_info=True)
             if time.monotonic() > give_up_at:
-                log.exception("charge.abandoned", charge_id=str(ending.charge_id))
+                log.exception("charge.not_resolved_in_time", charge_id=str(ending.charge_id))
                 return None
             await asyncio.sleep(pause)
         else:

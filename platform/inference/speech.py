@@ -11,7 +11,7 @@ from catalog.pricing import speech_cost
 from catalog.types import Model, SpeechPrice
 from common.errors import DomainError, ServiceUnavailable
 from common.memorybudget import MemoryBudget
-from inference.pump import Pump
+from inference.runner import CallRunner
 from inference.types import SpeechAnswer, SpeechCall
 from providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
 
@@ -23,7 +23,7 @@ _memory = MemoryBudget(MAX_MEMORY)
 _decode_answer = msgspec.json.Decoder(SpeechAnswer).decode
 
 
-class SpeechPump(Pump[SpeechCall, SpeechAnswer]):
+class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
     """Runs one speech call."""
 
     kind = "speech"
@@ -36,7 +36,7 @@ class SpeechPump(Pump[SpeechCall, SpeechAnswer]):
         self._transcript: Transcript | None = None
 
     async def run(self) -> None:
-        """As every pump, where there is memory left for the audio."""
+        """As every runner, where there is memory left for the audio."""
         with _memory.share() as share:
             try:
                 share.take(_COPIES * len(self.call.audio))

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from billing.types import Ending, Funding, Once, Resolution, Source
+from billing.types import Ending, Funding, RequestKey, Resolution, Source
 from catalog.types import Model
 from common.audio import AudioFormat
 from common.errors import DomainError
@@ -25,8 +25,8 @@ Conclude = Callable[[Ending, DomainError | None], Awaitable[Resolution]]
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """A call and who pays for it. `total_seconds` is how long it may take; with `once`, it happens
-    once however often it is sent.
+    """A call and who pays for it. `total_seconds` is how long it may take. A call with a
+    `request_key` happens once, however often it is sent.
 
     A caller with rows of its own that tell of the call names its charge (`charge_id`) and writes
     them with the charge's end (`conclude`). It may have held for it in the transaction of those
@@ -39,7 +39,7 @@ class Call(Struct, frozen=True, kw_only=True):
     model: Model
     request_id: str
     total_seconds: float
-    once: Once | None = None
+    request_key: RequestKey | None = None
     charge_id: UUID | None = None
     conclude: Conclude | None = None
     funding: Funding = "customer"

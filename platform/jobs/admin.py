@@ -30,7 +30,7 @@ class KindFilter(DropdownFilter):
 class JobAdmin(ReadOnly, OfAnAccount):
     """Whoever wants a job to end does that where it was begun: here its money would stay behind."""
 
-    list_display = ("queued_at", "account", "kind", "queue", "shown_status", "wish", "attempt")
+    list_display = ("queued_at", "account", "kind", "queue", "shown_status", "signal", "attempt")
     list_filter = (
         PeriodFilter,
         ("status", ChoicesDropdownFilter),
@@ -45,7 +45,7 @@ class JobAdmin(ReadOnly, OfAnAccount):
         "kind",
         "queue",
         "shown_status",
-        "wish",
+        "signal",
         "attempt",
         "owner_id",
         "queued_at",

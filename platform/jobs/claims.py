@@ -15,10 +15,10 @@ from jobs.running import RunningJob
 
 
 class Notice(Struct, frozen=True):
-    """What is wanted of a running job (`Job.Wish`), or that it has `lost` it: it has ended."""
+    """What is wanted of a running job (`Job.Signal`), or that it has `lost` it: it has ended."""
 
     job_id: UUID
-    wish: str
+    signal: str
     lost: bool
 
 
@@ -63,7 +63,7 @@ async def find_unknown(
 async def notices(jobs: Collection[RunningJob]) -> list[Notice]:
     """What there is to say of running jobs."""
     rows = await get_database().rows(
-        "SELECT * FROM job_wishes(%s, %s::int[])",
+        "SELECT * FROM job_signals(%s, %s::int[])",
         ([job.id for job in jobs], [job.attempt for job in jobs]),
     )
     return [Notice(*row) for row in rows]

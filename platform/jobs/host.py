@@ -18,7 +18,7 @@ from common.perloop import PerLoop
 from common.threads import in_thread
 from inference.runtime import get_runtime
 from jobs import claims
-from jobs.handlers import get_abandoner
+from jobs.handlers import get_lost_job_handler
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 
@@ -31,7 +31,7 @@ UNANSWERED_LOOK_SECONDS = 5.0
 NOTICE_SECONDS = 0.25
 # After the drain, how long jobs whose calls have been stopped may take to end.
 CLOSE_SECONDS = 5.0
-ABANDON_PAUSES = (0.5, 1.0, 2.0, 5.0)
+END_PAUSES = (0.5, 1.0, 2.0, 5.0)
 
 Work = Callable[[RunningJob], Awaitable[None]]
 Step = Callable[[], Awaitable[None]]
@@ -58,13 +58,13 @@ class JobHost:
         Raises ServiceUnavailable where there is no room for a call, or no lease.
         """
         await self._runtime.admit()
-        self.keep(self._abandon_unknown, UNANSWERED_LOOK_SECONDS)
+        self.keep(self._end_unknown, UNANSWERED_LOOK_SECONDS)
         return self._runtime.owner_id
 
     def start(self, job: RunningJob, work: Work) -> None:
-        """Run `work`, which does the job and ends it. What it leaves running is abandoned."""
+        """Run `work`, which does the job and ends it. What it leaves running is ended as lost."""
         self._jobs[job.id] = job
-        # A fresh context, as for a pump: what began the job has nothing to do with it.
+        # A fresh context, as for a runner: what began the job has nothing to do with it.
         task = asyncio.get_running_loop().create_task(
             self._run(job, work), context=contextvars.Context()
         )
@@ -117,18 +117,18 @@ class JobHost:
             self.wake()
 
     async def _make_sure_of_its_end(self, job: RunningJob) -> None:
-        """Abandon a job that was left without being ended; however often that takes."""
-        for pause in backoff(*ABANDON_PAUSES):
+        """End a job that was left without being ended; however often that takes."""
+        for pause in backoff(*END_PAUSES):
             try:
                 if any(notice.lost for notice in await claims.notices([job])):
                     return
                 log.error("job.left_running", job_id=str(job.id), kind=job.kind)
-                await _abandon(job)
+                await _end_lost(job)
             except DatabaseUnavailable:
-                log.warning("job.not_abandoned", job_id=str(job.id))
+                log.warning("job.not_ended", job_id=str(job.id))
             except Exception:
                 # As long as it runs under our lease, nobody else ends it.
-                log.exception("job.not_abandoned", job_id=str(job.id))
+                log.exception("job.not_ended", job_id=str(job.id))
             await asyncio.sleep(pause)
 
     async def _hear(self) -> None:
@@ -142,19 +142,19 @@ class JobHost:
             if notice.lost:
                 job.lose()
             else:
-                job.hear(Job.Wish(notice.wish))
+                job.hear(Job.Signal(notice.signal))
 
-    async def _abandon_unknown(self) -> None:
+    async def _end_unknown(self) -> None:
         """End what began here without our knowing: the answer to its commit was lost."""
         owner_id = self._runtime.owner_id
         for job in await claims.find_unknown(owner_id, self._jobs, older_than=UNANSWERED):
             if job.id not in self._jobs:
                 log.warning("job.unknown_to_its_owner", job_id=str(job.id))
-                await _abandon(job)
+                await _end_lost(job)
 
 
-async def _abandon(job: RunningJob) -> None:
-    await in_thread(get_abandoner(job.kind).abandon, job.id, job.attempt)
+async def _end_lost(job: RunningJob) -> None:
+    await in_thread(get_lost_job_handler(job.kind).on_lost, job.id, job.attempt)
 
 
 async def _repeat(step: Step, pause: float) -> None:

@@ -14,7 +14,7 @@ class Job(models.Model):
 
     `kind` names the handler. A claim sets `owner_id`, the process whose lease keeps the job, and
     counts `attempt` up: whoever writes for a job names its attempt, so that one who has lost the
-    job writes nothing. `appends` counts what the attempt has written to streams. `wish` is what
+    job writes nothing. `appends` counts what the attempt has written to streams. `signal` is what
     the job's owner wants of it while it runs.
     """
 
@@ -26,7 +26,7 @@ class Job(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    class Wish(models.TextChoices):
+    class Signal(models.TextChoices):
         NONE = ""
         PAUSE = "pause"
         CANCEL = "cancel"
@@ -41,7 +41,9 @@ class Job(models.Model):
     queue = models.CharField(max_length=16, choices=Queue.choices)
     account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
     status = models.CharField(max_length=16, choices=Status.choices, db_default=Status.QUEUED)
-    wish = models.CharField(max_length=8, choices=Wish.choices, blank=True, db_default=Wish.NONE)
+    signal = models.CharField(
+        max_length=8, choices=Signal.choices, blank=True, db_default=Signal.NONE
+    )
     attempt = models.PositiveIntegerField(db_default=0)
     appends = models.PositiveIntegerField(db_default=0)
     owner_id = models.UUIDField(null=True)
@@ -67,8 +69,8 @@ class Job(models.Model):
         return f"{self.kind} {self.pk}"
 
 
-class Canary(models.Model):
+class QueueHeartbeat(models.Model):
     """When a worker last took the small task that is put into a queue every ten seconds."""
 
     queue = models.CharField(max_length=16, primary_key=True)
-    sang_at = models.DateTimeField()
+    seen_at = models.DateTimeField()

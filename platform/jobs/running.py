@@ -5,7 +5,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from billing.types import Checkpoint
-from events.doorbell import ring
+from events.notifier import notify
 from events.types import NewEvent
 from jobs.appends import Append, get_appender
 from jobs.models import Job
@@ -18,7 +18,7 @@ class JobLost(Exception):
 class RunningJob:
     """A claimed job. `attempt` is the fence: every write for the job names it.
 
-    `wish` is what the job's owner wants of it; whoever can be interrupted listens with `on_wish`.
+    `signal` is what the job's owner wants of it; who can be interrupted listens with `on_signal`.
     `lost` is set soon after the job has ended, whoever ended it. A handler that knows so may set
     `ended`, and nobody needs to look.
     """
@@ -28,25 +28,25 @@ class RunningJob:
         self.account_id = account_id
         self.kind = kind
         self.attempt = attempt
-        self.wish = Job.Wish.NONE
+        self.signal = Job.Signal.NONE
         self.lost = False
         self.ended = False
         self._listeners: list[Callable[[], None]] = []
         self._appending = asyncio.Lock()
         self._appends = 0
 
-    def on_wish(self, listener: Callable[[], None]) -> None:
-        """Call `listener` when a wish comes, or the job is lost; at once if that has happened."""
+    def on_signal(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when a signal comes, or the job is lost; at once if that has happened."""
         self._listeners.append(listener)
-        if self.wish or self.lost:
+        if self.signal or self.lost:
             asyncio.get_running_loop().call_soon(listener)
 
     async def append(
         self, stream_id: UUID, events: list[NewEvent], checkpoint: Checkpoint | None = None
     ) -> None:
-        """Write progress to a stream, once, and ring; and with it how far the call has come that it
-        comes of. Appends of jobs that run at once share a round trip; while the database is away,
-        this waits.
+        """Write progress to a stream, once, and notify its readers; and with it how far the call of
+        the job has come. Appends of jobs that run at once share a round trip; while the database is
+        away, this waits.
 
         Raises JobLost where the job has ended, or the stream is deleted.
         """
@@ -56,14 +56,14 @@ class RunningJob:
             is_ours = await get_appender().append(item)
         if not is_ours:
             raise JobLost
-        ring(stream_id)
+        notify(stream_id)
 
     # --- The host's side --------------------------------------------------------------------------
 
-    def hear(self, wish: Job.Wish) -> None:
+    def hear(self, signal: Job.Signal) -> None:
         """Tell the handler what is wanted of it; again only if that has changed."""
-        if self.wish != wish:
-            self.wish = wish
+        if self.signal != signal:
+            self.signal = signal
             self._call_listeners()
 
     def lose(self) -> None:

@@ -14,4 +14,4 @@ def count_open(user: User) -> int:
 
 def is_unwanted(job_id: UUID) -> bool:
     """Has the job been asked to end by itself?"""
-    return Job.objects.filter(pk=job_id, wish=Job.Wish.CANCEL).exists()
+    return Job.objects.filter(pk=job_id, signal=Job.Signal.CANCEL).exists()

@@ -54,7 +54,7 @@ def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
     run are asked to stop, and end by themselves."""
     idle, running = _lock(job_ids, Job.Status.QUEUED, Job.Status.PAUSED)
     Job.objects.filter(pk__in=idle).update(status=Job.Status.CANCELLED, ended_at=Now())
-    Job.objects.filter(pk__in=running).update(wish=Job.Wish.CANCEL)
+    Job.objects.filter(pk__in=running).update(signal=Job.Signal.CANCEL)
     return idle
 
 
@@ -63,15 +63,15 @@ def pause(*, job_ids: Sequence[UUID]) -> set[UUID]:
     to (`park`), unless they are being cancelled."""
     queued, running = _lock(job_ids, Job.Status.QUEUED)
     Job.objects.filter(pk__in=queued).update(status=Job.Status.PAUSED)
-    Job.objects.filter(pk__in=running, wish=Job.Wish.NONE).update(wish=Job.Wish.PAUSE)
+    Job.objects.filter(pk__in=running, signal=Job.Signal.NONE).update(signal=Job.Signal.PAUSE)
     return queued
 
 
 def park(*, job_id: UUID, attempt: int) -> bool:
     """Lay a running job down until it is resumed. False where it was not this attempt's, or is to
     be cancelled."""
-    job = _running(job_id, attempt).exclude(wish=Job.Wish.CANCEL)
-    return job.update(status=Job.Status.PAUSED, wish=Job.Wish.NONE, owner_id=None) == 1
+    job = _running(job_id, attempt).exclude(signal=Job.Signal.CANCEL)
+    return job.update(status=Job.Status.PAUSED, signal=Job.Signal.NONE, owner_id=None) == 1
 
 
 def resume(*, job_ids: Sequence[UUID]) -> set[UUID]:
@@ -79,7 +79,7 @@ def resume(*, job_ids: Sequence[UUID]) -> set[UUID]:
     that run and were asked to pause need not any more."""
     paused, running = _lock(job_ids, Job.Status.PAUSED)
     Job.objects.filter(pk__in=paused).update(status=Job.Status.QUEUED, queued_at=Now())
-    Job.objects.filter(pk__in=running, wish=Job.Wish.PAUSE).update(wish=Job.Wish.NONE)
+    Job.objects.filter(pk__in=running, signal=Job.Signal.PAUSE).update(signal=Job.Signal.NONE)
     for job in Job.objects.filter(pk__in=paused):
         transaction.on_commit(partial(get_dispatcher().send, job.pk, Job.Queue(job.queue)))
     return paused

@@ -1,4 +1,4 @@
-"""What keeps jobs true without anybody asking: abandoning lapsed ones, deleting old ones."""
+"""What keeps jobs true without anybody asking: ending lost ones, deleting old ones."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ import structlog
 from django.db import connection
 from django.db.models.functions import Now
 
-from jobs.handlers import get_abandoner
+from jobs.handlers import get_lost_job_handler
 from jobs.models import Job
 
 log = structlog.get_logger(__name__)
@@ -14,25 +14,25 @@ log = structlog.get_logger(__name__)
 KEPT = timedelta(days=7)
 
 
-def abandon_lapsed_jobs(*, limit: int = 1000) -> int:
+def end_lost_jobs(*, limit: int = 1000) -> int:
     """End running jobs whose process has gone. Returns how many.
 
     Each is its own transaction, and one that cannot be ended now keeps no other waiting.
     """
-    abandoned = 0
+    ended = 0
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM lapsed_jobs(%s)", (limit,))
         lapsed = cursor.fetchall()
     for job_id, kind, attempt in lapsed:
         try:
-            get_abandoner(kind).abandon(job_id, attempt)
+            get_lost_job_handler(kind).on_lost(job_id, attempt)
         except Exception:
             # Whatever is wrong with this one, the others shall end.
-            log.exception("job.not_abandoned", job_id=str(job_id), kind=kind)
+            log.exception("job.not_ended", job_id=str(job_id), kind=kind)
             continue
         log.warning("job.lapsed", job_id=str(job_id), kind=kind)
-        abandoned += 1
-    return abandoned
+        ended += 1
+    return ended
 
 
 def purge_ended_jobs() -> int:

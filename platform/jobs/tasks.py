@@ -1,11 +1,11 @@
-"""What Celery runs: the hand-over of jobs, their sweeps, and the canaries."""
+"""What Celery runs: the hand-over of jobs, their sweeps, and the heartbeats."""
 
 from uuid import UUID
 
 from celery import shared_task
 
 from common.locks import alone
-from jobs import canaries, sweeps
+from jobs import heartbeats, sweeps
 from jobs.worker import get_worker
 
 
@@ -16,11 +16,11 @@ def run_job(job_id: str) -> None:
 
 
 @shared_task
-def abandon_lapsed_jobs() -> None:
+def end_lost_jobs() -> None:
     """Every 10 s: end jobs whose workers died."""
-    with alone("abandon-lapsed-jobs") as is_alone:
+    with alone("end-lost-jobs") as is_alone:
         if is_alone:
-            sweeps.abandon_lapsed_jobs()
+            sweeps.end_lost_jobs()
 
 
 @shared_task
@@ -32,6 +32,6 @@ def purge_ended_jobs() -> None:
 
 
 @shared_task
-def sing(queue: str) -> None:
+def record_heartbeat(queue: str) -> None:
     """Every 10 s, in every queue: a sign that its messages are taken."""
-    canaries.sing(queue=queue)
+    heartbeats.record(queue=queue)

@@ -17,7 +17,7 @@ import uvloop
 from django.conf import settings
 
 from common.database import get_database
-from jobs.deafness import until_deaf
+from jobs.consumer_watchdog import until_stalled
 from jobs.runner import JobRunner
 from providers import registry
 
@@ -87,7 +87,7 @@ class Worker:
         self._loop = asyncio.get_running_loop()
         self._runner = JobRunner(queues)
         self._stopping = asyncio.Event()
-        leaving = asyncio.create_task(_leave_when_deaf(queues))
+        leaving = asyncio.create_task(_leave_when_stalled(queues))
         ready.set_result(None)
         await self._stopping.wait()
         _leave_in_time()
@@ -97,10 +97,10 @@ class Worker:
         await get_database().close()
 
 
-async def _leave_when_deaf(queues: Sequence[str]) -> None:
+async def _leave_when_stalled(queues: Sequence[str]) -> None:
     """End this process in order, so that it is started again, when Celery takes no messages."""
-    await until_deaf(queues)
-    log.error("worker.deaf", queues=queues)
+    await until_stalled(queues)
+    log.error("worker.consumer_stalled", queues=queues)
     _leave_in_time()
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -1,8 +1,8 @@
 """Anthropic's key, headers and errors."""
 
 from simulator.connection import Connection
+from simulator.problems import Problem, Refused
 from simulator.provider import WRONG_KEY, Json, require_bearer
-from simulator.refusals import Problem, Refused
 
 _VERSIONS = ("2023-06-01", "2026-10-21")
 

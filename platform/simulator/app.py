@@ -5,8 +5,8 @@ from simulator.connection import BodyTooLarge, CallerGone, Connection, Receive, 
 from simulator.exchange import Arrival
 from simulator.journal import Journal
 from simulator.memory import Memory
+from simulator.problems import Problem, Refused
 from simulator.provider import Provider
-from simulator.refusals import Problem, Refused
 from simulator.routes import Route
 
 

@@ -1,8 +1,8 @@
 """Black Forest Labs' key and errors."""
 
 from simulator.connection import Connection
+from simulator.problems import Problem, Refused
 from simulator.provider import WRONG_KEY, Json
-from simulator.refusals import Problem, Refused
 
 _USUAL = {
     402: "Insufficient credits. You can add more at api.bfl.ai.",

@@ -5,9 +5,9 @@ from hashlib import sha256
 
 from simulator import recordings
 from simulator.exchange import Arrival
+from simulator.problems import Problem, Refused
 from simulator.provider import Json
 from simulator.recordings import Recording
-from simulator.refusals import Problem, Refused
 
 _MODEL_ID = "40bd3654-e622-47c4-a111-63a61b23bfe8"
 

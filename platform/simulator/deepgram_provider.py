@@ -1,8 +1,8 @@
 """Deepgram's key and errors."""
 
 from simulator.connection import Connection
+from simulator.problems import Problem, Refused
 from simulator.provider import WRONG_KEY, Json
-from simulator.refusals import Problem, Refused
 
 _USUAL = {
     400: ("Bad Request", "Bad Request: failed to process audio: corrupt or unsupported data"),

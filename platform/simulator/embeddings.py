@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta
 
 from simulator.exchange import Arrival, Exchange, steer
+from simulator.problems import Problem, Refused
 from simulator.provider import Json
-from simulator.refusals import Problem, Refused
 
 DIMENSIONS = 1536
 MAX_ITEMS = 2048

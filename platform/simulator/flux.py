@@ -11,8 +11,8 @@ from simulator import images
 from simulator.exchange import Arrival
 from simulator.memory import Hung, Task
 from simulator.pictures import Picture
+from simulator.problems import Problem, Refused
 from simulator.provider import Json
-from simulator.refusals import Problem, Refused
 
 _MEGAPIXEL = 1024 * 1024
 _STEP = 16  # pixels

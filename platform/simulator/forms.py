@@ -3,7 +3,7 @@
 from email.parser import BytesParser
 from email.policy import HTTP
 
-from simulator.refusals import Problem, Refused
+from simulator.problems import Problem, Refused
 
 
 def fields(content_type: str, body: bytes) -> dict[str, bytes]:

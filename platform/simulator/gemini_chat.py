@@ -8,8 +8,8 @@ from simulator.chat_stream import event
 from simulator.chat_types import Chat, Habits, Spent
 from simulator.exchange import Arrival
 from simulator.gemini_usage import usage
+from simulator.problems import Problem, Refused
 from simulator.provider import Json
-from simulator.refusals import Problem, Refused
 
 _SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzaW11bGF0b3I="
 _FINISH_REASONS: dict[Ending, str] = {"stop": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}

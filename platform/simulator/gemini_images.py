@@ -8,8 +8,8 @@ from simulator.exchange import Arrival, Exchange
 from simulator.gemini_request import GenerateBody, ImageConfig
 from simulator.gemini_usage import usage
 from simulator.pictures import Picture
+from simulator.problems import Problem, Refused
 from simulator.provider import Json
-from simulator.refusals import Problem, Refused
 
 # Width and height at 1K; 2K and 4K are twice and four times as long.
 _SIZES = {

@@ -15,8 +15,8 @@ import msgspec
 
 from simulator import identity_page, jws
 from simulator.exchange import Arrival
+from simulator.problems import Problem, Refused
 from simulator.provider import Json
-from simulator.refusals import Problem, Refused
 from simulator.signing_keys import KeyRing, SigningKey
 
 ISSUER = "https://identity.simulator.test"

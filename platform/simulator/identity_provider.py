@@ -1,8 +1,8 @@
 """The errors of an identity provider."""
 
 from simulator.connection import Connection
+from simulator.problems import Problem
 from simulator.provider import Json
-from simulator.refusals import Problem
 
 
 class IdentityProvider:

@@ -6,9 +6,9 @@ import msgspec
 
 from simulator import forms, recordings
 from simulator.exchange import Arrival, Exchange
+from simulator.problems import Problem, Refused
 from simulator.provider import Json
 from simulator.recordings import Recording
-from simulator.refusals import Problem, Refused
 
 
 class SpeechBody(msgspec.Struct):

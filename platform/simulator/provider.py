@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from simulator.connection import Connection
-from simulator.refusals import Problem, Refused
+from simulator.problems import Problem, Refused
 
 Json = dict[str, Any]
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from simulator.problems import Problem
 from simulator.provider import Json
-from simulator.refusals import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from msgspec import UNSET, json
 
 from common.errors import DomainError
 from common.ids import unix_seconds
-from inference.chat import ChatPump
+from inference.chat import ChatRunner
 from inference.services import open_chat
 from inference.types import ChatAnswer, ChatCall
 from providers.types import Delta, TextDelta
@@ -43,7 +43,7 @@ async def create_completion(exchange: Exchange) -> None:
     exchange.ignored = request.ignored
     model = await find_callable(request.model, "chat", holder)
     exchange.ignored = request.ignored_by(model)
-    pump = await open_chat(
+    runner = await open_chat(
         ChatCall(
             account_id=holder.account_id,
             api_key_id=holder.key_id,
@@ -54,51 +54,51 @@ async def create_completion(exchange: Exchange) -> None:
             reasoning_effort=request.reasoning_effort,
             stream=request.stream,
             request_id=exchange.request_id,
-            once=idempotency.once(exchange, body),
+            request_key=idempotency.read_request_key(exchange, body),
         )
     )
     exchange.is_called = True
     if request.stream:
-        await _stream(exchange, pump, request.usage_on_every_chunk)
+        await _stream(exchange, runner, request.usage_on_every_chunk)
     else:
-        await _answer(exchange, pump)
+        await _answer(exchange, runner)
 
 
-async def _answer(exchange: Exchange, pump: ChatPump) -> None:
-    with idempotency.marked(exchange, pump):
-        answer = await pump.ended()
+async def _answer(exchange: Exchange, runner: ChatRunner) -> None:
+    with idempotency.marked(exchange, runner):
+        answer = await runner.ended()
     message = AssistantMessage(
-        content=pump.text, refusal=None, reasoning_content=pump.reasoning or UNSET
+        content=runner.text, refusal=None, reasoning_content=runner.reasoning or UNSET
     )
     completion = Completion(
-        id=_completion_id(pump),
-        created=unix_seconds(pump.charge_id),
-        model=pump.call.model.id,
+        id=_completion_id(runner),
+        created=unix_seconds(runner.charge_id),
+        model=runner.call.model.id,
         choices=[Choice(0, message, logprobs=None, finish_reason=answer.finish_reason)],
         usage=_usage(answer),
     )
     await exchange.respond(200, json.encode(completion))
 
 
-async def _stream(exchange: Exchange, pump: ChatPump, usage_on_every_chunk: bool) -> None:
+async def _stream(exchange: Exchange, runner: ChatRunner, usage_on_every_chunk: bool) -> None:
     """The stream begins with the first output: until then a failure is still a clean refusal."""
-    with idempotency.marked(exchange, pump):
-        await pump.started()
-    chunks = _Chunks(pump, usage_on_every_chunk)
+    with idempotency.marked(exchange, runner):
+        await runner.started()
+    chunks = _Chunks(runner, usage_on_every_chunk)
     try:
         async with exchange.stream():
             await exchange.write(chunks.first())
-            async with aclosing(pump.batches(KEEP_ALIVE_SECONDS)) as batches:
+            async with aclosing(runner.stream(KEEP_ALIVE_SECONDS)) as batches:
                 async for batch in batches:
                     await exchange.write(chunks.deltas(batch) if batch else b": keep-alive\n\n")
-            await exchange.write(await _last_chunks(pump, chunks), last=True)
+            await exchange.write(await _last_chunks(runner, chunks), last=True)
     except TimeoutError:
-        return  # the client stopped taking; the pump runs on and settles
+        return  # the client stopped taking; the runner runs on and settles
 
 
-async def _last_chunks(pump: ChatPump, chunks: "_Chunks") -> bytes:
+async def _last_chunks(runner: ChatRunner, chunks: "_Chunks") -> bytes:
     try:
-        return chunks.last(await pump.ended())
+        return chunks.last(await runner.ended())
     except DomainError as error:
         return _frame(errors.body(error, PATH)) + _DONE
 
@@ -106,12 +106,12 @@ async def _last_chunks(pump: ChatPump, chunks: "_Chunks") -> bytes:
 class _Chunks:
     """Encodes the chunks of one stream; all but the delta is encoded once."""
 
-    def __init__(self, pump: ChatPump, usage_on_every_chunk: bool) -> None:
+    def __init__(self, runner: ChatRunner, usage_on_every_chunk: bool) -> None:
         self._choice = ChunkChoice(0, ChunkDelta(), logprobs=None, finish_reason=None)
         self._chunk = CompletionChunk(
-            id=_completion_id(pump),
-            created=unix_seconds(pump.charge_id),
-            model=pump.call.model.id,
+            id=_completion_id(runner),
+            created=unix_seconds(runner.charge_id),
+            model=runner.call.model.id,
             choices=[self._choice],
             usage=None if usage_on_every_chunk else UNSET,
         )
@@ -143,8 +143,8 @@ def _frame(data: bytes) -> bytes:
 _DONE = _frame(b"[DONE]")
 
 
-def _completion_id(pump: ChatPump) -> str:
-    return f"chatcmpl-{pump.charge_id.hex}"
+def _completion_id(runner: ChatRunner) -> str:
+    return f"chatcmpl-{runner.charge_id.hex}"
 
 
 def _usage(answer: ChatAnswer) -> ChatUsage:

@@ -4,7 +4,7 @@ import asyncio
 
 from msgspec import json
 
-from inference.embeddings import EmbeddingPump
+from inference.embeddings import EmbeddingRunner
 from inference.services import open_embeddings
 from inference.types import EmbeddingAnswer, EmbeddingCall
 from providers.vectors import decoded
@@ -26,7 +26,7 @@ async def create_embeddings(exchange: Exchange) -> None:
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 40 MB."))
     request = embeddings_schema.parse(body)
     exchange.ignored = request.ignored
-    pump = await open_embeddings(
+    runner = await open_embeddings(
         EmbeddingCall(
             account_id=holder.account_id,
             api_key_id=holder.key_id,
@@ -35,19 +35,19 @@ async def create_embeddings(exchange: Exchange) -> None:
             inputs=request.inputs,
             dimensions=request.dimensions,
             request_id=exchange.request_id,
-            once=idempotency.once(exchange, body),
+            request_key=idempotency.read_request_key(exchange, body),
         )
     )
     exchange.is_called = True
-    with idempotency.marked(exchange, pump):
-        answer = await pump.ended()
-    await exchange.respond(200, await _encoded(pump, answer, base64=request.base64))
+    with idempotency.marked(exchange, runner):
+        answer = await runner.ended()
+    await exchange.respond(200, await _encoded(runner, answer, base64=request.base64))
 
 
-async def _encoded(pump: EmbeddingPump, answer: EmbeddingAnswer, *, base64: bool) -> bytes:
+async def _encoded(runner: EmbeddingRunner, answer: EmbeddingAnswer, *, base64: bool) -> bytes:
     """The response, written piece by piece: a large one would hold up everybody else."""
     usage = EmbeddingsUsage(answer.input_tokens, answer.input_tokens)
-    whole = json.encode(EmbeddingList([], pump.call.model.id, usage))
+    whole = json.encode(EmbeddingList([], runner.call.model.id, usage))
     before, after = whole.split(b"[]")
     items: list[bytes] = []
     for index, vector in enumerate(answer.vectors):

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from billing.types import Once
+from billing.types import RequestKey
 from common.idempotency import KEY, MALFORMED
-from inference.pump import Pump
+from inference.runner import CallRunner
 from publicapi.v1.errors import InvalidBody
 from publicapi.v1.exchange import Exchange
 
@@ -24,7 +24,7 @@ _FORM = {"stream", "stream_options"}
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def once(exchange: Exchange, body: bytes) -> Once | None:
+def read_request_key(exchange: Exchange, body: bytes) -> RequestKey | None:
     """How the client calls this request, if it does; its body has been decoded into its struct.
     Raises InvalidBody for a malformed key."""
     key = exchange.header(b"idempotency-key")
@@ -32,19 +32,19 @@ def once(exchange: Exchange, body: bytes) -> Once | None:
         return None
     if not KEY.fullmatch(key):
         raise InvalidBody(MALFORMED)
-    return Once(exchange.path, key, _fingerprint(body))
+    return RequestKey(exchange.path, key, _fingerprint(body))
 
 
 @contextmanager
-def marked(exchange: Exchange, pump: Pump[Any, Any]) -> Iterator[None]:
+def marked(exchange: Exchange, runner: CallRunner[Any, Any]) -> Iterator[None]:
     """Say in the headers where the answer that is waited for is that of an earlier request, be it
     an error."""
     try:
         yield
     finally:
-        if pump.replayed:
+        if runner.replayed:
             exchange.headers.append((b"idempotency-replayed", b"true"))
-            if pump.error is not None:
+            if runner.error is not None:
                 exchange.headers.append((b"x-should-retry", b"false"))
 
 

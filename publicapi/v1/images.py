@@ -5,7 +5,7 @@ from msgspec import json
 from common.ids import unix_seconds
 from common.money import usd
 from files.selectors.links import signed_url
-from inference.images import ImagePump
+from inference.images import ImageRunner
 from inference.services import open_images
 from inference.types import ImageAnswer, ImageCall
 from publicapi.v1 import errors, idempotency, images_schema
@@ -24,7 +24,7 @@ async def create_images(exchange: Exchange) -> None:
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 256 KB."))
     request = images_schema.parse(body)
     exchange.ignored = request.ignored
-    pump = await open_images(
+    runner = await open_images(
         ImageCall(
             account_id=holder.account_id,
             api_key_id=holder.key_id,
@@ -35,27 +35,27 @@ async def create_images(exchange: Exchange) -> None:
             size=request.size,
             quality=request.quality,
             request_id=exchange.request_id,
-            once=idempotency.once(exchange, body),
+            request_key=idempotency.read_request_key(exchange, body),
         )
     )
     exchange.is_called = True
-    with idempotency.marked(exchange, pump):
-        answer = await pump.ended()
-    await exchange.respond(200, json.encode(_images(pump, answer)))
+    with idempotency.marked(exchange, runner):
+        answer = await runner.ended()
+    await exchange.respond(200, json.encode(_images(runner, answer)))
 
 
-def _images(pump: ImagePump, answer: ImageAnswer) -> ImageList:
+def _images(runner: ImageRunner, answer: ImageAnswer) -> ImageList:
     """A replayed answer gets fresh links, which are good as long as those of the first."""
     return ImageList(
-        created=unix_seconds(pump.charge_id),
+        created=unix_seconds(runner.charge_id),
         data=[Picture(signed_url(name)) for name in answer.files],
-        size=pump.call.size,
-        quality=echoed(pump.call.quality),
+        size=runner.call.size,
+        quality=echoed(runner.call.quality),
         usage=ImageUsage(
             input_tokens=0,
             output_tokens=0,
             total_tokens=0,
             input_tokens_details=ImageTokens(0, 0),
-            billed_usd=None if pump.billed is None else usd(pump.billed),
+            billed_usd=None if runner.billed is None else usd(runner.billed),
         ),
     )

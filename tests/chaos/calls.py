@@ -16,10 +16,10 @@ PROVIDER_SECONDS = 30
 
 
 def body(
-    marker: str, *, stream: bool = False, max_tokens: int = 50, **wishes: Any
+    marker: str, *, stream: bool = False, max_tokens: int = 50, **options: Any
 ) -> dict[str, Any]:
-    """A request; `wishes` steer the simulator."""
-    steering = json.dumps({"marker": marker, **wishes})
+    """A request; `options` steer the simulator."""
+    steering = json.dumps({"marker": marker, **options})
     return {
         "model": MODEL,
         "stream": stream,

@@ -26,12 +26,12 @@ def customer(name: str) -> User:
 
 
 class Council:
-    """A council of one model, on one card or on several; `wishes` steer the simulator."""
+    """A council of one model, on one card or on several; `options` steer the simulator."""
 
-    def __init__(self, owner: User, *, cards: int = 1, **wishes: Any) -> None:
+    def __init__(self, owner: User, *, cards: int = 1, **options: Any) -> None:
         self.owner = owner
         self.marker = uuid7().hex
-        prompt = self._text("How deep is the sea?", wishes)
+        prompt = self._text("How deep is the sea?", options)
         self.session: Session = sessions.start(user=owner, prompt=prompt, models=[MODEL] * cards)
 
     @property
@@ -75,8 +75,8 @@ class Council:
                 text += data["text"]
         return text
 
-    def regenerate(self, **wishes: Any) -> None:
-        instructions = self._text("Again.", wishes)
+    def regenerate(self, **options: Any) -> None:
+        instructions = self._text("Again.", options)
         sessions.regenerate(user=self.owner, card_id=self.card.pk, instructions=instructions)
 
     def events(self) -> list[str]:
@@ -86,8 +86,8 @@ class Council:
     def _cards(self) -> QuerySet[Card]:
         return Card.objects.select_related("current__generation").filter(session=self.session)
 
-    def _text(self, words: str, wishes: dict[str, Any]) -> str:
-        return f"{words}\n@sim {json.dumps({'marker': self.marker, **wishes})}"
+    def _text(self, words: str, options: dict[str, Any]) -> str:
+        return f"{words}\n@sim {json.dumps({'marker': self.marker, **options})}"
 
     def _data(self, type_: str) -> list[str]:
         return list(self._log().filter(type=type_).values_list("data", flat=True))

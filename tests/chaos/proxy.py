@@ -80,8 +80,8 @@ class Proxy:
                     client.close()
                     continue
                 link = Link(client, server)
-                for pump in (self._pump_to_server, self._pump_to_client):
-                    threading.Thread(target=pump, args=(link,), daemon=True).start()
+                for runner in (self._pump_to_server, self._pump_to_client):
+                    threading.Thread(target=runner, args=(link,), daemon=True).start()
 
     def _next_server(self) -> socket.socket | None:
         for _ in self._server_ports:

@@ -90,7 +90,7 @@ def test_a_named_hold_that_nobody_hears_of_is_released_with_its_reason(
 ) -> None:
     alice, key = _customer()
     proxy.then_refuse = True
-    proxy.lose_reply_to = b"money_hold_once"
+    proxy.lose_reply_to = b"money_hold_idempotently"
 
     answer = calls.post(web.url, key, calls.body(uuid7().hex), named=uuid7().hex)
 

@@ -51,10 +51,10 @@ def test_of_many_clicks_with_one_name_one_counts_and_all_get_its_reply_later(
     web: Web, other: Web, simulator: RunningSimulator
 ) -> None:
     talk, name = Talk(customer("alice")), uuid7().hex
-    wishes = {"tokens": 20, "reasoning_tokens": 3, "ttft_ms": 2000}
+    options = {"tokens": 20, "reasoning_tokens": 3, "ttft_ms": 2000}
 
-    answers = _at_once(talk, web, other, named=name, **wishes)
-    later = _at_once(talk, web, other, named=name, **wishes)
+    answers = _at_once(talk, web, other, named=name, **options)
+    later = _at_once(talk, web, other, named=name, **options)
 
     assert Counter(answer.status_code for answer in answers) == {200: 1, 409: AT_ONCE - 1}
     for refused in (answer for answer in answers if answer.status_code == 409):

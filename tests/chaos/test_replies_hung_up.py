@@ -65,9 +65,9 @@ def test_who_hangs_up_in_the_answer_loses_nothing_of_the_reply(
     web: Web, simulator: RunningSimulator, stage: str
 ) -> None:
     talk, reading = Talk(customer("alice")), Reading()
-    wishes = {"tokens": 20, "reasoning_tokens": 5, "ttft_ms": 200, "delay_ms": 30}
+    options = {"tokens": 20, "reasoning_tokens": 5, "ttft_ms": 200, "delay_ms": 30}
 
-    with talk.sent(web.url, **wishes) as response:
+    with talk.sent(web.url, **options) as response:
         reading.follow(response).until(lambda reading: reading.has(stage))
     calls.wait_for(lambda: not talk.runs())
 

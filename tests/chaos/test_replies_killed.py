@@ -16,7 +16,7 @@ from django.core.management import call_command
 from billing.models import Charge, LedgerEntry
 from billing.tests.bank import kill, wallet_of
 from common.ids import uuid7
-from jobs.sweeps import abandon_lapsed_jobs
+from jobs.sweeps import end_lost_jobs
 from simulator.process import RunningSimulator
 from tests.beat import running_beat
 from tests.chaos import calls
@@ -89,7 +89,7 @@ def test_what_is_sent_again_under_its_name_is_neither_lost_nor_billed_twice(
     while_leased = written.post(web.url, named=name, **ENDLESS)
     for talk in (written, silent):
         kill(talk.charge.owner_id)
-    abandon_lapsed_jobs()
+    end_lost_jobs()
     replayed = written.post(web.url, named=name, **ENDLESS)
     anew = silent.post(web.url, named=name, **late)
 
@@ -133,16 +133,16 @@ def _assert_nothing_came_of(talk: Talk, web: Web, heard: Future[Reading]) -> Non
     assert not LedgerEntry.objects.filter(account=talk.owner, kind="charge").exists()
 
 
-def _read_until_cut(talk: Talk, web: Web, **wishes: object) -> Reading:
+def _read_until_cut(talk: Talk, web: Web, **options: object) -> Reading:
     reading = Reading()
-    with suppress(httpx.TransportError), talk.sent(web.url, **wishes) as response:
+    with suppress(httpx.TransportError), talk.sent(web.url, **options) as response:
         reading.read(response)
     return reading
 
 
-def _post_in_vain(talk: Talk, web: Web, name: str, wishes: dict[str, int]) -> None:
+def _post_in_vain(talk: Talk, web: Web, name: str, options: dict[str, int]) -> None:
     with suppress(httpx.TransportError):
-        talk.post(web.url, named=name, **wishes)
+        talk.post(web.url, named=name, **options)
 
 
 @contextmanager

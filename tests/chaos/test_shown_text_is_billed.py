@@ -10,7 +10,7 @@ import pytest
 from billing.models import Charge
 from billing.tests.bank import kill, wallet_of
 from conversations.selectors.messages import spoken_so_far
-from jobs.sweeps import abandon_lapsed_jobs
+from jobs.sweeps import end_lost_jobs
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
@@ -34,7 +34,7 @@ def test_a_reply_is_billed_as_far_as_its_log_shows_it(simulator: RunningSimulato
         doomed.kill()
         sender.join()
     kill(talk.charge.owner_id)
-    abandon_lapsed_jobs()
+    end_lost_jobs()
 
     assert talk.reply.status == "failed"
     _assert_billed(talk.charge, talk.reply.content, calls.emitted(simulator, talk.marker))
@@ -47,7 +47,7 @@ def test_a_card_is_billed_as_far_as_its_log_shows_it(simulator: RunningSimulator
         calls.wait_for(lambda: _words(council.told()) > WORDS)
         doomed.kill()
     kill(council.charge.owner_id)
-    abandon_lapsed_jobs()
+    end_lost_jobs()
 
     assert council.ending == ("failed", "interrupted")
     shown = council.generation.content

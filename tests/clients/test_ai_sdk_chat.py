@@ -108,7 +108,7 @@ def test_a_reply_is_resumed(run: Run, web: Web, talk: Talk) -> None:
 def test_a_page_that_is_loaded_again_goes_on_with_the_reply(
     web: Web, talk: Talk, page_port: int, tmp_path: Path
 ) -> None:
-    wishes = {"text": WORDS, "tokens": 60, "reasoning_tokens": 5, "delay_ms": 30}
+    options = {"text": WORDS, "tokens": 60, "reasoning_tokens": 5, "delay_ms": 30}
     seen = page.opened(
         _bundled(tmp_path),
         "chat.html",
@@ -116,7 +116,7 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_reply(
             "baseURL": web.url,
             "token": talk.token,
             "conversation": str(talk.id),
-            "content": talk.content(**wishes),
+            "content": talk.content(**options),
         },
         profile=tmp_path / "profile",
         port=page_port,
@@ -144,13 +144,13 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_reply(
     assert seen["detail"]["messages"] == [asked, first, second]
 
 
-def _in_node(run: Run, web: Web, talk: Talk, name: str, **wishes: Any) -> dict[str, Any]:
+def _in_node(run: Run, web: Web, talk: Talk, name: str, **options: Any) -> dict[str, Any]:
     seen: dict[str, Any] = json.loads(
         run(
             "node",
             FOLDER / "conversation.mjs",
             name,
-            talk.content(**wishes),
+            talk.content(**options),
             BASE_URL=web.url,
             TOKEN=talk.token,
             CONVERSATION=str(talk.id),

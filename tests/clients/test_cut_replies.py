@@ -32,10 +32,10 @@ def other(simulator: RunningSimulator, web: Web) -> Iterator[Web]:
 
 def test_what_is_joined_over_many_connections_is_what_is_stored(web: Web, other: Web) -> None:
     talk = Talk(customer("alice"))
-    wishes = {"text": WORDS, "tokens": 1_000, "reasoning_tokens": 200, "delay_ms": 10}
+    options = {"text": WORDS, "tokens": 1_000, "reasoning_tokens": 200, "delay_ms": 10}
 
     with CuttingProxy(web.port, other.port, cuts=CUTS, most_bytes=3_000) as proxy:
-        reading = _read_on_a_bad_network(talk, proxy, wishes)
+        reading = _read_on_a_bad_network(talk, proxy, options)
 
     assert proxy.cuts_left == 0
     [user_message, message] = talk.ask(web.url, "GET").json()["messages"]
@@ -51,9 +51,9 @@ def test_a_reader_without_an_offset_gets_all_of_it_from_both_processes(
     web: Web, other: Web
 ) -> None:
     talk = Talk(customer("alice"))
-    wishes = {"text": WORDS, "tokens": 100, "reasoning_tokens": 20, "delay_ms": 20}
+    options = {"text": WORDS, "tokens": 100, "reasoning_tokens": 20, "delay_ms": 20}
 
-    with talk.sent(web.url, **wishes) as sent, ThreadPoolExecutor(4) as threads:
+    with talk.sent(web.url, **options) as sent, ThreadPoolExecutor(4) as threads:
         first = Reading().follow(sent).until(lambda reading: len(reading.text) > 40)
         paths = ("/stream", f"/messages/{first.message_id}/stream")
         resumed = [
@@ -77,10 +77,10 @@ def _resumed(talk: Talk, url: str, path: str) -> Reading:
         return Reading().read(response)
 
 
-def _read_on_a_bad_network(talk: Talk, proxy: CuttingProxy, wishes: dict[str, object]) -> Reading:
+def _read_on_a_bad_network(talk: Talk, proxy: CuttingProxy, options: dict[str, object]) -> Reading:
     """Send under a name until it is known to be taken, then go on after what is there."""
     reading, named = Reading(), uuid7().hex
-    body = {"content": talk.content(**wishes)}
+    body = {"content": talk.content(**options)}
     while not reading.ended:
         with suppress(httpx.TransportError):
             if reading.offset is None:

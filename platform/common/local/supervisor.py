@@ -22,7 +22,7 @@ READY_SECONDS = 120
 LOOK_SECONDS = 0.2
 # A part that takes longer to stop has something to finish, and we say so.
 PROMPT_SECONDS = 2
-# A signal to the whole process group may reach us twice; so close together, it is one wish.
+# A signal to the whole process group may reach us twice; so close together, it is one signal.
 ONE_WISH_SECONDS = 0.5
 
 Stages = Sequence[Sequence[str]]

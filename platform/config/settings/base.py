@@ -130,7 +130,7 @@ CORS_EXPOSE_HEADERS = [
 ]
 
 # --- Stores -------------------------------------------------------------------------------------
-# PostgreSQL is all truth; Redis carries doorbells, rate counters and the broker.
+# PostgreSQL is all truth; Redis carries notifications, rate counters and the broker.
 
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/platform")
@@ -163,7 +163,7 @@ REDIS_URL: str = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
 # One channel of each web process is all there is on it. Channels would open one more for every
 # socket on a layer that is called `default`.
 CHANNEL_LAYERS = {
-    "doorbell": {
+    "notifier": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_connect_timeout": 5}]},
     }
@@ -278,7 +278,7 @@ SIMULATOR_URL: str = env.str("SIMULATOR_URL", "")
 PROVIDERS = from_environ(
     env.ENVIRON, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL
 )
-# Open pumps per process; over it a request is refused before any hold.
+# Open runners per process; over it a request is refused before any hold.
 MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
 # Connections that the calls of a process share, beside those that its lanes keep.
 HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
@@ -316,7 +316,7 @@ MAX_OPEN_JOBS: int = env.int("MAX_OPEN_JOBS", 200)
 # Jobs of one user that wait or run; over it a request that starts more is refused.
 MAX_RUNNING_CALLS: int = env.int("MAX_RUNNING_CALLS", 64)
 # A worker that takes no messages for so many seconds, although some wait, ends itself.
-DEAF_SECONDS = 60.0
+CONSUMER_STALL_SECONDS = 60.0
 
 CELERY_BROKER_URL = REDIS_URL
 # A broker that does not answer is a broken connection: nobody waits for it for ever.

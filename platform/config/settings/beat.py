@@ -5,16 +5,16 @@ from typing import Any
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     # One that no worker took in time is void: the next is due.
     **{
-        f"canary-{queue}": {
-            "task": "jobs.tasks.sing",
+        f"heartbeat-{queue}": {
+            "task": "jobs.tasks.record_heartbeat",
             "args": (queue,),
             "schedule": 10.0,
             "options": {"queue": queue, "expires": 60.0},
         }
         for queue in ("interactive", "media", "default")
     },
-    "abandon-lapsed-jobs": {
-        "task": "jobs.tasks.abandon_lapsed_jobs",
+    "end-lost-jobs": {
+        "task": "jobs.tasks.end_lost_jobs",
         "schedule": 10.0,
         "options": {"expires": 10.0},
     },

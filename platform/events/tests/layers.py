@@ -1,8 +1,8 @@
-"""Rings of this process over a test's own Redis."""
+"""Notifications of this process over a test's own Redis."""
 
 from pytest_django import Settings
 
-from events.doorbell import LAYER
+from events.notifier import LAYER
 from tests.own_redis import OwnRedis
 
 

@@ -36,7 +36,7 @@ def open_socket(web: Web, user: User, stream_id: UUID, **query: Any) -> Iterator
 
 
 @contextmanager
-def deaf_client(web: Web, user: User, stream_id: UUID) -> Iterator[sockets.socket]:
+def non_reading_client(web: Web, user: User, stream_id: UUID) -> Iterator[sockets.socket]:
     """An open socket, as bytes, that nobody reads from."""
     client = ClientProtocol(parse_uri(url_of(web, stream_id, token=token_of(user))))
     client.send_request(client.connect())

@@ -6,7 +6,7 @@ import time
 import psutil
 import pytest
 
-from events.tests.sockets import deaf_client, next_frame, next_frames, open_socket
+from events.tests.sockets import next_frame, next_frames, non_reading_client, open_socket
 from events.tests.streams import append, new_stream
 from tests.personas import new_user
 from tests.service import Web
@@ -31,7 +31,10 @@ def memory(web: Web) -> int:
 def test_who_reads_nothing_costs_little_and_is_cut_off(web: Web) -> None:
     alice = new_user("alice")
     stream_id = new_stream(alice)
-    with open_socket(web, alice, stream_id) as reading, deaf_client(web, alice, stream_id) as deaf:
+    with (
+        open_socket(web, alice, stream_id) as reading,
+        non_reading_client(web, alice, stream_id) as non_reading,
+    ):
         append(stream_id, "warm-up")
         next_frame(reading)
         before = memory(web)
@@ -40,10 +43,10 @@ def test_who_reads_nothing_costs_little_and_is_cut_off(web: Web) -> None:
                 append(stream_id, "x" * 500_000)
                 assert len(next_frame(reading)) > 500_000
             assert watch.seconds < 2
-        assert is_connected(web, deaf)
+        assert is_connected(web, non_reading)
         assert memory(web) - before < 10 * MB
         deadline = time.monotonic() + STALLED_SECONDS + 10
-        while is_connected(web, deaf):
+        while is_connected(web, non_reading):
             assert time.monotonic() < deadline
             time.sleep(0.2)
         append(stream_id, "still here")

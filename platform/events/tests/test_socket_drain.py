@@ -10,8 +10,8 @@ from websockets.sync.client import connect
 from events.tests.sockets import (
     PATIENCE,
     close_code,
-    deaf_client,
     next_frames,
+    non_reading_client,
     open_socket,
     token_of,
     url_of,
@@ -60,7 +60,7 @@ def test_a_process_that_ends_takes_no_sockets(simulator: RunningSimulator) -> No
 def test_who_does_not_read_delays_the_end_only_a_little(simulator: RunningSimulator) -> None:
     alice = new_user("alice")
     stream_id = new_stream(alice)
-    with running_web(simulator) as web, deaf_client(web, alice, stream_id):
+    with running_web(simulator) as web, non_reading_client(web, alice, stream_id):
         for _ in range(30):
             append(stream_id, "x" * 300_000)
         web.process.ask_to_stop()

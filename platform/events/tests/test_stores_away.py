@@ -23,7 +23,7 @@ from tests.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.usefixtures("committed")
 
-# Rings are lost, and the next look is at most so far away.
+# Notifications are lost, and the next look is at most so far away.
 CAUGHT_UP_SECONDS = 7.0
 
 Away = Callable[[OwnRedis], AbstractContextManager[None]]

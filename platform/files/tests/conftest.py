@@ -20,8 +20,8 @@ Keep = Callable[..., str]
 def keep(committed: None) -> Keep:
     """Stores a picture of somebody's, and gives its name; keywords as in `store`."""
 
-    def keep(**wishes: object) -> str:
-        file = {"data": PICTURE, "media_type": "image/png", "keep_seconds": 3600, **wishes}
+    def keep(**options: object) -> str:
+        file = {"data": PICTURE, "media_type": "image/png", "keep_seconds": 3600, **options}
         return asyncio.run(stored(new_user("alice").pk, file))
 
     async def stored(account_id: UUID, file: dict[str, object]) -> str:

@@ -9,7 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from common.openapi import refusals
+from common.openapi import error_responses
 from files.errors import LinkExpired, LinkNotValid
 from files.selectors import uploads
 from files.types import inert_type, storage_path
@@ -23,7 +23,7 @@ class DownloadViewSet(LinkViewSet):
         parameters=LINK_PARAMETERS,
         responses={
             (200, "*/*"): OpenApiTypes.BINARY,
-            **refusals(LinkNotValid, LinkExpired),
+            **error_responses(LinkNotValid, LinkExpired),
         },
         auth=[],
     )

@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from common.openapi import refusals
+from common.openapi import error_responses
 from files.errors import LinkExpired, LinkNotValid
 from files.selectors import outputs
 from files.types import storage_path
@@ -20,7 +20,7 @@ class OutputViewSet(LinkViewSet):
         parameters=LINK_PARAMETERS,
         responses={
             (200, "image/*"): OpenApiTypes.BINARY,
-            **refusals(LinkNotValid, LinkExpired),
+            **error_responses(LinkNotValid, LinkExpired),
         },
         auth=[],
     )

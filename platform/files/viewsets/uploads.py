@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from common.filebodies import TooManyFiles
 from common.inputs import read
 from common.multipart import FormWithFileParser
-from common.openapi import refusals
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from files.errors import StorageUnavailable, UploadInUse, UploadQuotaExceeded
@@ -42,7 +42,7 @@ class UploadViewSet(ViewSet):
         request={"multipart/form-data": UploadInputSerializer},
         responses={
             201: UploadSerializer,
-            **refusals(UploadQuotaExceeded, TooManyFiles, StorageUnavailable),
+            **error_responses(UploadQuotaExceeded, TooManyFiles, StorageUnavailable),
         },
     )
     def create(self, request: OwnersRequest) -> Response:
@@ -61,7 +61,7 @@ class UploadViewSet(ViewSet):
         """An upload."""
         return Response(UploadSerializer(get_upload(request.user, upload_id)).data)
 
-    @extend_schema(responses={204: None, **refusals(UploadInUse)})
+    @extend_schema(responses={204: None, **error_responses(UploadInUse)})
     def destroy(self, request: OwnersRequest, upload_id: UUID) -> Response:
         """Delete an upload that goes with no message."""
         uploads.delete(user=request.user, upload_id=upload_id)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from billing.selectors.affordability import Purse
+from billing.selectors.affordability import SpendingPower
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
 from inference.bounds import (
@@ -47,14 +47,14 @@ def test_it_is_the_most_that_a_hold_admits(
     price: TokenPrice, allowance: int, available: int, text: str, asked: int | None, most: int
 ) -> None:
     model, messages = model_at(price, most), (Message("user", text),)
-    purse = Purse("pro", available, {model.id: allowance})
+    spending_power = SpendingPower("pro", available, {model.id: allowance})
     wanted = min(asked or DEFAULT_OUTPUT_TOKENS, most)
 
-    bound = affordable_output(purse, model, messages, asked)
+    bound = affordable_output(spending_power, model, messages, asked)
 
     def is_admitted(tokens_out: int) -> bool:
         worst = chat_cost(model, input_bound(model, messages), tokens_out)
-        return purse.refusal_of(model.id, worst) is None
+        return spending_power.refusal_of(model.id, worst) is None
 
     least = min(LEAST_OUTPUT_TOKENS, wanted)
     assert least <= bound <= wanted
@@ -69,7 +69,9 @@ def test_it_shrinks_to_what_is_left() -> None:
     tokens_in = input_bound(model, messages)
 
     def bound(*, allowance: int = 0, available: int = 0) -> int:
-        return affordable_output(Purse("pro", available, {model.id: allowance}), model, messages)
+        return affordable_output(
+            SpendingPower("pro", available, {model.id: allowance}), model, messages
+        )
 
     assert bound(allowance=tokens_in + 8_192) == 8_192
     assert bound(allowance=tokens_in + 8_191) == 8_191
@@ -81,7 +83,7 @@ def test_it_shrinks_to_what_is_left() -> None:
 
 def test_a_model_or_a_caller_may_want_less_than_the_least() -> None:
     price, messages = TokenPrice(1, 1_000, 1_000, 0), (Message("user", "Hello."),)
-    nothing = Purse("pro", 0, {})
+    nothing = SpendingPower("pro", 0, {})
 
     assert affordable_output(nothing, model_at(price, 100), messages) == 100
     assert affordable_output(nothing, model_at(price), messages, 64) == 64

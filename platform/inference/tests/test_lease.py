@@ -14,7 +14,7 @@ from billing.tests import bank
 from common.database import get_database
 from inference import lease
 from inference.lease import Lease
-from inference.pump import Pump
+from inference.runner import CallRunner
 from tests.chaos.calls import wait_for
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -26,7 +26,7 @@ async def closed_database() -> AsyncIterator[None]:
     await get_database().close()
 
 
-class LatePumps(UserDict[UUID, Pump[Any, Any]]):
+class LatePumps(UserDict[UUID, CallRunner[Any, Any]]):
     """Pumps that have come to be known while a heartbeat was on its way."""
 
     def keys(self) -> KeysView[UUID]:
@@ -39,8 +39,8 @@ async def test_a_call_that_is_known_when_the_heartbeat_is_answered_goes_on(
     monkeypatch.setattr(lease, "HEARTBEAT_SECONDS", 0.01)
     owner = uuid4()
     known, unknown = await sync_to_async(_held_for_long)(owner)
-    pumps = LatePumps({known: None})  # type: ignore[dict-item]
-    keeping = asyncio.create_task(Lease(owner, pumps).keep())
+    runners = LatePumps({known: None})  # type: ignore[dict-item]
+    keeping = asyncio.create_task(Lease(owner, runners).keep())
 
     await sync_to_async(wait_for)(lambda: bank.charge_of(unknown).status == "released")
     # What the first heartbeat found is done with by the second.

@@ -9,7 +9,7 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import ServiceUnavailable
 from inference import speech
-from inference.speech import MAX_MEMORY, SpeechPump, billed_seconds
+from inference.speech import MAX_MEMORY, SpeechRunner, billed_seconds
 from inference.types import SpeechCall
 from providers.types import Deadlines, SpeechRequest, Transcript
 
@@ -51,9 +51,9 @@ async def test_where_there_is_no_memory_left_nothing_is_held_nor_asked(nova: Mod
         duration=1.0,
         request_id="",
     )
-    pump = SpeechPump(call, NobodyListens(), uuid4())
+    runner = SpeechRunner(call, NobodyListens(), uuid4())
     with speech._memory.share() as others:
         others.take(MAX_MEMORY - 1_999)
-        await pump.run()
+        await runner.run()
     with pytest.raises(ServiceUnavailable):
-        await pump.ended()
+        await runner.ended()

@@ -15,10 +15,10 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Canary",
+            name="QueueHeartbeat",
             fields=[
                 ("queue", models.CharField(max_length=16, primary_key=True, serialize=False)),
-                ("sang_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "wish",
+                    "signal",
                     models.CharField(
                         blank=True,
                         choices=[("", "None"), ("pause", "Pause"), ("cancel", "Cancel")],

@@ -57,14 +57,14 @@ $$;
 
 -- What is wanted of running jobs, and which of them do not run any more under that attempt. Only
 -- those of which there is something to say.
-CREATE OR REPLACE FUNCTION job_wishes(p_jobs uuid[], p_attempts int[])
-RETURNS TABLE (id uuid, wish text, lost boolean)
+CREATE OR REPLACE FUNCTION job_signals(p_jobs uuid[], p_attempts int[])
+RETURNS TABLE (id uuid, signal text, lost boolean)
 LANGUAGE sql STABLE SET enable_seqscan = off AS $$
-    SELECT mine.id, coalesce(j.wish, ''), j.id IS NULL
+    SELECT mine.id, coalesce(j.signal, ''), j.id IS NULL
     FROM unnest(p_jobs, p_attempts) AS mine(id, attempt)
     LEFT JOIN jobs_job j
         ON j.id = mine.id AND j.attempt = mine.attempt AND j.status = 'running'
-    WHERE j.id IS NULL OR j.wish <> ''
+    WHERE j.id IS NULL OR j.signal <> ''
 $$;
 
 -- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",

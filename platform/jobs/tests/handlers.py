@@ -45,8 +45,8 @@ class _Handler:
         await job.append(job.id, [NewEvent("begun", {"attempt": job.attempt, "pid": os.getpid()})])
         await self._do(job)
 
-    def abandon(self, job_id: UUID, attempt: int) -> None:
-        _end(job_id, attempt, Job.Status.FAILED, "abandoned")
+    def on_lost(self, job_id: UUID, attempt: int) -> None:
+        _end(job_id, attempt, Job.Status.FAILED, "lost")
 
     async def _do(self, job: RunningJob) -> None:
         raise NotImplementedError
@@ -72,15 +72,15 @@ class Endless(_Handler):
 
     async def _do(self, job: RunningJob) -> None:
         called = asyncio.Event()
-        job.on_wish(called.set)
+        job.on_signal(called.set)
         number = 0
         while not called.is_set():
             number += 1
             await job.append(job.id, [NewEvent("step", {"number": number})])
             await asyncio.sleep(STEP_SECONDS)
-        if job.wish == Job.Wish.PAUSE:
+        if job.signal == Job.Signal.PAUSE:
             await in_thread(services.park, job_id=job.id, attempt=job.attempt)
-        elif job.wish == Job.Wish.CANCEL:
+        elif job.signal == Job.Signal.CANCEL:
             await in_thread(_end, job.id, job.attempt, Job.Status.CANCELLED, "cancelled")
 
 
@@ -102,9 +102,9 @@ class Calling(_Handler):
     """Makes a long call to a provider, under a charge that has the job's id."""
 
     async def _do(self, job: RunningJob) -> None:
-        pump = await open_chat(long_call(await aget_catalog(), job))
-        await pump.finished.wait()
-        status = Job.Status.FAILED if pump.error else Job.Status.COMPLETED
+        runner = await open_chat(long_call(await aget_catalog(), job))
+        await runner.finished.wait()
+        status = Job.Status.FAILED if runner.error else Job.Status.COMPLETED
         await in_thread(_end, job.id, job.attempt, status, status.value)
 
 

@@ -1,4 +1,4 @@
-"""Signs of life: the canaries, and the check that misses them."""
+"""Signs of life: the heartbeats, and the check that misses them."""
 
 import socket
 import subprocess
@@ -15,7 +15,7 @@ from common.local.parts import QUEUES
 from common.local.paths import ROOT
 from common.local.ports import LOOPBACK
 from jobs import tasks
-from jobs.models import Canary, Job
+from jobs.models import Job, QueueHeartbeat
 from jobs.tests.desk import wait_until
 from simulator.process import RunningSimulator
 from tests.environment import inherited
@@ -26,24 +26,24 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 @pytest.fixture(autouse=True)
 def silence(committed: None) -> None:
-    """Nobody has sung, whatever other tests left. No worker outlives its test here: a message that
-    another test sent may make it sing at any time."""
-    Canary.objects.all().delete()
+    """No heartbeat is there, whatever other tests left. No worker outlives its test here: a
+    message that another test sent may bring one at any time."""
+    QueueHeartbeat.objects.all().delete()
 
 
 def test_it_passes_where_every_queue_is_served(simulator: RunningSimulator) -> None:
     with running_worker(simulator):
         for queue in Job.Queue:
-            tasks.sing.apply_async((queue,), queue=queue)
-        wait_until(lambda: Canary.objects.count() == len(Job.Queue))
+            tasks.record_heartbeat.apply_async((queue,), queue=queue)
+        wait_until(lambda: QueueHeartbeat.objects.count() == len(Job.Queue))
 
         call_command("check_workers")
 
 
 def test_it_names_the_queues_that_nobody_serves() -> None:
     now = timezone.now()
-    Canary.objects.create(queue="interactive", sang_at=now - timedelta(seconds=61))
-    Canary.objects.create(queue="default", sang_at=now)
+    QueueHeartbeat.objects.create(queue="interactive", seen_at=now - timedelta(seconds=61))
+    QueueHeartbeat.objects.create(queue="default", seen_at=now)
 
     with pytest.raises(CommandError, match="interactive, media"):
         call_command("check_workers")
@@ -78,11 +78,11 @@ def run_against(database_url: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_canary_is_put_into_every_queue_that_there_is() -> None:
+def test_a_heartbeat_is_put_into_every_queue_that_there_is() -> None:
     schedule: list[dict[str, Any]] = list(settings.CELERY_BEAT_SCHEDULE.values())
-    canaries = [entry for entry in schedule if entry["task"] == tasks.sing.name]
-    sung = {entry["args"] for entry in canaries}
-    into = {entry["options"]["queue"] for entry in canaries}
-    assert sung == {(queue,) for queue in Job.Queue.values}
+    heartbeats = [entry for entry in schedule if entry["task"] == tasks.record_heartbeat.name]
+    recorded = {entry["args"] for entry in heartbeats}
+    into = {entry["options"]["queue"] for entry in heartbeats}
+    assert recorded == {(queue,) for queue in Job.Queue.values}
     assert into == set(Job.Queue.values)
     assert set(QUEUES.split(",")) == into

@@ -9,7 +9,7 @@ from billing.models import OwnerLease
 from billing.tests import bank
 from jobs import services
 from jobs.models import Job
-from jobs.sweeps import abandon_lapsed_jobs
+from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
 from jobs.tests.desk import cancel, job_of, new_job, status_of, wait_for_status, wait_until, written
 from simulator.process import RunningSimulator
@@ -41,16 +41,16 @@ def test_the_jobs_of_a_killed_worker_fail_and_keep_what_was_written(
         job = begin_endless_job()
         doomed.kill()
     steps = len(written(job.pk))
-    abandon_lapsed_jobs()
+    end_lost_jobs()
     assert status_of(job.pk) == Job.Status.RUNNING  # its lease is still good
     lapse(job)
 
-    abandon_lapsed_jobs()
-    abandon_lapsed_jobs()
+    end_lost_jobs()
+    end_lost_jobs()
 
     assert status_of(job.pk) == Job.Status.FAILED
     assert len(written(job.pk)) == steps + 1
-    assert written(job.pk)[-1] == "abandoned"
+    assert written(job.pk)[-1] == "lost"
 
 
 def test_a_worker_that_wakes_up_too_late_writes_nothing_and_stops(
@@ -60,7 +60,7 @@ def test_a_worker_that_wakes_up_too_late_writes_nothing_and_stops(
         job = begin_endless_job()
         sleeper.freeze()
         lapse(job)
-        abandon_lapsed_jobs()
+        end_lost_jobs()
         before = written(job.pk)
 
         sleeper.thaw()
@@ -68,7 +68,7 @@ def test_a_worker_that_wakes_up_too_late_writes_nothing_and_stops(
         wait_for_status(new_job(handlers.BRIEF), Job.Status.COMPLETED)
 
     assert written(job.pk) == before
-    assert before[-1] == "abandoned"
+    assert before[-1] == "lost"
 
 
 def test_a_worker_that_slept_and_was_not_missed_goes_on(simulator: RunningSimulator) -> None:
@@ -76,7 +76,7 @@ def test_a_worker_that_slept_and_was_not_missed_goes_on(simulator: RunningSimula
         job = begin_endless_job()
         sleeper.freeze()
         before = len(written(job.pk))
-        abandon_lapsed_jobs()
+        end_lost_jobs()
         sleeper.thaw()
 
         wait_until(lambda: len(written(job.pk)) > before + 5)
@@ -91,13 +91,13 @@ def test_a_lease_that_has_only_just_run_out_is_doubted_first(simulator: RunningS
         doomed.kill()
     OwnerLease.objects.filter(pk=owner_of(job)).update(lease_until=timezone.now())
 
-    abandon_lapsed_jobs()
+    end_lost_jobs()
 
     assert status_of(job.pk) == Job.Status.RUNNING
     services.end(job_id=job.pk, attempt=1, status=Job.Status.FAILED)
 
 
-def test_a_job_that_cannot_be_abandoned_keeps_no_other_waiting(
+def test_a_job_that_cannot_be_ended_as_lost_keeps_no_other_waiting(
     simulator: RunningSimulator,
 ) -> None:
     with running_worker(simulator) as doomed:
@@ -106,7 +106,7 @@ def test_a_job_that_cannot_be_abandoned_keeps_no_other_waiting(
     Job.objects.filter(pk=stuck.pk).update(kind="tests.of_the_next_release")
     lapse(stuck)
 
-    abandon_lapsed_jobs()
+    end_lost_jobs()
 
     assert status_of(stuck.pk) == Job.Status.RUNNING
     assert status_of(free.pk) == Job.Status.FAILED

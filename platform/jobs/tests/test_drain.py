@@ -9,8 +9,8 @@ import pytest
 from billing.models import Charge, OwnerLease
 from common.ids import uuid7
 from jobs.models import Job
-from jobs.sweeps import abandon_lapsed_jobs
-from jobs.tasks import sing
+from jobs.sweeps import end_lost_jobs
+from jobs.tasks import record_heartbeat
 from jobs.tests import handlers
 from jobs.tests.desk import (
     in_claims,
@@ -72,7 +72,7 @@ def test_a_call_that_does_not_end_in_time_is_stopped_and_settled_at_what_it_brou
     assert job_of(job_id).status == Job.Status.FAILED
 
 
-def test_what_does_not_end_in_time_is_abandoned_by_the_next_sweep(
+def test_what_does_not_end_in_time_is_ended_as_lost_by_the_next_sweep(
     simulator: RunningSimulator,
 ) -> None:
     with running_worker(simulator, DRAIN_SECONDS="1") as worker:
@@ -81,9 +81,9 @@ def test_what_does_not_end_in_time_is_abandoned_by_the_next_sweep(
 
     assert worker.process.exit_code == 0
     assert status_of(endless) == Job.Status.RUNNING
-    abandon_lapsed_jobs()
+    end_lost_jobs()
     assert status_of(endless) == Job.Status.FAILED
-    assert written(endless)[-1] == "abandoned"
+    assert written(endless)[-1] == "lost"
 
 
 def test_a_call_is_stopped_in_time_while_celerys_own_threads_still_hang(
@@ -95,8 +95,8 @@ def test_a_call_is_stopped_in_time_while_celerys_own_threads_still_hang(
     ):
         job_id = new_job(handlers.CALLING)
         wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
-        holder.execute("LOCK TABLE jobs_canary IN ACCESS EXCLUSIVE MODE")
-        sing.apply_async((Job.Queue.DEFAULT,), queue=Job.Queue.DEFAULT)
+        holder.execute("LOCK TABLE jobs_queueheartbeat IN ACCESS EXCLUSIVE MODE")
+        record_heartbeat.apply_async((Job.Queue.DEFAULT,), queue=Job.Queue.DEFAULT)
         wait_until_blocked(holder)
         worker.ask_to_stop()
 

@@ -15,7 +15,7 @@ from billing.tests import bank
 from common.database import get_database
 from jobs import claims, services
 from jobs.models import Job
-from jobs.sweeps import abandon_lapsed_jobs
+from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
 from jobs.tests.desk import cancel, job_of, status_of, wait_for_status, wait_until, written
 from simulator.process import RunningSimulator
@@ -69,12 +69,12 @@ def test_it_hears_what_its_owner_wants(beginner: Web) -> None:
 
 
 @pytest.mark.parametrize("kind", [handlers.BEGUN_RAISING, handlers.BEGUN_FORGETFUL])
-def test_what_is_left_running_is_abandoned(beginner: Web, kind: str) -> None:
+def test_what_is_left_running_is_ended_as_lost(beginner: Web, kind: str) -> None:
     job_id = begin(beginner, kind)
 
     wait_for_status(job_id, Job.Status.FAILED)
 
-    assert written(job_id) == ["begun", "abandoned"]
+    assert written(job_id) == ["begun", "lost"]
 
 
 def test_who_lost_the_job_stops_and_writes_nothing_more(beginner: Web) -> None:
@@ -95,12 +95,12 @@ def test_its_call_is_made_under_the_charge_that_was_held_with_it(beginner: Web) 
     wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
 
     assert Charge.objects.filter(account=charge.account_id).count() == 1
-    bank.expire(job_id)  # the pump finds out and stops
+    bank.expire(job_id)  # the runner finds out and stops
 
     wait_for_status(job_id, Job.Status.FAILED)
 
 
-def test_of_a_killed_process_it_is_abandoned_and_its_call_billed_as_far_as_it_came(
+def test_of_a_killed_process_it_is_ended_as_lost_and_its_call_billed_as_far_as_it_came(
     simulator: RunningSimulator,
 ) -> None:
     with running_web(simulator, application=APPLICATION) as doomed:
@@ -108,16 +108,16 @@ def test_of_a_killed_process_it_is_abandoned_and_its_call_billed_as_far_as_it_ca
         calling = begin(doomed, handlers.BEGUN_CALLING)
         wait_until(lambda: Charge.objects.filter(pk=calling, tokens_out__gt=0).exists())
         doomed.kill()
-    abandon_lapsed_jobs()
+    end_lost_jobs()
     assert status_of(endless) == Job.Status.RUNNING  # its lease is still good
     bank.kill(owner_of(endless))
 
-    abandon_lapsed_jobs()
-    abandon_lapsed_jobs()
+    end_lost_jobs()
+    end_lost_jobs()
 
     assert (status_of(endless), status_of(calling)) == (Job.Status.FAILED, Job.Status.FAILED)
-    assert written(endless)[-1] == "abandoned"
-    assert written(endless).count("abandoned") == 1
+    assert written(endless)[-1] == "lost"
+    assert written(endless).count("lost") == 1
     assert bank.expire(calling) == "resolved"
     charge = Charge.objects.get(pk=calling)
     assert charge.status == "expired"
@@ -142,7 +142,7 @@ def test_it_is_no_workers_to_do(beginner: Web) -> None:
     Job.objects.filter(pk=job_id).update(status=Job.Status.FAILED)
 
 
-def test_what_began_without_the_process_hearing_of_it_is_abandoned(beginner: Web) -> None:
+def test_what_began_without_the_process_hearing_of_it_is_ended_as_lost(beginner: Web) -> None:
     job_id = begin(beginner, handlers.BEGUN_BRIEF, action="commit")
     known = begin(beginner, handlers.BEGUN_ENDLESS)
 
@@ -151,7 +151,7 @@ def test_what_began_without_the_process_hearing_of_it_is_abandoned(beginner: Web
     both.update(started_at=F("started_at") - timedelta(seconds=20))
 
     wait_for_status(job_id, Job.Status.FAILED)
-    assert written(job_id) == ["abandoned"]
+    assert written(job_id) == ["lost"]
     assert status_of(known) == Job.Status.RUNNING
     cancel(known)
     wait_for_status(known, Job.Status.CANCELLED)

@@ -22,7 +22,7 @@ from events.services import open_stream
 from jobs import services
 from jobs.handlers import register
 from jobs.models import Job
-from jobs.sweeps import abandon_lapsed_jobs
+from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
 from tests.lives import RolledBackLife, live_through
 from tests.personas import new_user
@@ -43,7 +43,7 @@ class Model:
     """What a job shall be."""
 
     status: str = QUEUED
-    wish: str = Job.Wish.NONE
+    signal: str = Job.Signal.NONE
     attempt: int = 0
     appends: int = 0
     owner: UUID | None = None
@@ -154,7 +154,7 @@ class Life(RolledBackLife):
         if cancelled:
             job.status = Job.Status.CANCELLED
         elif job.status == RUNNING:
-            job.wish = Job.Wish.CANCEL
+            job.signal = Job.Signal.CANCEL
 
     @rule(pick=PICK)
     def pause(self, pick: int) -> None:
@@ -163,16 +163,16 @@ class Life(RolledBackLife):
         assert paused == ({job_id} if job.status == QUEUED else set())
         if paused:
             job.status = PAUSED
-        elif job.status == RUNNING and not job.wish:
-            job.wish = Job.Wish.PAUSE
+        elif job.status == RUNNING and not job.signal:
+            job.signal = Job.Signal.PAUSE
 
     @rule(pick=PICK)
     def park(self, pick: int) -> None:
         job_id, job = self.one(pick)
-        is_parked = job.status == RUNNING and job.wish != Job.Wish.CANCEL
+        is_parked = job.status == RUNNING and job.signal != Job.Signal.CANCEL
         assert services.park(job_id=job_id, attempt=job.attempt) == is_parked
         if is_parked:
-            job.status, job.wish, job.owner = PAUSED, Job.Wish.NONE, None
+            job.status, job.signal, job.owner = PAUSED, Job.Signal.NONE, None
 
     @rule(pick=PICK)
     def resume(self, pick: int) -> None:
@@ -180,8 +180,8 @@ class Life(RolledBackLife):
         assert services.resume(job_ids=[job_id]) == ({job_id} if job.status == PAUSED else set())
         if job.status == PAUSED:
             job.status = QUEUED
-        elif job.status == RUNNING and job.wish == Job.Wish.PAUSE:
-            job.wish = Job.Wish.NONE
+        elif job.status == RUNNING and job.signal == Job.Signal.PAUSE:
+            job.signal = Job.Signal.NONE
 
     @rule(owner=OWNER)
     def die(self, owner: int) -> None:
@@ -189,18 +189,18 @@ class Life(RolledBackLife):
         gone = self.owners[owner]
         bank.kill(gone)
         self.owners[owner] = bank.live_owner()
-        abandon_lapsed_jobs()
+        end_lost_jobs()
         for job in self.jobs.values():
             if job.status == RUNNING and job.owner == gone:
                 job.status = Job.Status.FAILED
-                job.written.append("abandoned")
+                job.written.append("lost")
 
     @invariant()
     def the_rows_are_as_the_model_says(self) -> None:
         rows = {job.pk: job for job in Job.objects.filter(pk__in=self.jobs)}
         for job_id, job in self.jobs.items():
             row = rows[job_id]
-            assert (row.status, row.wish, row.attempt) == (job.status, job.wish, job.attempt)
+            assert (row.status, row.signal, row.attempt) == (job.status, job.signal, job.attempt)
             assert row.owner_id == job.owner
             assert (row.ended_at is not None) == (job.status not in (QUEUED, RUNNING, PAUSED))
 
@@ -214,11 +214,11 @@ class Life(RolledBackLife):
     @invariant()
     def everybody_hears_what_concerns_him(self) -> None:
         attempts = [job.attempt for job in self.jobs.values()]
-        rows = ask("SELECT * FROM job_wishes(%s, %s)", list(self.jobs), attempts)
+        rows = ask("SELECT * FROM job_signals(%s, %s)", list(self.jobs), attempts)
         assert {row[0]: row[1:] for row in rows} == {
-            job_id: (job.wish if job.status == RUNNING else "", job.status != RUNNING)
+            job_id: (job.signal if job.status == RUNNING else "", job.status != RUNNING)
             for job_id, job in self.jobs.items()
-            if job.status != RUNNING or job.wish
+            if job.status != RUNNING or job.signal
         }
 
     def one(self, pick: int) -> tuple[UUID, Model]:

@@ -46,7 +46,7 @@ def test_a_pause_does_not_undo_a_cancellation() -> None:
     pause(job_id)
     resume(job_id)
 
-    assert job_of(job_id).wish == Job.Wish.CANCEL
+    assert job_of(job_id).signal == Job.Signal.CANCEL
     assert not services.park(job_id=job_id, attempt=1)
     assert services.end(job_id=job_id, attempt=1, status=Job.Status.CANCELLED)
 

@@ -47,8 +47,8 @@ class Simulated:
         self._marker = uuid4().hex
         self._simulator = simulator
 
-    def call(self, *, bound: int = 500, **wishes: Any) -> ChatRequest:
-        steering = json.dumps({"marker": self._marker} | wishes)
+    def call(self, *, bound: int = 500, **options: Any) -> ChatRequest:
+        steering = json.dumps({"marker": self._marker} | options)
         messages = (
             Message("system", "Be brief."),
             Message("assistant", "Welcome!"),
@@ -71,9 +71,9 @@ async def simulated(
     await aclose()
 
 
-async def both_ways(simulated: Simulated, **wishes: Any) -> list[list[ChatEvent]]:
+async def both_ways(simulated: Simulated, **options: Any) -> list[list[ChatEvent]]:
     """What the same call brings streamed and plain."""
-    call = simulated.call(**wishes)
+    call = simulated.call(**options)
     return [await events_of(simulated.wire, call), await simulated.wire.complete(call, QUICK)]
 
 
@@ -139,9 +139,9 @@ async def test_strange_streams_are_read_as_usual(simulated: Simulated) -> None:
     assert text_of(await events_of(simulated.wire, call)) == "Zürich 😀 Łódź"
 
 
-async def failure_of(simulated: Simulated, **wishes: Any) -> ProviderError:
+async def failure_of(simulated: Simulated, **options: Any) -> ProviderError:
     """How that call fails; streamed and plain calls must agree."""
-    call = simulated.call(tokens=5, **wishes)
+    call = simulated.call(tokens=5, **options)
     with pytest.raises(ProviderError) as streamed:
         await events_of(simulated.wire, call)
     with pytest.raises(ProviderError) as plain:
@@ -165,20 +165,20 @@ async def test_what_is_ours_makes_the_provider_unavailable(
     assert isinstance(await failure_of(simulated, status=status), ProviderUnavailable)
 
 
-@pytest.mark.parametrize("wish", [{"error_in_200": True}, {"drop": True}, {"bad_json": True}])
+@pytest.mark.parametrize("option", [{"error_in_200": True}, {"drop": True}, {"bad_json": True}])
 async def test_a_failure_after_the_headers_may_be_tried_again(
-    simulated: Simulated, wish: dict[str, Any]
+    simulated: Simulated, option: dict[str, Any]
 ) -> None:
-    failure = await failure_of(simulated, **wish)
+    failure = await failure_of(simulated, **option)
     assert isinstance(failure, UpstreamError)
     assert failure.retryable
 
 
-@pytest.mark.parametrize("wish", [{"fail": "after"}, {"truncate": True}, {"drop": True}])
+@pytest.mark.parametrize("option", [{"fail": "after"}, {"truncate": True}, {"drop": True}])
 async def test_a_failure_in_the_middle_keeps_what_came_before(
-    simulated: Simulated, wish: dict[str, Any]
+    simulated: Simulated, option: dict[str, Any]
 ) -> None:
-    call = simulated.call(tokens=5, reasoning_tokens=0, after_tokens=2, **wish)
+    call = simulated.call(tokens=5, reasoning_tokens=0, after_tokens=2, **option)
     events, failure = await events_and_failure(simulated.wire, call=call)
     assert len(text_of(events).split()) == 2
     assert isinstance(failure, UpstreamError)

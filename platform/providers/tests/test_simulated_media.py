@@ -48,19 +48,19 @@ class Simulated:
         n: int = 1,
         size: ImageSize = "1024x1024",
         quality: ImageQuality = "standard",
-        **wishes: Any,
+        **options: Any,
     ) -> list[Image]:
         wire = get_image_wire(provider)
         assert wire is not None
-        prompt = f"A lighthouse\n{self._steering({'polls': 0} | wishes)}"
+        prompt = f"A lighthouse\n{self._steering({'polls': 0} | options)}"
         request = ImageRequest(MODELS[provider], prompt, n, size, quality)
         return await wire.generate(request, PATIENT)
 
-    async def embed(self, *texts: str, asked: int | None = None, **wishes: Any) -> Embeddings:
+    async def embed(self, *texts: str, asked: int | None = None, **options: Any) -> Embeddings:
         """The vectors of those texts and of the steering line; `asked` are the dimensions."""
         wire = get_embedding_wire("openai")
         assert wire is not None
-        inputs = (*texts, self._steering(wishes))
+        inputs = (*texts, self._steering(options))
         request = EmbeddingRequest("text-embedding-3-small", inputs, asked)
         return await wire.embed(request, PATIENT)
 
@@ -72,8 +72,8 @@ class Simulated:
     def calls(self) -> int:
         return len(self._simulator.calls(self._marker))
 
-    def _steering(self, wishes: dict[str, Any]) -> str:
-        return f"@sim {json.dumps({'marker': self._marker} | wishes)}"
+    def _steering(self, options: dict[str, Any]) -> str:
+        return f"@sim {json.dumps({'marker': self._marker} | options)}"
 
 
 @pytest.fixture
@@ -117,18 +117,18 @@ async def test_fewer_pictures_than_asked_are_delivered(simulated: Simulated, pro
 
 
 @every_provider
-@pytest.mark.parametrize("wishes", [{"blocked": True}, {"refusal": True}])
+@pytest.mark.parametrize("options", [{"blocked": True}, {"refusal": True}])
 async def test_what_moderation_stops_is_blocked(
-    simulated: Simulated, provider: str, wishes: dict[str, Any]
+    simulated: Simulated, provider: str, options: dict[str, Any]
 ) -> None:
     with pytest.raises(RequestRefused) as refused:
-        await simulated.draw(provider, 2, **wishes)
+        await simulated.draw(provider, 2, **options)
     assert refused.value.blocked
 
 
 @every_provider
 @pytest.mark.parametrize(
-    ("wishes", "retryable"),
+    ("options", "retryable"),
     [
         ({"fail": "before", "status": 503}, True),
         ({"fail": "before", "status": 429, "retry_after": 2}, True),
@@ -141,10 +141,10 @@ async def test_what_moderation_stops_is_blocked(
     ],
 )
 async def test_a_failure_is_retried_only_where_nothing_was_made(
-    simulated: Simulated, provider: str, wishes: dict[str, Any], retryable: bool
+    simulated: Simulated, provider: str, options: dict[str, Any], retryable: bool
 ) -> None:
     with pytest.raises(ProviderError) as failure:
-        await simulated.draw(provider, **wishes)
+        await simulated.draw(provider, **options)
     assert isinstance(failure.value, UpstreamError)
     assert failure.value.retryable is retryable
     assert simulated.calls == 1
@@ -200,16 +200,16 @@ async def test_a_text_over_the_model_s_context_is_too_long(simulated: Simulated)
 
 
 @pytest.mark.parametrize(
-    ("wishes", "counted"), [({"no_usage": True}, None), ({"zero_usage": True}, 0)]
+    ("options", "counted"), [({"no_usage": True}, None), ({"zero_usage": True}, 0)]
 )
 async def test_usage_that_is_missing_is_unknown_and_nothing_is_nothing(
-    simulated: Simulated, wishes: dict[str, Any], counted: int | None
+    simulated: Simulated, options: dict[str, Any], counted: int | None
 ) -> None:
-    assert (await simulated.embed("One text", **wishes)).input_tokens == counted
+    assert (await simulated.embed("One text", **options)).input_tokens == counted
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "options",
     [
         {"vectors": 1},
         {"vectors": 3},
@@ -221,6 +221,6 @@ async def test_usage_that_is_missing_is_unknown_and_nothing_is_nothing(
         {"fail": "before"},
     ],
 )
-async def test_no_whole_answer_is_a_failure(simulated: Simulated, wishes: dict[str, Any]) -> None:
+async def test_no_whole_answer_is_a_failure(simulated: Simulated, options: dict[str, Any]) -> None:
     with pytest.raises(UpstreamError):
-        await simulated.embed("One text", **wishes)
+        await simulated.embed("One text", **options)

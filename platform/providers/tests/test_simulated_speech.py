@@ -33,11 +33,11 @@ class Simulated:
         provider: str,
         form: AudioFormat = "wav",
         language: str | None = None,
-        **wishes: Any,
+        **options: Any,
     ) -> Transcript:
         wire = get_speech_wire(provider)
         assert wire is not None
-        audio = tone(1.5, form, title=f"@sim {json.dumps({'marker': self._marker} | wishes)}")
+        audio = tone(1.5, form, title=f"@sim {json.dumps({'marker': self._marker} | options)}")
         return await wire.transcribe(
             SpeechRequest(MODELS[provider], audio, form, language), PATIENT
         )

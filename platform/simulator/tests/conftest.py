@@ -32,11 +32,11 @@ class Caller:
         client = OpenAI(base_url=url, api_key="alice", max_retries=0, timeout=10)
         return self._opened.enter_context(client)
 
-    def prompt(self, **wishes: object) -> str:
-        return f"Name a city.\n@sim {json.dumps({'marker': self.marker} | wishes)}"
+    def prompt(self, **options: object) -> str:
+        return f"Name a city.\n@sim {json.dumps({'marker': self.marker} | options)}"
 
-    def body(self, stream: bool = False, **wishes: object) -> dict[str, Any]:
-        messages = [{"role": "user", "content": self.prompt(**wishes)}]
+    def body(self, stream: bool = False, **options: object) -> dict[str, Any]:
+        messages = [{"role": "user", "content": self.prompt(**options)}]
         return {"model": "gpt-6-luna", "messages": messages, "stream": stream}
 
     def post(self, body: dict[str, Any], provider: str = "openai") -> httpx.Response:

@@ -90,9 +90,9 @@ def test_too_few_vectors_and_too_short_ones_can_be_wished_for(caller: Caller) ->
     assert (caller.entry()["vectors"], caller.entry()["vectors_emitted"]) == (2, 2)
 
 
-@pytest.mark.parametrize("wish", ["bad_json", "truncate"])
-def test_an_answer_can_break_off(caller: Caller, wish: str) -> None:
-    answer = post(caller, input=caller.prompt(**{wish: True}))
+@pytest.mark.parametrize("option", ["bad_json", "truncate"])
+def test_an_answer_can_break_off(caller: Caller, option: str) -> None:
+    answer = post(caller, input=caller.prompt(**{option: True}))
     assert answer.status_code == 200
     with pytest.raises(json.JSONDecodeError):
         answer.json()
@@ -100,12 +100,13 @@ def test_an_answer_can_break_off(caller: Caller, wish: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "usage"), [("no_usage", None), ("zero_usage", {"prompt_tokens": 0, "total_tokens": 0})]
+    ("option", "usage"),
+    [("no_usage", None), ("zero_usage", {"prompt_tokens": 0, "total_tokens": 0})],
 )
 def test_usage_can_be_missing_or_zero(
-    caller: Caller, wish: str, usage: dict[str, int] | None
+    caller: Caller, option: str, usage: dict[str, int] | None
 ) -> None:
-    assert post(caller, input=caller.prompt(**{wish: True})).json().get("usage") == usage
+    assert post(caller, input=caller.prompt(**{option: True})).json().get("usage") == usage
 
 
 def test_the_journal_tells_what_was_embedded(caller: Caller) -> None:

@@ -65,7 +65,7 @@ def test_a_task_can_take_its_time(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "status", "outcome"),
+    ("option", "status", "outcome"),
     [
         ({"blocked": True}, "Request Moderated", "blocked"),
         ({"refusal": True}, "Content Moderated", "refusal"),
@@ -76,9 +76,9 @@ def test_a_task_can_take_its_time(caller: Caller) -> None:
     ],
 )
 def test_a_task_can_end_without_a_picture(
-    caller: Caller, wish: dict[str, Any], status: str, outcome: str
+    caller: Caller, option: dict[str, Any], status: str, outcome: str
 ) -> None:
-    told = end_of(submit(caller, prompt=caller.prompt(**wish)))
+    told = end_of(submit(caller, prompt=caller.prompt(**option)))
     assert (told["status"], told["result"]) == (status, None)
     assert caller.entry()["outcome"] == outcome
     assert caller.entry()["images_emitted"] == 0

@@ -121,12 +121,12 @@ def test_a_prompt_that_moderation_stops_is_an_answer_without_candidates(
 
 
 @pytest.mark.parametrize(
-    ("wish", "reason"), [({"refusal": True}, "SAFETY"), ({"finish": "OTHER"}, "OTHER")]
+    ("option", "reason"), [({"refusal": True}, "SAFETY"), ({"finish": "OTHER"}, "OTHER")]
 )
 def test_the_finish_reason_can_be_wished_for(
-    caller: Caller, client: genai.Client, wish: dict[str, Any], reason: str
+    caller: Caller, client: genai.Client, option: dict[str, Any], reason: str
 ) -> None:
-    answer = client.models.generate_content(model=MODEL, contents=caller.prompt(**wish))
+    answer = client.models.generate_content(model=MODEL, contents=caller.prompt(**option))
     assert answer.candidates is not None
     assert answer.candidates[0].finish_reason == reason
 

@@ -85,12 +85,12 @@ def test_a_key_stays_for_one_rotation(simulator: RunningSimulator) -> None:
         claims_of(simulator, before)
 
 
-@pytest.mark.parametrize("wish", [{"key": "foreign"}, {"header": {"alg": "none"}}])
+@pytest.mark.parametrize("option", [{"key": "foreign"}, {"header": {"alg": "none"}}])
 def test_it_makes_tokens_that_nobody_must_take(
-    simulator: RunningSimulator, wish: dict[str, Any]
+    simulator: RunningSimulator, option: dict[str, Any]
 ) -> None:
     with pytest.raises(jwt.InvalidTokenError):
-        claims_of(simulator, simulator.id_token(**wish))
+        claims_of(simulator, simulator.id_token(**option))
 
 
 def test_it_signs_with_the_public_key_as_a_shared_secret(simulator: RunningSimulator) -> None:

@@ -94,10 +94,10 @@ def test_openai_refuses_what_its_models_do_not_take(
     assert answer.json()["error"]["code"] == code
 
 
-@pytest.mark.parametrize("wish", ["blocked", "refusal"])
-def test_openai_refuses_what_moderation_stops(caller: Caller, wish: str) -> None:
+@pytest.mark.parametrize("option", ["blocked", "refusal"])
+def test_openai_refuses_what_moderation_stops(caller: Caller, option: str) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
-        caller.client().images.generate(model="m", prompt=caller.prompt(**{wish: True}))
+        caller.client().images.generate(model="m", prompt=caller.prompt(**{option: True}))
     assert caught.value.code == "moderation_blocked"
     assert caller.entry()["images_emitted"] == 0
 
@@ -193,7 +193,7 @@ def test_gemini_refuses_what_it_does_not_make(caller: Caller, config: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("wish", "reason"),
+    ("option", "reason"),
     [
         ({"refusal": True}, "IMAGE_SAFETY"),
         ({"pictures": 0}, "NO_IMAGE"),
@@ -201,9 +201,9 @@ def test_gemini_refuses_what_it_does_not_make(caller: Caller, config: dict[str, 
     ],
 )
 def test_gemini_says_why_there_is_no_picture(
-    caller: Caller, google: genai.Client, wish: dict[str, Any], reason: str
+    caller: Caller, google: genai.Client, option: dict[str, Any], reason: str
 ) -> None:
-    steered = caller.prompt(**wish)
+    steered = caller.prompt(**option)
     answer = google.models.generate_content(model=GEMINI, contents=steered, config=PICTURE)
     assert answer.candidates is not None
     assert answer.candidates[0].finish_reason == reason
@@ -237,8 +237,8 @@ def test_all_calls_of_a_marker_share_the_pictures_wished_for(
 
 
 def test_pictures_can_be_spoilt(caller: Caller) -> None:
-    def told(**wishes: object) -> str:
-        answer = post(caller, "openai", prompt=caller.prompt(**wishes)).json()
+    def told(**options: object) -> str:
+        answer = post(caller, "openai", prompt=caller.prompt(**options)).json()
         text: str = answer["data"][0]["b64_json"]
         return text
 

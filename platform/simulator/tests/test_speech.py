@@ -10,9 +10,9 @@ from simulator.tests.conftest import Caller
 from tests.audio import tone
 
 
-def titled(caller: Caller, **wishes: object) -> bytes:
+def titled(caller: Caller, **options: object) -> bytes:
     """Two seconds of audio whose title steers the simulator."""
-    return tone(2, "flac", title=f"@sim {json.dumps({'marker': caller.marker} | wishes)}")
+    return tone(2, "flac", title=f"@sim {json.dumps({'marker': caller.marker} | options)}")
 
 
 def test_a_transcript_says_what_was_wished_for(caller: Caller) -> None:
@@ -73,7 +73,7 @@ def test_a_form_without_a_file_is_refused(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "failure"),
+    ("options", "failure"),
     [
         ({"status": 429}, openai.RateLimitError),
         ({"status": 500}, openai.InternalServerError),
@@ -82,11 +82,11 @@ def test_a_form_without_a_file_is_refused(caller: Caller) -> None:
     ],
 )
 def test_faults_are_what_the_client_expects(
-    caller: Caller, wishes: dict[str, object], failure: type[Exception]
+    caller: Caller, options: dict[str, object], failure: type[Exception]
 ) -> None:
     with pytest.raises(failure):
         caller.client().audio.transcriptions.create(
-            model="gpt-transcribe", file=("a.flac", titled(caller, **wishes))
+            model="gpt-transcribe", file=("a.flac", titled(caller, **options))
         )
 
 

@@ -121,13 +121,13 @@ def test_an_error_can_hide_in_a_200(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "expected"), [({"no_usage": True}, None), ({"zero_usage": True}, 0)]
+    ("option", "expected"), [({"no_usage": True}, None), ({"zero_usage": True}, 0)]
 )
 def test_usage_can_be_missing_or_zero(
-    caller: Caller, wish: dict[str, bool], expected: int | None
+    caller: Caller, option: dict[str, bool], expected: int | None
 ) -> None:
-    whole = caller.post(caller.body(**wish)).json()
-    body = caller.body(stream=True, **wish) | {"stream_options": {"include_usage": True}}
+    whole = caller.post(caller.body(**option)).json()
+    body = caller.body(stream=True, **option) | {"stream_options": {"include_usage": True}}
     streamed = events(caller.post(body).text)
     for usage in (whole.get("usage"), streamed[-1].get("usage")):
         assert (usage and usage["completion_tokens"]) == expected

@@ -8,8 +8,8 @@ import pytest
 from simulator.tests.conftest import Caller, events
 
 
-def stream(caller: Caller, provider: str, **wishes: object) -> list[dict[str, Any]]:
-    return events(caller.post(caller.body(stream=True, **wishes), provider).text)
+def stream(caller: Caller, provider: str, **options: object) -> list[dict[str, Any]]:
+    return events(caller.post(caller.body(stream=True, **options), provider).text)
 
 
 @pytest.mark.parametrize("provider", ["deepseek", "mistral", "zai", "groq", "together"])

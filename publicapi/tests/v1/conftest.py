@@ -30,8 +30,8 @@ def customer(
 ) -> NewCustomer:
     """Makes customers; keywords as in `new_customer`."""
 
-    def make(**wishes: object) -> Customer:
-        return new_customer(http, web, simulator, **wishes)  # type: ignore[arg-type]
+    def make(**options: object) -> Customer:
+        return new_customer(http, web, simulator, **options)  # type: ignore[arg-type]
 
     return make
 

@@ -11,7 +11,7 @@ import pytest
 from common.local.ports import LOOPBACK
 from publicapi.tests.v1.customer import CHAT, EMBEDDING, EMBEDDINGS, IMAGES, Customer
 from publicapi.tests.v1.customer import IMAGE as IMAGE_MODEL
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 QUESTION = {"role": "user", "content": "How are you?"}
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}

@@ -8,7 +8,7 @@ import pytest
 
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import new_customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 from simulator.process import RunningSimulator
 from tests.service import running_web
 

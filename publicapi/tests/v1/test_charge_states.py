@@ -23,15 +23,15 @@ from publicapi.tests.v1.customer import (
     NOT_CONFIGURED,
     Customer,
 )
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 Ask = Callable[..., httpx.Response]
 
 # Each is paid from the balance alone.
 CALLS: dict[str, Ask] = {
-    "chat": lambda customer, **wishes: customer.chat(model=BALANCE_ONLY, **wishes),
+    "chat": lambda customer, **options: customer.chat(model=BALANCE_ONLY, **options),
     "embeddings": Customer.embed,
-    "images": lambda customer, **wishes: customer.draw(model=BALANCE_ONLY_IMAGE, **wishes),
+    "images": lambda customer, **options: customer.draw(model=BALANCE_ONLY_IMAGE, **options),
 }
 
 each_call = pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS.keys())

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from publicapi.tests.v1.customer import IN_PLAN, Customer
-from publicapi.tests.v1.refusals import RATE_HEADERS
+from publicapi.tests.v1.errors import RATE_HEADERS
 
 
 def test_the_answer_has_the_shape_that_clients_know(alice: Customer) -> None:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from publicapi.tests.v1.customer import IN_PLAN, Customer
-from publicapi.tests.v1.refusals import RATE_HEADERS
+from publicapi.tests.v1.errors import RATE_HEADERS
 
 Chunk = dict[str, Any]
 

@@ -11,7 +11,7 @@ from openai.types import CreateEmbeddingResponse
 
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import EMBEDDING, EMBEDDINGS, Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 
 def numbers(vector: str | list[float]) -> list[float]:

@@ -7,7 +7,7 @@ import pytest
 
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import EMBEDDING, EMBEDDINGS, IMAGE, IN_PLAN, Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 
 def refused(alice: Customer, code: str, **fields: Any) -> str:

@@ -20,8 +20,8 @@ from publicapi.tests.v1.customer import (
     NOT_CONFIGURED,
     Customer,
 )
+from publicapi.tests.v1.errors import refusal
 from publicapi.tests.v1.rate_window import use_up
-from publicapi.tests.v1.refusals import refusal
 
 Ask = Callable[..., httpx.Response]
 

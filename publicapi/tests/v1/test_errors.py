@@ -10,7 +10,7 @@ from billing.models import KeyMonth
 from common.money import NUSD_PER_CENT
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, NOT_CONFIGURED, Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 CHAT = "/v1/chat/completions"
 

@@ -7,7 +7,7 @@ import pytest
 from catalog.seeds import CHAT_MODELS
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import NOT_CONFIGURED, Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 
 def test_a_call_that_went_well_has_no_failure(alice: Customer) -> None:
@@ -53,12 +53,12 @@ def test_a_call_that_went_well_has_no_failure(alice: Customer) -> None:
     ],
     ids=["500", "401", "quota", "drop", "blocked"],
 )
-@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("is_named", [False, True])
 def test_the_reason_is_kept_with_the_charge(
-    alice: Customer, steering: dict[str, Any], kept: dict[str, Any], once: bool
+    alice: Customer, steering: dict[str, Any], kept: dict[str, Any], is_named: bool
 ) -> None:
     """Of a call that its client named as well."""
-    headers = {"Idempotency-Key": "question"} if once else {}
+    headers = {"Idempotency-Key": "question"} if is_named else {}
     alice.post(json=alice.body(steer=steering), headers=headers)
     failure = alice.charge().failure
     assert failure is not None

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from common.money import NUSD_PER_USD
 from files.models import StoredFile
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY_IMAGE, IMAGE, IMAGES, Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 SIGNATURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",

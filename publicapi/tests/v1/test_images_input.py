@@ -7,7 +7,7 @@ import pytest
 
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import EMBEDDING, IMAGE, IMAGES, IN_PLAN, Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 PNG_DATA_URL = "data:image/png;base64,AAAA"
 

@@ -10,7 +10,7 @@ from catalog import seeds
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer
-from publicapi.tests.v1.refusals import RATE_HEADERS, refusal
+from publicapi.tests.v1.errors import RATE_HEADERS, refusal
 from tests.service import Web
 
 LUNA: dict[str, Any] = {

@@ -4,8 +4,8 @@ from typing import Any
 
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, NOT_CONFIGURED, Customer
+from publicapi.tests.v1.errors import refusal
 from publicapi.tests.v1.rate_window import use_up
-from publicapi.tests.v1.refusals import refusal
 
 BROKEN: dict[str, Any] = {"content": b"{"}
 

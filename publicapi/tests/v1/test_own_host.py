@@ -11,7 +11,7 @@ from websockets.sync.client import connect
 
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from publicapi.tests.v1.customer import EMBEDDING, EMBEDDINGS, IMAGE, IMAGES, Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 
 USER = {"role": "user", "content": "Hi"}
 

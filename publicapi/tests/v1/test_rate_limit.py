@@ -14,8 +14,8 @@ from common.local.ports import LOOPBACK
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import Customer
+from publicapi.tests.v1.errors import RATE_HEADERS, refusal
 from publicapi.tests.v1.rate_window import let_pass, use_up
-from publicapi.tests.v1.refusals import RATE_HEADERS, refusal
 from simulator.process import RunningSimulator
 from tests.personas import new_key
 from tests.service import Web, running_web

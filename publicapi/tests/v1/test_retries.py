@@ -7,7 +7,7 @@ import pytest
 from providers.tests import chunks
 from providers.tests.upstream import Answer, Upstream
 from publicapi.tests.v1.customer import Customer
-from publicapi.tests.v1.refusals import refusal
+from publicapi.tests.v1.errors import refusal
 from publicapi.tests.v1.scripted import HELLO, Scripted
 
 SOUND = Answer(pieces=[*HELLO])

@@ -12,7 +12,7 @@ from accounts.models import ApiKey
 from common.money import NUSD_PER_USD
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer
-from publicapi.tests.v1.refusals import RATE_HEADERS, refusal
+from publicapi.tests.v1.errors import RATE_HEADERS, refusal
 from publicapi.tests.v1.usage_seed import use
 from tests.personas import new_key
 

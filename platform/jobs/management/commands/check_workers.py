@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from jobs.canaries import silent_queues
+from jobs.heartbeats import silent_queues
 
 
 class Command(BaseCommand):

@@ -20,13 +20,14 @@ LOOK_SECONDS = 1.0
 REDIS_TIMEOUT = 1.0
 
 
-async def until_deaf(queues: Sequence[str]) -> None:
-    """Return when messages have waited for DEAF_SECONDS, nothing was done, and none was taken."""
+async def until_stalled(queues: Sequence[str]) -> None:
+    """Return when messages have waited for CONSUMER_STALL_SECONDS, nothing was done, and none was
+    taken."""
     async with Redis.from_url(
         settings.REDIS_URL, socket_timeout=REDIS_TIMEOUT, socket_connect_timeout=REDIS_TIMEOUT
     ) as redis:
         heard, heard_at = _tasks_begun(), time.monotonic()
-        while time.monotonic() - heard_at < settings.DEAF_SECONDS:
+        while time.monotonic() - heard_at < settings.CONSUMER_STALL_SECONDS:
             await asyncio.sleep(LOOK_SECONDS)
             is_well = state.active_requests or _tasks_begun() != heard
             if is_well or not await _messages_wait(redis, queues):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from common.asgi import Message, Receive, Scope, Send
-from common.fairstart import AT_ONCE, FairStart
+from common.fair_admission import AT_ONCE, FairAdmission
 
 ALICE, BOB, CHARLIE = "192.0.2.1", "192.0.2.2", "192.0.2.3"
 
@@ -18,7 +18,7 @@ class Requests:
     def __init__(self) -> None:
         self.begun: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
-        self._application = FairStart(self._begin)
+        self._application = FairAdmission(self._begin)
 
     def send(self, client: str, count: int = 1) -> None:
         scope = {"type": "http", "headers": [], "client": (client, 1)}

@@ -21,7 +21,7 @@ MAX_SIGN_INS_WAITING = 20
 RETRY_SECONDS = 5
 
 
-class Turns:
+class RequestQueue:
     """Lets `application` work on so many requests at a time, and on so many (`each`) of one
     address, fairly among the clients' addresses and, for each, in the order in which they came.
 
@@ -85,7 +85,7 @@ class Turns:
             return False
 
 
-class SignInTurns(Turns):
+class SignInQueue(RequestQueue):
     """The same for passwords to hash, with fewer of one address. A request that has waited for
     `patience` is refused with ServiceUnavailable: there is nothing that it could go on without.
     """

@@ -6,16 +6,18 @@ from django.db import connection
 
 from accounts.models import User
 from billing.errors import IdempotencyMismatch
-from billing.types import Once
+from billing.types import RequestKey
 
 
-def take(*, account: User, once: Once | None) -> UUID | None:
+def claim(*, account: User, request_key: RequestKey | None) -> UUID | None:
     """Take the account's wallet until the transaction ends, as its first statement. Returns what
     the request made when it was sent before. Raises IdempotencyMismatch."""
-    route, key, digest = (once.route, once.key, once.digest) if once else ("", None, b"")
+    route, key, digest = (
+        (request_key.route, request_key.key, request_key.digest) if request_key else ("", None, b"")
+    )
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT * FROM take_named_request(%s, %s, %s, %s)", (account.pk, route, key, digest)
+            "SELECT * FROM claim_idempotency_key(%s, %s, %s, %s)", (account.pk, route, key, digest)
         )
         outcome, result = cursor.fetchone()
     if outcome == "idempotency_mismatch":
@@ -24,10 +26,16 @@ def take(*, account: User, once: Once | None) -> UUID | None:
     return made
 
 
-def keep(*, account: User, once: Once, result: UUID) -> None:
+def store(*, account: User, request_key: RequestKey, result: UUID) -> None:
     """Let the request's name stand for what it has made. The wallet is taken."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT keep_named_request(%s, %s, %s, %s, %s)",
-            (account.pk, once.route, once.key, once.digest, result),
+            "SELECT store_idempotency_key(%s, %s, %s, %s, %s)",
+            (
+                account.pk,
+                request_key.route,
+                request_key.key,
+                request_key.digest,
+                result,
+            ),
         )

@@ -1,10 +1,10 @@
-"""The doorbell: who follows a stream is told, through the channel layer, that there is something
-to read; and who reads by a session, that it may have been ended.
+"""Notifies all web processes, through the channel layer, that streams have grown, or that sessions
+may have been ended.
 
-It carries no event, only the ids of streams and of sessions, which are never the same: all are
-UUIDv7. A ring that is lost costs its listeners the seconds
-until they look again. Whoever rings waits for nothing: a thread of the process rings for all, and
-keeps what it cannot ring for while Redis is away.
+A notification carries no event, only the ids of streams and of sessions, which are never the same:
+all are UUIDv7. A notification that is lost costs its listeners the seconds until they look again.
+`notify` never waits: a thread of the process sends for all, and keeps what it cannot send while
+Redis is away.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 
 log = structlog.get_logger(__name__)
 
-LAYER = "doorbell"
+LAYER = "notifier"
 GROUP = "events"
 # What Redis may take for a message, or for a subscription.
 TIMEOUT = 0.5
@@ -28,28 +28,28 @@ TIMEOUT = 0.5
 PAUSE = 0.5
 # A connection can be dead without a sign: one that hears nothing for so long is opened again.
 SILENCE = 10.0
-# Ids that a process keeps while they cannot be rung for.
+# Ids that a process keeps while they cannot be sent.
 KEPT_IDS = 10_000
 
 _AWAY = (RedisError, OSError)
 
 
-def ring(*ids: UUID) -> None:
+def notify(*ids: UUID) -> None:
     """Tell all processes that these streams have grown, or that these sessions may have been
     ended; from threads and from event loops."""
     with _starting:
-        ringer = _ringer()
-    ringer.ring(ids)
+        sender = _sender()
+    sender.send(ids)
 
 
-def ring_for_sessions(*, session_ids: Iterable[UUID], **_: Any) -> None:
+def notify_of_sessions(*, session_ids: Iterable[UUID], **_: Any) -> None:
     """The receiver of `sessions_ended`."""
-    ring(*session_ids)
+    notify(*session_ids)
 
 
-async def rings(*, silence: float = SILENCE) -> AsyncGenerator[set[UUID], None]:
-    """The ids that were rung for, and an empty set whenever listening has begun: what rang
-    before was not heard. Goes on for ever; while Redis is away it tries again and again."""
+async def notifications(*, silence: float = SILENCE) -> AsyncGenerator[set[UUID], None]:
+    """The ids that were sent, and an empty set whenever listening has begun: what was sent before
+    was not received. Goes on for ever; while Redis is away it tries again and again."""
     while True:
         layer = _layer()
         try:
@@ -58,7 +58,7 @@ async def rings(*, silence: float = SILENCE) -> AsyncGenerator[set[UUID], None]:
             while message := await _next_message(layer, channel, silence):
                 yield _ids(message)
         except _AWAY as error:
-            log.warning("doorbell.not_heard", error=type(error).__name__)
+            log.warning("notifier.not_received", error=type(error).__name__)
             await asyncio.sleep(PAUSE)
         finally:
             await layer.flush()
@@ -82,40 +82,40 @@ async def _next_message(
         return None
 
 
-class _Ringer:
-    """The thread that rings. What is rung for meanwhile shares the next message. Nothing ends it:
-    all rings of the process would be lost."""
+class _Sender:
+    """The thread that sends. Ids that come meanwhile share the next message. Nothing ends it: all
+    notifications of the process would be lost."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._waiting: set[UUID] = set()
-        self._rung = asyncio.Event()
+        self._has_ids = asyncio.Event()
         self._loop = asyncio.new_event_loop()
-        Thread(target=self._run, name="doorbell", daemon=True).start()
+        Thread(target=self._run, name="notifier", daemon=True).start()
 
-    def ring(self, ids: Iterable[UUID]) -> None:
+    def send(self, ids: Iterable[UUID]) -> None:
         with self._lock:
             others_wait = bool(self._waiting)
             if len(self._waiting) < KEPT_IDS:
                 self._waiting.update(ids)
         if not others_wait:
-            self._loop.call_soon_threadsafe(self._rung.set)
+            self._loop.call_soon_threadsafe(self._has_ids.set)
 
     def _run(self) -> None:
-        self._loop.run_until_complete(self._ring_on())
+        self._loop.run_until_complete(self._send_all())
 
-    async def _ring_on(self) -> None:
-        while await self._rung.wait():
-            self._rung.clear()
+    async def _send_all(self) -> None:
+        while await self._has_ids.wait():
+            self._has_ids.clear()
             with self._lock:
                 ids, self._waiting = self._waiting, set()
             try:
                 async with asyncio.timeout(TIMEOUT):
                     await _layer().group_send(GROUP, _message(ids))
             except Exception as error:
-                log.warning("doorbell.not_rung", error=type(error).__name__)
+                log.warning("notifier.not_sent", error=type(error).__name__)
                 await asyncio.sleep(PAUSE)
-                self.ring(ids)
+                self.send(ids)
 
 
 def _message(ids: Iterable[UUID]) -> dict[str, Any]:
@@ -133,4 +133,4 @@ def _layer() -> BaseChannelLayer:
 
 
 _starting = Lock()
-_ringer = cache(_Ringer)
+_sender = cache(_Sender)

@@ -5,4 +5,4 @@ Those of other tests wait as long as in production: after an outage it takes tim
 
 from config.settings.test import *  # noqa: F403
 
-DEAF_SECONDS = 6.0
+CONSUMER_STALL_SECONDS = 6.0

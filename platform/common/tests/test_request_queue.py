@@ -7,12 +7,12 @@ import pytest
 
 from common.asgi import Message, Receive, Scope, Send
 from common.errors import ServiceUnavailable, TooManyRequests
-from common.turns import (
+from common.request_queue import (
     MAX_SIGN_INS_WAITING,
     MAX_WAITING,
     MAX_WAITING_OF_ADDRESS,
-    SignInTurns,
-    Turns,
+    RequestQueue,
+    SignInQueue,
 )
 
 WHOLE: Message = {"type": "http.request", "body": b"", "more_body": False}
@@ -42,7 +42,10 @@ class Queue:
     """Requests to an application with two turns."""
 
     def __init__(
-        self, patience: float = 60.0, kind: type[Turns] = Turns, each: int | None = None
+        self,
+        patience: float = 60.0,
+        kind: type[RequestQueue] = RequestQueue,
+        each: int | None = None,
     ) -> None:
         self.work = Work()
         self.turns = kind(self.work, turns=2, each=each, patience=patience)
@@ -81,7 +84,7 @@ async def settle() -> None:
 
 @pytest.fixture
 async def queue(request: pytest.FixtureRequest) -> Any:
-    queue = Queue(kind=getattr(request, "param", Turns))
+    queue = Queue(kind=getattr(request, "param", RequestQueue))
     yield queue
     await queue.end()
 
@@ -180,7 +183,7 @@ async def test_one_address_does_not_take_all_turns() -> None:
     await queue.end()
 
 
-@pytest.mark.parametrize("queue", [Turns, SignInTurns], indirect=True)
+@pytest.mark.parametrize("queue", [RequestQueue, SignInQueue], indirect=True)
 async def test_many_addresses_do_not_keep_a_new_one_waiting(queue: Queue) -> None:
     for number in range(60):
         for turn in range(2):
@@ -220,7 +223,7 @@ async def test_so_many_requests_wait_in_all_and_no_more(queue: Queue) -> None:
 
 
 async def test_who_waits_too_long_to_sign_in_is_told_to_come_again() -> None:
-    queue = Queue(patience=0.05, kind=SignInTurns)
+    queue = Queue(patience=0.05, kind=SignInQueue)
     for name in "abc":
         await queue.ask(name)
     with pytest.raises(ServiceUnavailable) as refusal:
@@ -235,7 +238,7 @@ async def test_who_waits_too_long_to_sign_in_is_told_to_come_again() -> None:
 
 
 async def test_one_address_has_so_many_sign_ins_waiting_and_no_more() -> None:
-    queue = Queue(kind=SignInTurns)
+    queue = Queue(kind=SignInQueue)
     for number in range(2 + MAX_SIGN_INS_WAITING):
         await queue.ask(str(number))
     await queue.ask("refused")

@@ -9,10 +9,10 @@
 --   forgotten                 it was made and billed, and its answer is not kept any more: the same
 --   idempotency_mismatch      the key stands for another request
 --   idempotency_in_progress   it is running
--- A key is free again where its call was refused, or its charge does not keep it (charge_keeps_name),
+-- A key is free again where its call was refused, or its charge does not keep it (charge_keeps_key),
 -- and after 24 hours.
-CREATE OR REPLACE FUNCTION money_hold_once(
-    p_route text, p_once text, p_digest bytea,
+CREATE OR REPLACE FUNCTION money_hold_idempotently(
+    p_route text, p_idempotency_key text, p_digest bytea,
     p_charge uuid, p_account uuid, p_key uuid, p_model text, p_price_version bigint,
     p_source text, p_kind text, p_funding text, p_free_window boolean,
     p_worst bigint, p_owner uuid, p_seconds int, p_request_id text,
@@ -23,14 +23,14 @@ DECLARE o billing_idempotencykey; c billing_charge; h record; t timestamptz;
 BEGIN
     PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
     t := money_now();
-    SELECT * INTO o FROM find_named_request(p_account, p_route, p_once);
+    SELECT * INTO o FROM find_idempotency_key(p_account, p_route, p_idempotency_key);
     IF FOUND AND o.charge_id <> p_charge THEN
         SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
         IF c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, t) THEN
             PERFORM money_resolve(c.id, 'expired');
             SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
         END IF;
-        IF charge_keeps_name(c) THEN
+        IF charge_keeps_key(c) THEN
             verdict := CASE WHEN o.digest <> p_digest THEN 'idempotency_mismatch'
                             WHEN c.status = 'held' THEN 'idempotency_in_progress'
                             WHEN o.answer IS NOT NULL THEN 'replay'
@@ -49,17 +49,17 @@ BEGIN
     verdict := h.verdict; plan := h.plan; needed := h.needed; afford := h.afford;
     balance := h.balance; used := h.used; reset_at := h.reset_at;
     IF verdict = 'held' THEN
-        PERFORM keep_named_request(p_account, p_route, p_once, p_digest, p_charge);
+        PERFORM store_idempotency_key(p_account, p_route, p_idempotency_key, p_digest, p_charge);
     END IF;
 END $$;
 
 -- Resolve the charge of such a call, and keep its answer if it is billed.
-DROP FUNCTION IF EXISTS money_resolve_once(
+DROP FUNCTION IF EXISTS money_resolve_idempotently(
     uuid, text, text, bytea, uuid, text, bigint, int, int, int, int, int);
-DROP FUNCTION IF EXISTS money_resolve_once(
+DROP FUNCTION IF EXISTS money_resolve_idempotently(
     uuid, text, text, bytea, uuid, text, bigint, int, int, int, int, int, int);
-CREATE OR REPLACE FUNCTION money_resolve_once(
-    p_account uuid, p_route text, p_once text, p_answer bytea,
+CREATE OR REPLACE FUNCTION money_resolve_idempotently(
+    p_account uuid, p_route text, p_idempotency_key text, p_answer bytea,
     p_charge uuid, p_status text, p_cost bigint, p_tokens_in int, p_tokens_out int,
     p_cached int, p_reasoning int, p_images int, p_seconds int DEFAULT 0,
     p_failure jsonb DEFAULT NULL,
@@ -75,6 +75,6 @@ BEGIN
     charge_plan := r.charge_plan; charge_balance := r.charge_balance; shortfall := r.shortfall;
     IF outcome = 'resolved' AND status = 'settled' THEN
         UPDATE billing_idempotencykey SET answer = p_answer
-        WHERE account_id = p_account AND route = p_route AND key = p_once AND charge_id = p_charge;
+        WHERE account_id = p_account AND route = p_route AND key = p_idempotency_key AND charge_id = p_charge;
     END IF;
 END $$;

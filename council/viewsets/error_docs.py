@@ -1,4 +1,4 @@
-"""Why whatever starts calls may be refused, for `common.openapi.refusals`."""
+"""Why whatever starts calls may be refused, for `common.openapi.error_responses`."""
 
 from billing.errors import (
     IdempotencyMismatch,

@@ -4,7 +4,7 @@ import re
 from html import escape
 
 
-class Fence:
+class PromptDelimiters:
     """Makes the sections of a prompt whose tags are these."""
 
     def __init__(self, *tags: str) -> None:

@@ -12,16 +12,16 @@ from jobs.models import Job
 from jobs.tests import handlers
 from jobs.tests.desk import new_job, status_of, wait_for_status, wait_until
 from simulator.process import RunningSimulator
-from tests import deaf_settings
+from tests import stalled_settings
 from tests.worker import Worker, running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
 
 
 def test_it_ends_when_messages_wait_and_it_takes_none(simulator: RunningSimulator) -> None:
-    with running_worker(simulator, DJANGO_SETTINGS_MODULE=deaf_settings.__name__) as worker:
+    with running_worker(simulator, DJANGO_SETTINGS_MODULE=stalled_settings.__name__) as worker:
         wait_for_status(new_job(handlers.QUICK), Job.Status.COMPLETED)
-        time.sleep(deaf_settings.DEAF_SECONDS + 2)
+        time.sleep(stalled_settings.CONSUMER_STALL_SECONDS + 2)
         assert worker.process.exit_code is None  # there was nothing to take
 
         with Celery(broker=settings.REDIS_URL, set_as_current=False) as operator:

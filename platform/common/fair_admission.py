@@ -16,7 +16,7 @@ from common.perloop import PerLoop
 AT_ONCE = 8
 
 
-class FairStart:
+class FairAdmission:
     """Lets requests begin for `application`. It bounds how many begin, not how many are open."""
 
     def __init__(self, application: Application) -> None:

@@ -19,7 +19,7 @@ from billing.tests.bank import (
     release,
     wallet_of,
 )
-from billing.types import Once
+from billing.types import RequestKey
 from common.ids import uuid7
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -27,12 +27,14 @@ pytestmark = pytest.mark.usefixtures("committed")
 ROUTE = "/api/billing/topup"
 
 
-def named(amount: int, *, name: str = "topup-1", route: str = ROUTE) -> Once:
-    return Once(route, name, amount.to_bytes(8))
+def named(amount: int, *, name: str = "topup-1", route: str = ROUTE) -> RequestKey:
+    return RequestKey(route, name, amount.to_bytes(8))
 
 
-def topup(account: User, amount: int, once: Once) -> LedgerEntry:
-    return balance.topup(operation_id=uuid7(), account=account, amount=amount, once=once)
+def topup(account: User, amount: int, request_key: RequestKey) -> LedgerEntry:
+    return balance.topup(
+        operation_id=uuid7(), account=account, amount=amount, request_key=request_key
+    )
 
 
 def test_the_same_topup_sent_again_adds_nothing_and_answers_the_first_entry() -> None:
@@ -54,7 +56,7 @@ def test_eight_at_once_add_once() -> None:
             everybody.wait()
             row = other.execute(
                 "SELECT outcome, entry"
-                " FROM money_move_once(%s, 'topup-1', 'x', %s, %s, 'topup', 500, '')",
+                " FROM money_move_idempotently(%s, 'topup-1', 'x', %s, %s, 'topup', 500, '')",
                 (ROUTE, uuid7(), alice.pk),
             ).fetchone()
         assert row
@@ -112,12 +114,12 @@ def test_a_call_and_a_topup_may_have_the_same_name() -> None:
 
     name = named(500, route="/v1/chat/completions")
     call = teller.request(alice, 10, owner=live_owner())
-    answer, _ = teller.hold_once(name, call)
+    answer, _ = teller.hold_idempotently(name, call)
     assert answer.verdict == "held"
     assert topup(alice, 500, named(500)).delta == 500
 
     assert wallet_of(alice).balance == 1_500
-    answer, _ = teller.hold_once(name, teller.request(alice, 10, owner=live_owner()))
+    answer, _ = teller.hold_idempotently(name, teller.request(alice, 10, owner=live_owner()))
     assert answer.verdict == "idempotency_in_progress"
     release(call.charge_id)
 
@@ -128,7 +130,7 @@ def test_a_name_whose_topup_was_not_carried_out_is_free() -> None:
     with other_connection() as other:
         other.execute("BEGIN")
         other.execute(
-            "SELECT * FROM money_move_once(%s, 'topup-1', 'x', %s, %s, 'topup', 500, '')",
+            "SELECT * FROM money_move_idempotently(%s, 'topup-1', 'x', %s, %s, 'topup', 500, '')",
             (ROUTE, uuid7(), alice.pk),
         )
         other.execute("ROLLBACK")

@@ -1,7 +1,7 @@
 """One provider call, from hold to settle, in a task of its own that outlives its reader.
 
-The caller's request handler only waits for what the pump brings. When the client hangs up, the
-reader stops; the pump reads the provider to the end and settles, because what is produced is paid.
+The caller's request handler only waits for what the runner brings. When the client hangs up, the
+reader stops; the runner reads the provider to the end and settles: what is produced is paid.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ AnyCall = TypeVar("AnyCall", bound=Call)
 Answer = TypeVar("Answer", bound=msgspec.Struct)
 
 
-class Pump(ABC, Generic[AnyCall, Answer]):
+class CallRunner(ABC, Generic[AnyCall, Answer]):
     """Runs one call. `answer` or `error` is set when it has ended; `billed` is what the customer
     paid, in nano-USD, once that is known.
 
     `finished` is set when nothing more will happen: that may be later, while the database is away.
 
-    A call that had been made before (`Call.once`) brings its stored answer, under the charge that
-    paid for it; `replayed` is then set.
+    A call that had been made before (`Call.request_key`) brings its stored answer, under the charge
+    that paid for it; `replayed` is then set.
     """
 
     kind: ClassVar[str]
@@ -137,9 +137,9 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             self._end(refusal)
             self._report("refused")
             # A hold that came to be although nobody heard of it is found by the next heartbeats,
-            # because no pump knows it any more. One that has a name keeps it until then: that may
+            # because no runner knows it any more. One that has a name keeps it until then: that may
             # be longer than its client tries again.
-            if self.call.once and isinstance(refusal, DatabaseUnavailable):
+            if self.call.request_key and isinstance(refusal, DatabaseUnavailable):
                 explained = reports.explain(self.call, refusal, None, self._attempts)
                 await self._carry_out(replace(self._release(), failure=explained))
             return
@@ -176,7 +176,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             worst_cost=self._worst_cost(),
             owner_id=self._owner_id,
         )
-        return await charges.hold(request, self.call.once)
+        return await charges.hold(request, self.call.request_key)
 
     async def _attempt(self) -> None:
         """Call the provider; again where it failed in passing and nothing has come of it."""
@@ -228,7 +228,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
             cause = None if failure is self._stopped_by else self._cause
             explained = reports.explain(self.call, failure, cause, self._attempts)
             ending = replace(ending, failure=explained)
-        record = self._record(answer, failure) if answer and self.call.once else None
+        record = self._record(answer, failure) if answer and self.call.request_key else None
         patience = asyncio.get_running_loop().call_later(
             SETTLE_PATIENCE, self._end, failure, answer
         )
@@ -250,7 +250,7 @@ class Pump(ABC, Generic[AnyCall, Answer]):
         if (conclude := call.conclude) is not None:
             return await settlement.carry_out(ending, lambda: conclude(ending, failure))
         return await settlement.carry_out(
-            ending, lambda: charges.resolve(ending, call.once, record)
+            ending, lambda: charges.resolve(ending, call.request_key, record)
         )
 
     def _release(self) -> Ending:

@@ -34,7 +34,7 @@ def test_a_crash_between_settlement_and_answer_keeps_the_answer(
         through_proxy = database_url().replace(f":{port}/", f":{proxy.port}/")
         with running_web(simulator, DATABASE_URL=through_proxy) as doomed:
             proxy.then_refuse = True
-            proxy.lose_reply_to = b"money_resolve_once"
+            proxy.lose_reply_to = b"money_resolve_idempotently"
             client = threading.Thread(target=_post_in_vain, args=(doomed.url, key, request, named))
             client.start()
             assert proxy.lost.wait(timeout=20)

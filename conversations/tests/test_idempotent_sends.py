@@ -11,7 +11,7 @@ from accounts.models import User
 from billing.errors import IdempotencyInProgress
 from billing.models import Subscription
 from billing.tests.bank import live_owner, release
-from billing.types import Once
+from billing.types import RequestKey
 from conversations.errors import ReplyRunning
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
@@ -182,25 +182,32 @@ def test_it_is_not_carried_out_anew_before_newer_messages(speaker: NewSpeaker) -
 
 
 def test_nor_where_one_has_come_at_the_same_moment(user: User) -> None:
-    once = Once("/", uuid4().hex, b"")
+    request_key = RequestKey("/", uuid4().hex, b"")
     conversation = talk(user)
-    failed = hand.begin(user, conversation, once=once)
+    failed = hand.begin(user, conversation, request_key=request_key)
     failed.release(UpstreamFailed())
     draft = draft_repeat(user, get_conversation(user, conversation.pk), failed.reply)
     hand.begin(user, conversation).settle("Hello.")
     with pytest.raises(ReplyRunning):
-        sending.begin(draft=draft, once=once, owner_id=failed.owner, request_id="req_test")
+        sending.begin(
+            draft=draft,
+            request_key=request_key,
+            owner_id=failed.owner,
+            request_id="req_test",
+        )
     assert conversation.messages.count() == 4
 
 
 def test_one_that_failed_while_it_was_sent_again_is_sent_once_more(user: User) -> None:
-    once = Once("/", uuid4().hex, b"")
+    request_key = RequestKey("/", uuid4().hex, b"")
     conversation = talk(user)
     draft = draft_message(user, conversation, content="Hi")
-    call = hand.begin(user, conversation, once=once)
+    call = hand.begin(user, conversation, request_key=request_key)
     call.release(UpstreamFailed())
     with pytest.raises(IdempotencyInProgress):
-        sending.begin(draft=draft, once=once, owner_id=call.owner, request_id="req_test")
+        sending.begin(
+            draft=draft, request_key=request_key, owner_id=call.owner, request_id="req_test"
+        )
     assert conversation.messages.count() == 2
 
 
@@ -209,14 +216,19 @@ def test_one_whose_process_died_is_told_again_where_anything_was_paid_for_it(
     committed: None, providers: None, plan: str, cost: int
 ) -> None:
     """Be it one of the free plan's messages."""
-    alice, once = new_user("alice", plan=plan, balance_usd=5), Once("/", uuid4().hex, b"")
+    alice, request_key = (
+        new_user("alice", plan=plan, balance_usd=5),
+        RequestKey("/", uuid4().hex, b""),
+    )
     conversation = talk(alice, model=FREE_MODEL)
-    call = hand.begin(alice, conversation, once=once)
+    call = hand.begin(alice, conversation, request_key=request_key)
     call.save(cost)
     call.die()
 
     draft = draft_repeat(alice, get_conversation(alice, conversation.pk), call.reply)
-    told = sending.begin(draft=draft, once=once, owner_id=call.owner, request_id="req_test")
+    told = sending.begin(
+        draft=draft, request_key=request_key, owner_id=call.owner, request_id="req_test"
+    )
 
     assert told == call.reply
     assert (call.reply.status, conversation.messages.count()) == ("failed", 2)
@@ -225,13 +237,15 @@ def test_one_whose_process_died_is_told_again_where_anything_was_paid_for_it(
 def test_one_whose_process_died_before_it_had_cost_anything_is_carried_out_anew(
     user: User,
 ) -> None:
-    once, conversation = Once("/", uuid4().hex, b""), talk(user)
-    call = hand.begin(user, conversation, once=once)
+    request_key, conversation = RequestKey("/", uuid4().hex, b""), talk(user)
+    call = hand.begin(user, conversation, request_key=request_key)
     call.save(0)
     call.die()
 
     draft = draft_repeat(user, get_conversation(user, conversation.pk), call.reply)
-    begun = sending.begin(draft=draft, once=once, owner_id=live_owner(), request_id="req_test")
+    begun = sending.begin(
+        draft=draft, request_key=request_key, owner_id=live_owner(), request_id="req_test"
+    )
 
     assert isinstance(begun, Begun)
     release(begun.reply.pk)

@@ -14,7 +14,7 @@ from accounts.models import User
 from billing.models import Wallet
 from billing.types import FREE_WINDOW_HOURS
 
-_STANDING = """
+_SNAPSHOT = """
 SELECT w.balance, w.held, s.plan_id, p.features::json, this.month,
        a.model_id, a.granted, a.used, a.held
 FROM billing_wallet w
@@ -60,7 +60,7 @@ class ModelAllowance(Struct, frozen=True):
         return max(0, self.granted - self.used - self.held)
 
 
-class Standing(Struct, frozen=True):
+class BillingSnapshot(Struct, frozen=True):
     """An account's funds and plan, and for each model what plan or contract grants this month, or
     has paid for already."""
 
@@ -84,12 +84,12 @@ def get_funds(user: User) -> Funds:
     return Funds(wallet.balance, wallet.held)
 
 
-def get_standing(user: User) -> Standing:
+def get_billing_snapshot(user: User) -> BillingSnapshot:
     """Where the user stands in this month; models in the order of their ids. One query."""
-    rows = _rows(_STANDING, user.pk)
+    rows = _rows(_SNAPSHOT, user.pk)
     balance, held, plan, features, month = rows[0][:5]
     allowances = [ModelAllowance(*row[5:]) for row in rows if row[5] is not None]
-    return Standing(Funds(balance, held), plan, features, month, allowances)
+    return BillingSnapshot(Funds(balance, held), plan, features, month, allowances)
 
 
 def get_free_windows(user: User) -> dict[str, OpenWindow]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from common.fences import Fence
+from common.prompt_delimiters import PromptDelimiters
 
 TAGS: Final = (
     "question",
@@ -17,4 +17,4 @@ TAGS: Final = (
     "points_held",
     "revised_answer",
 )
-fence: Final = Fence(*TAGS)
+delimit: Final = PromptDelimiters(*TAGS)

@@ -14,7 +14,7 @@ from hypothesis.stateful import initialize, invariant, rule
 
 from accounts.models import User
 from billing.models import Charge
-from billing.selectors.named import keeps_name
+from billing.selectors.idempotency import keeps_key
 from billing.services import sweeps
 from billing.tests import teller
 from billing.tests.bank import (
@@ -31,18 +31,20 @@ from billing.tests.bank import (
     settle,
     wallet_of,
 )
-from billing.types import Ending, HoldRequest, Once
+from billing.types import Ending, HoldRequest, RequestKey
 from common.ids import uuid7
 from tests.lives import RolledBackLife, live_through
 
-NAME = Once("/v1/chat/completions", "a", b"x")
-OTHER = Once("/v1/chat/completions", "a", b"y")
+NAME = RequestKey("/v1/chat/completions", "a", b"x")
+OTHER = RequestKey("/v1/chat/completions", "a", b"y")
 
 
-def send(account: User, once: Once = NAME, *, owner: UUID | None = None) -> tuple[str, UUID]:
+def send(
+    account: User, request_key: RequestKey = NAME, *, owner: UUID | None = None
+) -> tuple[str, UUID]:
     """The verdict, and the charge that it would be made under."""
     request = teller.request(account, 100, owner=owner or live_owner())
-    answer, _ = teller.hold_once(once, request)
+    answer, _ = teller.hold_idempotently(request_key, request)
     return answer.verdict, request.charge_id
 
 
@@ -90,7 +92,7 @@ def test_a_free_message_that_was_used_up_keeps_its_name(committed: None) -> None
     _, charge = hold(alice, 0, owner=owner, model=FREE_MODEL, free_window=True)
     checkpoint(owner, charge, cost=0)
     expire(charge)
-    assert keeps_name(charge)
+    assert keeps_key(charge)
 
 
 def test_what_the_platform_paid_for_keeps_its_name(committed: None) -> None:
@@ -98,7 +100,7 @@ def test_what_the_platform_paid_for_keeps_its_name(committed: None) -> None:
     _, charge = hold(alice, 100, owner=owner, funding="platform")
     checkpoint(owner, charge, cost=1)
     expire(charge)
-    assert keeps_name(charge)
+    assert keeps_key(charge)
 
 
 def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None) -> None:
@@ -109,7 +111,7 @@ def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None
     assert send(alice)[0] == "interrupted"
 
     late = Ending(charge, alice.pk, "settled", 50, 5, 50)
-    assert teller.resolve_once(NAME, b"too late", late) == "already"
+    assert teller.resolve_idempotently(NAME, b"too late", late) == "already"
 
     assert wallet_of(alice).balance == 10**9 - 20
     assert send(alice)[0] == "interrupted"
@@ -118,7 +120,7 @@ def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None
 def test_an_answer_that_made_room_for_others_is_not_made_again(committed: None) -> None:
     alice = new_account()
     _, charge = send(alice)
-    teller.resolve_once(NAME, b"an answer", Ending(charge, alice.pk, "settled", 50, 5, 50))
+    teller.resolve_idempotently(NAME, b"an answer", Ending(charge, alice.pk, "settled", 50, 5, 50))
     sweeps.forget_idempotency_keys(kept=1)
 
     assert send(alice)[0] == "forgotten"
@@ -132,7 +134,7 @@ def test_a_name_that_was_paid_for_cannot_be_given_to_another_call(committed: Non
     settle(charge, 50)
     with connection.cursor() as cursor, pytest.raises(Exception, match="stands for a call"):
         cursor.execute(
-            "SELECT keep_named_request(%s, %s, %s, %s, %s)",
+            "SELECT store_idempotency_key(%s, %s, %s, %s, %s)",
             (alice.pk, NAME.route, NAME.key, NAME.digest, uuid7()),
         )
 
@@ -179,11 +181,11 @@ class NameLife(RolledBackLife):
         self.attempts: list[UUID] = []
         self.owners: dict[UUID, UUID] = {}
 
-    @rule(once=st.sampled_from([NAME, NAME, NAME, OTHER]))
-    def send(self, once: Once) -> None:
+    @rule(request_key=st.sampled_from([NAME, NAME, NAME, OTHER]))
+    def send(self, request_key: RequestKey) -> None:
         before = self._paid()
         owner = live_owner()
-        verdict, charge = send(self.alice, once, owner=owner)
+        verdict, charge = send(self.alice, request_key, owner=owner)
         if verdict != "held":
             return
         if self.now - self.since >= timedelta(hours=24):
@@ -204,7 +206,7 @@ class NameLife(RolledBackLife):
         """Also late, by a process that others thought dead."""
         if charge := self._pick(pick):
             ending = Ending(charge, self.alice.pk, status, 60, 5, 60)  # type: ignore[arg-type]
-            teller.resolve_once(NAME, charge.bytes, ending)
+            teller.resolve_idempotently(NAME, charge.bytes, ending)
 
     @rule(pick=st.integers(0, 9))
     def die(self, pick: int) -> None:
@@ -248,7 +250,8 @@ def test_a_name_is_paid_once_whatever_happens() -> None:
 
 def _verdict(other: "psycopg.Connection[tuple[object, ...]]", request: HoldRequest) -> str:
     row = other.execute(
-        "SELECT verdict FROM money_hold_once(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)",
+        "SELECT verdict FROM money_hold_idempotently"
+        "(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)",
         (
             *(NAME.route, NAME.key, NAME.digest, request.charge_id, request.account_id, None),
             *(request.model_id, request.price_version_id, request.source, request.kind),
