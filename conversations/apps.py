@@ -9,9 +9,10 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         from common.sqlfunctions import install_functions
-        from conversations.replies.handler import LostReplyHandler
+        from conversations.services.completion import REPLY
         from conversations.types import JOB
+        from generations.running import LostCallHandler
         from jobs.handlers import register_begun
 
         post_migrate.connect(install_functions, sender=self)
-        register_begun(JOB, LostReplyHandler())
+        register_begun(JOB, LostCallHandler(REPLY))

@@ -5,31 +5,19 @@ streamed before, reasoning and text in the order of their arrival. `reply.ended`
 """
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-from conversations.types import MAX_DELTA
 from events.types import SYSTEM, NewEvent, model_actor
-
-Kind = Literal["text", "reasoning"]
-
-
-class Piece(NamedTuple):
-    """A part of what a reply has streamed."""
-
-    kind: Kind
-    text: str
+from generations.types import Piece, cut
 
 
 def deltas(model: str, pieces: Iterable[Piece], offset: int) -> list[NewEvent]:
     """Pieces of which the first begins at code point `offset`, in events of bounded size."""
-    told: list[NewEvent] = []
-    for kind, text in pieces:
-        for start in range(0, len(text), MAX_DELTA):
-            part = text[start : start + MAX_DELTA]
-            data = {"offset": offset, "kind": kind, "text": part}
-            told.append(NewEvent("reply.delta", data, model_actor(model)))
-            offset += len(part)
-    return told
+    actor = model_actor(model)
+    return [
+        NewEvent("reply.delta", {"offset": start, "kind": kind, "text": text}, actor)
+        for start, (kind, text) in cut(pieces, offset)
+    ]
 
 
 def title(words: str) -> NewEvent:

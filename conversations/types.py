@@ -32,4 +32,3 @@ MAX_CONVERSATIONS_PER_DAY = 1_000  # that it may begin within 24 hours, of those
 # Of one conversation, all branches together: the detail brings them all.
 MAX_MESSAGES = 5_000
 MAX_CHARACTERS = 5_000_000
-MAX_DELTA = 16_000  # of the text of an event

@@ -5,13 +5,15 @@ A card's text travels in `card.delta` events alone: `offset` counts code points,
 whole card, so that applying one twice does no harm.
 """
 
+from collections.abc import Iterable
+
 from common.money import usd
 from council.models import Card, Message, Session, Turn, Version
 from council.selectors.cards import current_of, session_cost, state_of
 from council.selectors.rounds import positions, revisions_of
 from council.serializers import card_in_event, message_in_event, session_in_event, version_meta
-from council.types import MAX_DELTA
 from events.types import SYSTEM, USER, NewEvent, model_actor
+from generations.types import Piece, cut
 
 
 def session_created(session: Session) -> NewEvent:
@@ -55,22 +57,13 @@ def version_created(session: Session, card: Card) -> NewEvent:
     return NewEvent("card.version.created", data, USER)
 
 
-def deltas(version: Version, model: str, text: str, offset: int) -> list[NewEvent]:
-    """Text of a version that begins at code point `offset`, in pieces of bounded size."""
+def deltas(version: Version, model: str, pieces: Iterable[Piece], offset: int) -> list[NewEvent]:
+    """Text of a version that begins at code point `offset`, in events of bounded size."""
+    card, actor = {"card_id": version.card_id, "version": version.number}, model_actor(model)
     return [
-        delta(version, model, text[start : start + MAX_DELTA], offset + start)
-        for start in range(0, len(text), MAX_DELTA)
+        NewEvent("card.delta", {**card, "offset": start, "text": text}, actor)
+        for start, (_, text) in cut(pieces, offset)
     ]
-
-
-def delta(version: Version, model: str, text: str, offset: int) -> NewEvent:
-    data = {
-        "card_id": version.card_id,
-        "version": version.number,
-        "offset": offset,
-        "text": text,
-    }
-    return NewEvent("card.delta", data, model_actor(model))
 
 
 def message_created(message: Message) -> NewEvent:

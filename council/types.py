@@ -20,8 +20,6 @@ MAX_VERSIONS_WITH_CONTENT = 20  # in one answer
 MAX_QUERY = 200  # what is searched for in titles
 MAX_ROUNDS = 3
 MIN_ANSWERS = 2  # that a merge or a debate needs
-# Characters of one `card.delta`, so that an event stays small whatever comes.
-MAX_DELTA = 16_000
 
 
 class MergeMode(StrEnum):

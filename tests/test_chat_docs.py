@@ -22,8 +22,9 @@ from config.openapi import document
 from conversations.frames import Frames
 from conversations.inputs_sending import SendInputSerializer
 from conversations.models import Message
-from conversations.replies.handler import LostReplyHandler
+from conversations.services.completion import REPLY
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
+from generations.running import LostCallHandler
 from inference import errors
 from providers.types import FinishReason
 from tests.chaos.proxy import CuttingProxy
@@ -110,7 +111,7 @@ def test_the_reader_has_what_was_stored_of_a_reply_that_was_interrupted(
         reading = pool.submit(in_node, example, tmp_path, web.url, talk, content)
         while not (talk.replies().exists() and stored(web, talk)["content"]):
             time.sleep(0.05)
-        LostReplyHandler().on_lost(talk.reply.pk, 1)
+        LostCallHandler(REPLY).on_lost(talk.reply.pk, 1)
         reply = json.loads(reading.result())
 
     message = stored(web, talk)

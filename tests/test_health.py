@@ -137,7 +137,7 @@ def unapplied(app: str, name: str) -> Iterator[None]:
 
 
 def test_an_older_database_is_not_ready_until_it_is_migrated(web: Web) -> None:
-    with unapplied("files", "0002_uploads"):
+    with unapplied("files", "0001_initial"):
         calls.wait_for(lambda: ready(web) == (503, {**ALL_WELL, "migrations": "pending"}))
     wait_until_ready(web)
 

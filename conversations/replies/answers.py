@@ -12,9 +12,10 @@ from billing.selectors.charges import ChargeUsage
 from common.errors import DomainError
 from conversations.frames import PING, Frames
 from conversations.models import Message
-from conversations.replies.running import Reply, pieces_of
+from conversations.replies.running import Reply
 from conversations.selectors.messages import row_of
 from conversations.serializers import message_in_event
+from generations.types import pieces_of
 from inference.bounds import chat_cost
 from inference.chat import ChatRunner
 
@@ -87,18 +88,18 @@ async def _ended(reply: Reply) -> dict[str, Any]:
     with suppress(TimeoutError):
         async with asyncio.timeout(END_PATIENCE):
             await reply.over.wait()
-    return reply.message or _unsettled(reply)
+    return reply.view or _unsettled(reply)
 
 
 def _unsettled(reply: Reply) -> dict[str, Any]:
     """A reply of which it is not known what was paid for it."""
     row, runner = reply.begun.reply, reply.runner
-    said = reply.said(reply.failure if runner is None else reply.failure or runner.error)
+    completion = reply.completion(reply.failure or (runner.error if runner else None))
     state = replace(
         row_of(row),
-        status=said.status,
-        finish_reason=said.reason or None,
-        error=said.error,
+        status=completion.status,
+        finish_reason=completion.reason or None,
+        error=completion.error,
         usage=None if runner is None else _usage(runner),
     )
     told = message_in_event(state)

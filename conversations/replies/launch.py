@@ -35,4 +35,4 @@ async def _admit() -> tuple[asyncio.AbstractEventLoop, UUID]:
 
 
 def _start(reply: Reply) -> None:
-    get_job_host().start(reply.begun.job, reply.run)
+    get_job_host().start(reply.begun.job, lambda _: reply.run())

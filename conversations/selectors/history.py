@@ -14,7 +14,7 @@ from billing.selectors.charges import get_usage
 from common.times import ISO_UTC_SQL
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.branches import branch_ids
-from conversations.selectors.messages import MessageState, by_message, id_of, spoken_so_far
+from conversations.selectors.messages import MessageState, by_message, id_of, text_in_log
 
 # As they are told, in the order of MessageState, and what the user thinks of each: thousands of
 # moments take longer to read and to write again than all else.
@@ -77,7 +77,7 @@ def _complete(
     for row in _parents_first(rows):
         state = replace(row, usage=usage.get(row.id), attachments=files[row.id])
         if row.status == Message.Status.RUNNING:
-            content, reasoning = spoken_so_far(row.id)
+            content, reasoning = text_in_log(row.id)
             state = replace(state, content=content, reasoning=reasoning or None)
         states.append(state)
     return states

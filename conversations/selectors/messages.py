@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 from uuid import UUID
 
 import msgspec
@@ -22,6 +22,7 @@ from conversations.errors import MessageExists, MessageNotFound, ReplyDeleted
 from conversations.models import Attachment, Conversation, Message
 from events.selectors import list_data
 from files.models import Upload
+from generations.types import Text
 
 
 class Delta(Struct, frozen=True):
@@ -32,13 +33,6 @@ class Delta(Struct, frozen=True):
 
 
 _decode_delta = msgspec.json.Decoder(Delta).decode
-
-
-class Spoken(NamedTuple):
-    """What a reply has said so far."""
-
-    content: str
-    reasoning: str
 
 
 class MessageState(Struct, frozen=True):
@@ -170,7 +164,7 @@ def is_answer(reply: Message) -> bool:
 
 def state_of(user: User, message: Message) -> MessageState:
     """One of the user's messages, as it is."""
-    content, reasoning = spoken(message)
+    content, reasoning = text_of(message)
     return replace(
         row_of(message),
         content=content,
@@ -208,20 +202,20 @@ def _feedback_on(message: Message) -> dict[str, Any] | None:
     return {"rating": message.feedback.rating, "comment": message.feedback.comment or None}
 
 
-def spoken(message: Message) -> Spoken:
-    """What a reply says, so far."""
+def text_of(message: Message) -> Text:
+    """What a message says, a running reply so far."""
     if message.status != Message.Status.RUNNING:
-        return Spoken(message.content, message.reasoning)
-    return spoken_so_far(message.pk)
+        return Text(message.content, message.reasoning)
+    return text_in_log(message.pk)
 
 
-def spoken_so_far(reply_id: UUID) -> Spoken:
-    """What has come to the log of a reply."""
-    told = list_data(reply_id, event_type="reply.delta", after_seq=0)
+def text_in_log(reply_id: UUID) -> Text:
+    """What the log of a reply has of its text."""
+    data = list_data(reply_id, event_type="reply.delta", after_seq=0)
     texts: dict[str, list[str]] = {"text": [], "reasoning": []}
-    for delta in map(_decode_delta, told):
+    for delta in map(_decode_delta, data):
         texts[delta.kind].append(delta.text)
-    return Spoken("".join(texts["text"]), "".join(texts["reasoning"]))
+    return Text("".join(texts["text"]), "".join(texts["reasoning"]))
 
 
 def attachments_of(messages: Iterable[Message]) -> defaultdict[UUID, list[Upload]]:

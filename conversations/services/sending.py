@@ -3,7 +3,6 @@
 from typing import Any, cast
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -28,17 +27,14 @@ from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
 from events.types import ToUser
 from files.services.uploads import attach
+from generations.types import TOTAL_SECONDS
 from inference.bounds import affordable_output
 from inference.errors import ProviderNotAvailable
 from inference.holds import hold_request
 from inference.types import ChatCall
 from jobs import services as jobs
-from jobs.errors import TooManyRuns
 from jobs.running import RunningJob
-from jobs.selectors import count_open
 from providers.registry import get_chat_wire
-
-TOTAL_SECONDS = 900.0
 
 
 class Begun(Struct, frozen=True, kw_only=True):
@@ -130,8 +126,7 @@ def _check_room(conversation: Conversation, draft: Draft) -> None:
         raise ConversationFull
     if conversation.characters + characters > MAX_CHARACTERS:
         raise ConversationFull
-    if count_open(draft.user) >= settings.MAX_RUNNING_CALLS:
-        raise TooManyRuns
+    jobs.check_room(account=draft.user, new=1)
     if get_chat_wire(draft.model.provider) is None:
         raise ProviderNotAvailable
 

@@ -1,6 +1,7 @@
 """The web process's part played by hand: each step of a reply at the moment that a test chooses."""
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -10,16 +11,17 @@ from billing.tests import bank
 from billing.types import Ending, RequestKey
 from common.errors import DomainError
 from conversations import events
-from conversations.events import Piece
 from conversations.models import Conversation, Message
-from conversations.replies.handler import LostReplyHandler
 from conversations.selectors.conversations import get_conversation
-from conversations.services import outcomes, sending
+from conversations.services import sending
+from conversations.services.completion import REPLY
 from conversations.services.drafts import draft_message
-from conversations.services.outcomes import Ended, Said
 from conversations.services.sending import Begun
 from events.services import append
 from events.types import NewEvent
+from generations.endings import Ended, conclude
+from generations.running import LostCallHandler
+from generations.types import Completion, Piece
 
 COST = 100_000  # nano-USD of a reply, at cost
 
@@ -51,25 +53,25 @@ class Call:
         """Save how far the call has come."""
         bank.checkpoint(self.owner, self.id, cost)
 
-    def settle(self, content: str, failure: DomainError | None = None) -> Ended:
+    def settle(self, content: str, failure: DomainError | None = None) -> Ended[dict[str, Any]]:
         """End the reply with what was billed."""
         account_id = self.begun.call.account_id
         ending = Ending(self.id, account_id, "settled", COST, 5, 10)
-        said = Said(content=content, finish_reason="stop", failure=failure)
-        return self.conclude(ending, said)
+        completion = Completion(content=content, finish_reason="stop", failure=failure)
+        return self.conclude(ending, completion)
 
-    def release(self, failure: DomainError) -> Ended:
+    def release(self, failure: DomainError) -> Ended[dict[str, Any]]:
         """End the reply without any output."""
         ending = Ending(self.id, self.begun.call.account_id, "released")
-        return self.conclude(ending, Said(failure=failure))
+        return self.conclude(ending, Completion(failure=failure))
 
-    def conclude(self, ending: Ending, said: Said) -> Ended:
-        return outcomes.conclude(reply_id=self.id, attempt=1, ending=ending, said=said)
+    def conclude(self, ending: Ending, completion: Completion) -> Ended[dict[str, Any]]:
+        return conclude(REPLY, call_id=self.id, attempt=1, ending=ending, completion=completion)
 
     def die(self) -> None:
         """Its process has died, and a sweep has found the job."""
         bank.kill(self.owner)
-        LostReplyHandler().on_lost(self.id, 1)
+        LostCallHandler(REPLY).on_lost(self.id, 1)
 
 
 def begin(

@@ -259,7 +259,7 @@ def test_it_may_go_just_before_the_reply_ends(user: User) -> None:
         )
         holder.execute("DELETE FROM conversations_message WHERE id = %s", (call.id,))
         holder.commit()
-        assert ending.result().message is None
+        assert ending.result().view is None
 
     assert bank.charge_of(call.id).status == Charge.Status.SETTLED
 

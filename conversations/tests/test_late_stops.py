@@ -54,7 +54,7 @@ def test_a_reply_that_cannot_begin_any_more_is_told_as_it_is_stored() -> None:
 
     async def run() -> bytes:
         get_runtime().begin_drain(seconds=60)
-        running = asyncio.create_task(reply.run(call.begun.job))
+        running = asyncio.create_task(reply.run())
         told = b"".join([frame async for frame in frames_of(reply)])
         await running
         return told

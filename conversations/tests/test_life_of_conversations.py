@@ -15,10 +15,10 @@ from hypothesis.stateful import invariant, precondition, rule
 
 from billing.services.sweeps import find_violations
 from common.errors import DomainError
-from conversations.events import Kind
 from conversations.tests.acts import one
 from conversations.tests.comparing import compare
 from conversations.tests.world import World
+from generations.types import Kind
 from inference.errors import AnswerInterrupted, CallCancelled
 from tests.lives import RolledBackLife, live_through
 

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.ids import uuid7
-from conversations.events import Piece
 from conversations.models import Conversation, Message
 from conversations.services.sweeps import purge_all_ended_streams, purge_ended_streams
 from conversations.tests import hand
@@ -16,6 +15,7 @@ from conversations.tests.rows import talk
 from events.models import Event, Stream
 from events.services import open_stream
 from events.tests.streams import session_streams
+from generations.types import Piece
 from jobs.models import Job
 from tests.personas import new_user
 

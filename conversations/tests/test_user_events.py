@@ -7,12 +7,13 @@ from accounts.models import User
 from billing.tests import bank
 from billing.tests.web_app import client_of
 from billing.types import Ending
-from conversations.services import outcomes
-from conversations.services.outcomes import Said
+from conversations.services.completion import REPLY
 from conversations.services.titles import conclude
 from conversations.tests import hand
 from conversations.tests.rows import talk
 from events.tests.streams import told
+from generations.endings import release_readers
+from generations.types import Completion
 from inference.errors import CallCancelled, UpstreamFailed
 from tests.personas import new_user
 
@@ -115,8 +116,8 @@ def test_its_end_says_how_it_went(user: User) -> None:
 
 def test_one_that_was_let_go_has_ended_once(user: User) -> None:
     call = hand.begin(user, talk(user))
-    stopped = Said(content="Dee", failure=CallCancelled())
-    outcomes.let_go(reply_id=call.id, attempt=1, said=stopped)
+    stopped = Completion(content="Dee", failure=CallCancelled())
+    release_readers(REPLY, call_id=call.id, attempt=1, completion=stopped)
     call.settle("Deep.", CallCancelled())
     assert [data["status"] for _, data in told(user)] == ["running", "cancelled"]
 

@@ -7,12 +7,12 @@ from accounts.models import User
 from billing.tests import bank
 from billing.types import Ending
 from common.errors import DomainError, ServiceUnavailable
-from conversations.events import Kind, Piece
-from conversations.services import outcomes
-from conversations.services.outcomes import Said
+from conversations.services.completion import REPLY
 from conversations.tests.hand import COST
 from conversations.tests.story import HELD, RELEASED, RUNNING, SETTLED, Writing
 from events.types import NewEvent
+from generations.endings import give_up, release_readers
+from generations.types import Completion, Kind, Piece
 from inference.errors import CallCancelled, UpstreamFailed
 
 # What comes of a reply at a time.
@@ -61,7 +61,7 @@ class Writers:
         """Of the user, where they have stopped it."""
         if (writing := self.open(pick)) and writing.is_unwanted:
             said = said_of(writing, CallCancelled(), [])
-            outcomes.let_go(reply_id=writing.call.id, attempt=1, said=said)
+            release_readers(REPLY, call_id=writing.call.id, attempt=1, completion=said)
             writing.let_go()
 
     def die(self, pick: int) -> None:
@@ -73,7 +73,7 @@ class Writers:
         """It begins no calls any more."""
         if (writing := self.open(pick)) and not writing.log:
             failure = ServiceUnavailable()
-            outcomes.give_up(reply_id=writing.call.id, attempt=1, failure=failure)
+            give_up(REPLY, call_id=writing.call.id, attempt=1, failure=failure)
             writing.give_up(failure.code)
 
     def lose_the_charge(self, pick: int) -> None:
@@ -96,6 +96,6 @@ class Writers:
         return writings[pick % len(writings)] if writings else None
 
 
-def said_of(writing: Writing, failure: DomainError | None, untold: list[NewEvent]) -> Said:
+def said_of(writing: Writing, failure: DomainError | None, untold: list[NewEvent]) -> Completion:
     content, reasoning = writing.text(), writing.text("reasoning")
-    return Said(content=content, reasoning=reasoning, failure=failure, untold=untold)
+    return Completion(content=content, reasoning=reasoning, failure=failure, unsent=untold)

@@ -95,11 +95,11 @@ def text_of(version: Version) -> str:
     """All that the version says, so far."""
     generation = version.generation
     running = generation.status in (Status.QUEUED, Status.RUNNING)
-    return spoken(generation, version) if running else generation.content
+    return text_in_log(generation, version) if running else generation.content
 
 
-def spoken(generation: Generation, version: Version) -> str:
-    """What of a generation's text has come to the log."""
+def text_in_log(generation: Generation, version: Version) -> str:
+    """What the log has of a generation's text."""
     if generation.first_seq is None:
         return ""
     told = list_data(generation.session_id, event_type="card.delta", after_seq=generation.first_seq)

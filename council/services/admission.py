@@ -1,6 +1,5 @@
 """May the calls of an action begin? Asked before it is committed; a hold is the last word."""
 
-from django.conf import settings
 from msgspec import Struct
 
 from accounts.models import User
@@ -10,12 +9,11 @@ from catalog.types import Model
 from common.errors import DomainError
 from council.models import Status, Turn, Version
 from council.prompts import messages_for
-from council.services import outcomes
+from council.services import completion
 from council.services.log import tell
 from inference.bounds import chat_cost, input_bound, output_bound
 from inference.errors import ProviderNotAvailable
-from jobs.errors import TooManyRuns
-from jobs.selectors import count_open
+from jobs.services import check_room
 from providers.registry import get_chat_wire
 from providers.types import Message
 
@@ -58,8 +56,7 @@ def admit(*, user: User, turn: Turn, least: int) -> None:
 
     Raises TooManyRuns, and the refusal itself where fewer than `least` calls are left.
     """
-    if count_open(user) > settings.MAX_RUNNING_CALLS:
-        raise TooManyRuns
+    check_room(account=user)
     spending_power = get_spending_power(user)
     verdicts = {
         call.version.generation_id: refusal_of(call, spending_power) for call in calls_of(turn)
@@ -70,5 +67,5 @@ def admit(*, user: User, turn: Turn, least: int) -> None:
     if len(verdicts) - len(refused) < least:
         # What the user can do something about (402) comes before what they cannot (503).
         raise min(refused.values(), key=lambda refusal: refusal.status)
-    told = outcomes.call_off(session=turn.session, failures=refused)
+    told = completion.call_off(session=turn.session, failures=refused)
     tell(session=turn.session, events=told)

@@ -11,6 +11,7 @@ from council.models import Card, Version
 from council.services import generations
 from council.types import MAX_RESTORATIONS, MAX_RESTORATIONS_PER_DAY
 from events.types import NewEvent
+from generations.types import Piece
 
 _DAY = timedelta(days=1)
 
@@ -47,5 +48,5 @@ def restore(*, card: Card, chosen: Version, actor: str) -> list[NewEvent]:
     generation = chosen.generation
     return [
         events.card_event("restored", card.session, card, actor),
-        *events.deltas(version, generation.model, generation.content, 0),
+        *events.deltas(version, generation.model, [Piece("text", generation.content)], 0),
     ]

@@ -15,7 +15,7 @@ from council.errors import NothingToAnswer, TooManyCards, TooManySessions
 from council.models import Card, Session, Status, Turn, Version
 from council.selectors.cards import current_of, get_version
 from council.selectors.sources import is_merge
-from council.services import generations, outcomes, restorations, syntheses
+from council.services import completion, generations, restorations, syntheses
 from council.services.locks import lock_card, lock_session
 from council.services.log import tell
 from council.types import (
@@ -176,7 +176,7 @@ def remove(*, user: User, card_id: UUID) -> None:
     card.removed_at = Now()
     card.save(update_fields=["removed_at"])
     running = card.generations.filter(status__in=(Status.QUEUED, Status.RUNNING))
-    ended = outcomes.cancel(
+    ended = completion.cancel(
         session=session, generation_ids=list(running.values_list("id", flat=True))
     )
     told = [events.card_removed(card), *ended, *generations.changes(session=session)]

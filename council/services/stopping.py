@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from council.models import Generation, Session, Status
 from council.selectors.cards import is_running
-from council.services import generations, outcomes
+from council.services import completion, generations
 from council.services.locks import lock_card, lock_session
 from council.services.log import tell
 
@@ -41,7 +41,7 @@ def stop_session(*, user: User, session_id: UUID) -> bool:
 
 
 def _stop(session: Session, calls: QuerySet[Generation]) -> None:
-    ended = outcomes.cancel(
+    ended = completion.cancel(
         session=session, generation_ids=list(calls.values_list("id", flat=True))
     )
     told = [*ended, *generations.changes(session=session)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from msgspec.structs import replace
 
 from billing.tests import bank
 from billing.types import Ending, Resolution
@@ -14,10 +15,12 @@ from common.errors import DomainError
 from council import events
 from council.models import Card, Generation, Session, Status
 from council.runner import GenerationHandler
-from council.selectors.cards import current_of
-from council.services import outcomes
-from council.services.outcomes import Prepared
+from council.selectors.cards import current_of, text_in_log
+from council.services.completion import CARD, Prepared, prepare
+from council.services.completion import revised as revised_completion
 from events.services import append
+from generations.endings import conclude, give_up
+from generations.types import Completion, Piece, completion_of
 from inference.errors import CallCancelled
 from jobs.models import Job
 from providers.types import FinishReason
@@ -45,7 +48,7 @@ class Call:
         return Job.objects.get(pk=self.job_id).account_id
 
     def prepare(self) -> Prepared | None:
-        self.prepared = outcomes.prepare(job_id=self.job_id, attempt=self.attempt)
+        self.prepared = prepare(job_id=self.job_id, attempt=self.attempt)
         return self.prepared
 
     def hold(self) -> str:
@@ -59,7 +62,7 @@ class Call:
         generation = self.generation
         version = generation.versions.get()
         with transaction.atomic():
-            told = events.deltas(version, generation.model, text, offset)
+            told = events.deltas(version, generation.model, [Piece("text", text)], offset)
             append(stream_id=generation.session_id, events=told)
 
     def save(self, cost: int) -> None:
@@ -85,12 +88,32 @@ class Call:
         finish: FinishReason = "stop",
     ) -> Resolution:
         assert self.prepared is not None
-        said = self.prepared.said(text, finish, failure)
-        return outcomes.conclude(job_id=self.job_id, attempt=self.attempt, ending=ending, said=said)
+        return conclude(
+            CARD,
+            call_id=self.job_id,
+            attempt=self.attempt,
+            ending=ending,
+            completion=self._completion(self.prepared, text, finish, failure),
+        ).resolution
+
+    def _completion(
+        self, prepared: Prepared, text: str, finish: FinishReason, failure: DomainError | None
+    ) -> Completion:
+        """With the events of what the log does not have."""
+        whole = completion_of(text, finish_reason=finish, failure=failure)
+        if prepared.before is not None:
+            whole = revised_completion(whole, prepared.before)
+        if not Generation.objects.filter(pk=self.job_id).exists():
+            return whole
+        generation = self.generation
+        version = generation.versions.get()
+        offset = len(text_in_log(generation, version))
+        pieces = [Piece("text", whole.content[offset:])]
+        return replace(whole, unsent=events.deltas(version, generation.model, pieces, offset))
 
     def give_up(self, failure: DomainError) -> None:
         """End the call without its charge's word."""
-        outcomes.give_up(job_id=self.job_id, attempt=self.attempt, failure=failure)
+        give_up(CARD, call_id=self.job_id, attempt=self.attempt, failure=failure)
 
     def on_lost(self) -> None:
         """Its worker has died, and a sweep has found the job."""

@@ -162,11 +162,7 @@ def test_a_card_that_is_stopped_keeps_its_text_and_is_billed_once(alice: Owner) 
 
     last = follower.pictures[-1]
     card = _card(last)
-    assert (last["status"], card["status"], card["error"]["code"]) == (
-        "cancelled",
-        "cancelled",
-        "cancelled",
-    )
+    assert (last["status"], card["status"], card["error"]) == ("cancelled", "cancelled", None)
     [charge] = alice.charges().values()
     assert charge.status == "settled"
     assert 0 < len(card["content"].split()) <= charge.tokens_out < SLOW["tokens"]

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from functools import partial
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.models import User
 from jobs.dispatch import get_dispatcher
+from jobs.errors import TooManyRuns
 from jobs.models import Job
 from jobs.running import RunningJob
+from jobs.selectors import count_open
 
 
 def enqueue(
@@ -20,6 +23,13 @@ def enqueue(
     """Have a job done once the transaction is committed."""
     Job.objects.create(id=job_id, kind=kind, account=account, queue=queue)
     transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
+
+
+def check_room(*, account: User, new: int = 0) -> None:
+    """Raises TooManyRuns where the account's jobs that wait or run, with so many `new` ones, are
+    more than MAX_RUNNING_CALLS."""
+    if count_open(account) + new > settings.MAX_RUNNING_CALLS:
+        raise TooManyRuns
 
 
 def begin(*, job_id: UUID, kind: str, account: User, owner_id: UUID) -> RunningJob:

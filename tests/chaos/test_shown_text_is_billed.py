@@ -9,7 +9,7 @@ import pytest
 
 from billing.models import Charge
 from billing.tests.bank import kill, wallet_of
-from conversations.selectors.messages import spoken_so_far
+from conversations.selectors.messages import text_in_log
 from jobs.sweeps import end_lost_jobs
 from simulator.process import RunningSimulator
 from tests.chaos import calls
@@ -30,7 +30,7 @@ def test_a_reply_is_billed_as_far_as_its_log_shows_it(simulator: RunningSimulato
     with running_web(simulator) as doomed:
         sender = threading.Thread(target=_post_in_vain, args=(talk, doomed))
         sender.start()
-        calls.wait_for(lambda: talk.runs() and _words(spoken_so_far(talk.reply.pk).content) > WORDS)
+        calls.wait_for(lambda: talk.runs() and _words(text_in_log(talk.reply.pk).content) > WORDS)
         doomed.kill()
         sender.join()
     kill(talk.charge.owner_id)

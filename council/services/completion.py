@@ -1,7 +1,6 @@
-"""How calls end: with their money, their text and their events in one transaction."""
+"""How the calls of cards begin and end, and what goes on when one has ended."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -9,43 +8,25 @@ from django.db.models.functions import Now
 from msgspec import Struct
 from msgspec.structs import replace
 
-from billing.services import endings
-from billing.types import Ending, Resolution
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import DomainError
 from council import events, sections
 from council.models import Generation, Session, Status, Turn, Version
 from council.prompts import messages_for
-from council.selectors.cards import spoken
+from council.selectors.cards import text_in_log
 from council.services import restorations, rounds, syntheses
 from council.services.generations import changes
 from council.services.locks import lock_generation
 from council.services.log import tell
 from events.selectors import get_last_seq
 from events.types import SYSTEM, NewEvent
-from inference.errors import (
-    CallCancelled,
-    CallInterrupted,
-    NoText,
-    ProviderNotAvailable,
-    error_of,
-    failure_of,
-)
+from generations.endings import Output
+from generations.types import Completion, Text
+from inference.errors import CallCancelled, ProviderNotAvailable
 from jobs import services as jobs
-from jobs.models import Job
 from jobs.selectors import is_unwanted
-from providers.types import FinishReason, Message
-
-
-class Said(Struct, frozen=True, kw_only=True):
-    """What a call has brought: the text, why that is all, and what else belongs to the version's
-    details. With a `failure` the text is no finished answer."""
-
-    text: str = ""
-    finish_reason: str = ""
-    failure: DomainError | None = None
-    details: dict[str, Any] = {}
+from providers.types import Message
 
 
 class Prepared(Struct, frozen=True):
@@ -56,30 +37,6 @@ class Prepared(Struct, frozen=True):
     model: Model
     messages: tuple[Message, ...]
     before: Generation | None = None
-
-    def shown(self, text: str) -> str:
-        """What of the text so far is the card's: in a debate, the revised answer alone."""
-        return text if self.before is None else sections.answer_so_far(text)
-
-    def said(self, text: str, finish_reason: FinishReason, failure: DomainError | None) -> Said:
-        """What the whole text brings. A call that ended well has failed if there is none."""
-        if failure is None and not text.strip():
-            failure = NoText(finish_reason=finish_reason)
-        if self.before is not None:
-            return self._revised(self.before, text, finish_reason, failure)
-        return Said(text=text, finish_reason=finish_reason, failure=failure)
-
-    def _revised(
-        self, before: Generation, text: str, reason: FinishReason, failure: DomainError | None
-    ) -> Said:
-        """An answer that stands has ended as it did when it was written."""
-        answer, details = sections.revise(text, before.content, failed=failure is not None)
-        return Said(
-            text=answer,
-            finish_reason=reason if details["changed"] else before.finish_reason,
-            failure=failure,
-            details=details,
-        )
 
 
 @transaction.atomic
@@ -108,44 +65,42 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     return Prepared(version, model, messages_for(session, card, version), _revised_by(version))
 
 
-def conclude(*, job_id: UUID, attempt: int, ending: Ending, said: Said) -> Resolution:
-    """End a call that was held for, with its charge. May be repeated."""
-    if ending.failure is None and said.failure is not None:
-        # The call went well, but what it brought is no answer.
-        ending = replace(ending, failure=failure_of(said.failure))
-    with transaction.atomic():
-        resolution = endings.resolve(ending)
-        generation = lock_generation(job_id)
-        if resolution.taken_over:
-            said = replace(said, failure=CallInterrupted())
-        _end(job_id, generation, attempt, said)
-    return resolution
+class CardOutput(Output[Generation, None]):
+    """Writes the generations of cards. A card that was removed has no readers."""
+
+    def lock(self, call_id: UUID) -> Generation | None:
+        return lock_generation(call_id)
+
+    def is_open(self, call_id: UUID, row: Generation | None) -> bool:
+        return row is not None and row.status in (Status.QUEUED, Status.RUNNING)
+
+    def text_in_log(self, row: Generation) -> Text:
+        return Text(text_in_log(row, _version_of(row)))
+
+    def write_end(self, call_id: UUID, row: Generation | None, completion: Completion) -> None:
+        if row is not None:
+            tell(session=row.session, events=_finish(row, completion))
+
+    def has_readers(self, row: Generation) -> bool:
+        return row.card.removed_at is None
+
+    def write_cost(self, row: Generation) -> None:
+        session, card = row.session, row.card
+        updated = [] if card.removed_at else [events.card_event("updated", session, card)]
+        tell(session=session, events=[*updated, events.usage_updated(session)])
 
 
-@transaction.atomic
-def let_go(*, job_id: UUID, attempt: int, said: Said) -> None:
-    """End a card's version that was stopped, with what it has said, while its call goes on until it
-    is known what it costs: `conclude` or `give_up` then ends the charge and the job, and tells the
-    cost. Nobody waits for a card that was removed."""
-    generation = lock_generation(job_id)
-    is_ours = jobs.is_running(job_id=job_id, attempt=attempt)
-    if generation is None or generation.card.removed_at is not None:
-        return
-    if is_ours and _is_open(generation):
-        tell(session=generation.session, events=_finish(generation, said))
+CARD = CardOutput()
 
 
-@transaction.atomic
-def give_up(*, job_id: UUID, attempt: int, failure: DomainError) -> None:
-    """End a call that nobody can conclude, because it was refused or its process has died: at what
-    it had said, and at what was saved of its charge if it had come to hold one. It is no failure if
-    its user had stopped it."""
-    endings.expire(job_id, failure_of(failure))
-    generation = lock_generation(job_id)
-    if jobs.is_running(job_id=job_id, attempt=attempt):
-        text = "" if generation is None else spoken(generation, _version_of(generation))
-        why = CallCancelled() if is_unwanted(job_id) else failure
-        _end(job_id, generation, attempt, Said(text=text, failure=why))
+def revised(completion: Completion, before: Generation) -> Completion:
+    """The completion of a round of debate: of the answer that the card has after it. An answer that
+    was not revised has ended as it did when it was written."""
+    answer, details = sections.revise(
+        completion.content, before.content, failed=completion.failure is not None
+    )
+    reason = completion.finish_reason if details["changed"] else before.finish_reason
+    return replace(completion, content=answer, finish_reason=reason, details=details)
 
 
 def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
@@ -162,65 +117,35 @@ def call_off(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[
         generation = lock_generation(generation_id)
         assert generation is not None  # noqa: S101 - its session is held
         generation.session = generation.card.session = generation.turn.session = session
-        told += _finish(generation, Said(failure=failures[generation_id]))
+        told += _finish(generation, Completion(failure=failures[generation_id]))
     return told
 
 
-def _end(job_id: UUID, generation: Generation | None, attempt: int, said: Said) -> None:
-    """Nothing, where the job is no longer this attempt's; the job alone, where the council was
-    deleted."""
-    status = Job.Status(_status(said.failure))
-    if not jobs.end(job_id=job_id, attempt=attempt, status=status) or generation is None:
-        return
-    told = _finish(generation, said) if _is_open(generation) else _tell_cost(generation)
-    tell(session=generation.session, events=told)
-
-
-def _is_open(generation: Generation) -> bool:
-    """Is its end yet to be told?"""
-    return generation.status in (Status.QUEUED, Status.RUNNING)
-
-
-def _tell_cost(generation: Generation) -> list[NewEvent]:
-    """What is known of a stopped call when its charge has ended, if its card is there."""
-    session, card = generation.session, generation.card
-    told = [] if card.removed_at else [events.card_event("updated", session, card)]
-    return [*told, events.usage_updated(session)]
-
-
-def _finish(generation: Generation, said: Said) -> list[NewEvent]:
+def _finish(generation: Generation, completion: Completion) -> list[NewEvent]:
     """Write what came of a call, and go on with what it was part of. Returns the events."""
-    version = _version_of(generation)
-    told = _tail(generation, version, said.text)
-    _write(generation, said)
-    if said.details:
-        version.details = {**version.details, **said.details}
+    version, failure = _version_of(generation), completion.failure
+    _write(generation, completion)
+    if completion.details:
+        version.details = {**version.details, **completion.details}
         version.save(update_fields=["details"])
-    if said.failure is not None and not said.text:
-        fallback = syntheses.fall_back(version=version, failed=generation, failure=said.failure)
+    if failure is not None and not completion.content:
+        fallback = syntheses.fall_back(version=version, failed=generation, failure=failure)
         if fallback:
             return fallback
+    # Nobody follows the text of a card that was removed.
+    told = [] if generation.card.removed_at else [*completion.unsent]
     told += [*_tell(generation, version), *_take_back(generation, version)]
     return [*told, *_advance(generation.turn)]
 
 
-def _write(generation: Generation, said: Said) -> None:
-    failure = said.failure
-    generation.status = _status(failure)
-    generation.content = said.text
-    generation.finish_reason = said.finish_reason if failure is None else ""
-    generation.error = None if failure is None else error_of(failure)
+def _write(generation: Generation, completion: Completion) -> None:
+    generation.status = completion.status
+    generation.content = completion.content
+    generation.finish_reason = completion.reason
+    generation.error = completion.error
     generation.ended_at = Now()
     generation.save(update_fields=["status", "content", "finish_reason", "error", "ended_at"])
     generation.refresh_from_db(fields=["ended_at"])
-
-
-def _tail(generation: Generation, version: Version, text: str) -> list[NewEvent]:
-    """The text that has not come to the log yet, unless nobody follows it any more."""
-    if generation.card.removed_at is not None:
-        return []
-    known = spoken(generation, version)
-    return events.deltas(version, generation.model, text[len(known) :], len(known))
 
 
 def _tell(generation: Generation, version: Version) -> list[NewEvent]:
@@ -282,9 +207,3 @@ def _revised_by(version: Version) -> Generation | None:
     if version.source != Version.Source.DEBATE or version.revises is None:
         return None
     return version.revises.generation
-
-
-def _status(failure: DomainError | None) -> Status:
-    if failure is None:
-        return Status.COMPLETED
-    return Status.CANCELLED if isinstance(failure, CallCancelled) else Status.FAILED

@@ -15,14 +15,15 @@ from billing.tests import bank
 from billing.types import Ending
 from common.errors import NotFound
 from conversations.errors import ReplyRunning
-from conversations.events import Piece
 from conversations.models import Conversation, Message
 from conversations.services import conversations as conversation_services
-from conversations.services import outcomes, stopping
-from conversations.services.outcomes import Said
+from conversations.services import stopping
+from conversations.services.completion import REPLY
 from conversations.tests import hand
 from conversations.tests.rows import talk
 from events.models import Event
+from generations.endings import release_readers
+from generations.types import Completion, Piece
 from inference.errors import CallCancelled, UpstreamFailed
 from jobs.models import Job
 from tests.locks import wait_until_blocked
@@ -31,7 +32,7 @@ from tests.service import database_url
 
 pytestmark = pytest.mark.usefixtures("providers")
 
-STOPPED = Said(content="Deep", failure=CallCancelled())
+STOPPED = Completion(content="Deep", failure=CallCancelled())
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
     call = hand.begin(user, talk(user))
     call.tell(Piece("reasoning", "Hm. "), Piece("text", "De"))
     untold = call.deltas(Piece("text", "ep."), offset=6)
-    said = Said(content="Deep.", reasoning="Hm. ", finish_reason="stop", untold=untold)
+    said = Completion(content="Deep.", reasoning="Hm. ", finish_reason="stop", unsent=untold)
     ending = Ending(call.id, user.pk, "settled", hand.COST, 5, 10)
     ended = call.conclude(ending, said)
     *deltas, (last, data) = told(call.id)
@@ -63,7 +64,7 @@ def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
         (4, "text", "De"),
         (6, "text", "ep."),
     ]
-    assert (last, data["message"]) == ("reply.ended", written(ended.message))
+    assert (last, data["message"]) == ("reply.ended", written(ended.view))
     assert (data["message"]["status"], data["message"]["usage"]["output_tokens"]) == (
         "completed",
         10,
@@ -79,7 +80,7 @@ def test_an_end_that_is_repeated_is_one_end(user: User) -> None:
     first = call.settle("Deep.")
     again = call.settle("Deep.")
     assert (first.resolution.moved, again.resolution.moved) == (True, False)
-    assert again.message == first.message
+    assert again.view == first.view
     assert len(told(call.id)) == 1
     row = Conversation.objects.get(pk=call.begun.reply.conversation_id)
     assert row.characters == len("Hi") + len("Deep.")
@@ -186,7 +187,7 @@ def test_a_reply_of_a_deleted_conversation_ends_all_the_same(user: User, how: st
     conversation_services.delete(user=user, conversation_id=conversation.pk)
     assert Job.objects.get(pk=call.id).signal == "cancel"
     if how == "settle":
-        assert call.settle("Deep.", CallCancelled()).message is None
+        assert call.settle("Deep.", CallCancelled()).view is None
     elif how == "release":
         call.release(CallCancelled())
     else:
@@ -206,7 +207,7 @@ def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
     call = hand.begin(user, conversation)
     if is_deleted:
         conversation_services.delete(user=user, conversation_id=conversation.pk)
-    message = outcomes.let_go(reply_id=call.id, attempt=1, said=STOPPED)
+    message = release_readers(REPLY, call_id=call.id, attempt=1, completion=STOPPED)
     assert (message is None) == is_deleted
     assert told(call.id) == [("reply.ended", {"message": written(message)})]
     if not is_deleted:
@@ -232,7 +233,7 @@ def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
 def test_nobody_is_let_go_by_a_process_that_was_thought_dead(user: User) -> None:
     call = hand.begin(user, talk(user))
     call.die()
-    message = outcomes.let_go(reply_id=call.id, attempt=1, said=STOPPED)
+    message = release_readers(REPLY, call_id=call.id, attempt=1, completion=STOPPED)
     assert message is not None
     assert message["status"] == call.reply.status == "failed"
     assert len(told(call.id)) == 1

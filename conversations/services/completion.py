@@ -1,0 +1,79 @@
+"""How replies end: what is written and told of them, in the transaction of their end."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from common.ids import uuid7
+from conversations import events, user_events
+from conversations.models import Conversation, Message
+from conversations.selectors.messages import state_of, text_in_log
+from conversations.serializers import message_in_event
+from events.selectors import list_data
+from events.services import append
+from events.types import ToUser
+from generations.endings import Output
+from generations.types import Completion, Text
+
+
+class ReplyOutput(Output[Message, dict[str, Any]]):
+    """Writes replies. The view is what `reply.ended` tells: None of a reply that was deleted, by
+    itself or with its conversation."""
+
+    def lock(self, call_id: UUID) -> Message | None:
+        held = Conversation.objects.select_for_update(of=("self",)).filter(messages=call_id)
+        if held.first() is None:
+            return None
+        # It may have been deleted, and the conversation not, while that was waited for.
+        replies = Message.objects.select_related("conversation__account", "feedback")
+        return replies.filter(pk=call_id).first()
+
+    def is_open(self, call_id: UUID, row: Message | None) -> bool:
+        if row is not None:
+            return row.status == Message.Status.RUNNING
+        return not list_data(call_id, event_type="reply.ended", after_seq=0)
+
+    def text_in_log(self, row: Message) -> Text:
+        return text_in_log(row.pk)
+
+    def write_end(
+        self, call_id: UUID, row: Message | None, completion: Completion
+    ) -> dict[str, Any] | None:
+        """To the reply's readers, and to all devices of its user."""
+        if row is None:
+            append(stream_id=call_id, events=[events.ended(None)])
+            return None
+        _write(row, completion)
+        view = self.view(row)
+        to_user = ToUser(row.account_id, [user_events.reply_ended(row)])
+        told = [*completion.unsent, events.ended(view)]
+        append(stream_id=call_id, events=told, to_user=to_user)
+        return view
+
+    def view(self, row: Message | None) -> dict[str, Any] | None:
+        if row is None:
+            return None
+        return message_in_event(state_of(row.conversation.account, row))
+
+
+REPLY = ReplyOutput()
+
+
+def _write(message: Message, completion: Completion) -> None:
+    message.status = completion.status
+    message.content = completion.content
+    message.reasoning = completion.reasoning
+    message.finish_reason = completion.reason
+    message.error = completion.error
+    message.ended_at = Now()
+    message.save(
+        update_fields=["status", "content", "reasoning", "finish_reason", "error", "ended_at"]
+    )
+    message.refresh_from_db(fields=["ended_at"])
+    Conversation.objects.filter(pk=message.conversation_id).update(
+        characters=F("characters") + len(completion.content) + len(completion.reasoning),
+        activity=uuid7(),
+        updated_at=Now(),
+    )

@@ -1,0 +1,130 @@
+"""How streamed calls end: text, status, charge, job and last event in one transaction."""
+
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from msgspec import Struct
+from msgspec.structs import replace
+
+from billing.services import endings
+from billing.types import Ending, Resolution
+from common.errors import DomainError
+from generations.types import Completion, Text
+from inference.errors import CallCancelled, CallInterrupted, failure_of
+from jobs import services as jobs
+from jobs.models import Job
+from jobs.selectors import is_unwanted
+
+# The row that a call writes, and what its readers are told of that row at the end.
+Row = TypeVar("Row")
+View = TypeVar("View")
+
+
+class Output(ABC, Generic[Row, View]):
+    """Where the calls of one kind of job write. Each method runs in the transaction of an end.
+
+    A call, its job and its charge have one id. `row` is None where it was deleted meanwhile.
+    """
+
+    @abstractmethod
+    def lock(self, call_id: UUID) -> Row | None:
+        """The row of a call, held with whatever it belongs to."""
+
+    @abstractmethod
+    def is_open(self, call_id: UUID, row: Row | None) -> bool:
+        """Is the end yet to be written?"""
+
+    @abstractmethod
+    def text_in_log(self, row: Row) -> Text:
+        """What the stream has of a running call's text."""
+
+    @abstractmethod
+    def write_end(self, call_id: UUID, row: Row | None, completion: Completion) -> View | None:
+        """Write the end, and append its events. Returns the `view` of the row."""
+
+    def view(self, row: Row | None) -> View | None:
+        """What the readers of a call that has ended are told of it."""
+        return None
+
+    def has_readers(self, row: Row) -> bool:
+        """Does anybody wait for the end of the call's text?"""
+        return True
+
+    def write_cost(self, row: Row) -> None:
+        """Append what a call has cost whose end was written before that was known."""
+
+
+class Ended(Struct, Generic[View], frozen=True):
+    """A call that has ended."""
+
+    resolution: Resolution
+    view: View | None
+
+
+def conclude(
+    output: Output[Row, View],
+    *,
+    call_id: UUID,
+    attempt: int,
+    ending: Ending,
+    completion: Completion,
+) -> Ended[View]:
+    """End a call with its charge. May be repeated."""
+    if ending.failure is None and completion.failure is not None:
+        # The call went well, but what it brought is no answer.
+        ending = replace(ending, failure=failure_of(completion.failure))
+    with transaction.atomic():
+        resolution = endings.resolve(ending)
+        row = output.lock(call_id)
+        if resolution.taken_over:
+            completion = replace(completion, failure=CallInterrupted())
+        return Ended(resolution, _end(output, call_id, attempt, row, completion))
+
+
+@transaction.atomic
+def release_readers(
+    output: Output[Row, View], *, call_id: UUID, attempt: int, completion: Completion
+) -> View | None:
+    """End a call that was cancelled, with what it has written, while it goes on until its cost is
+    known: `conclude` or `give_up` then ends the charge and the job, and tells the cost."""
+    row = output.lock(call_id)
+    is_ours = jobs.is_running(job_id=call_id, attempt=attempt)
+    if is_ours and output.is_open(call_id, row) and (row is None or output.has_readers(row)):
+        return output.write_end(call_id, row, completion)
+    return output.view(row)
+
+
+@transaction.atomic
+def give_up(
+    output: Output[Row, View], *, call_id: UUID, attempt: int, failure: DomainError
+) -> View | None:
+    """End a call that nobody can conclude, because it was not begun or its process has died: with
+    the text that the stream has, and at the last checkpoint of its charge. It has not failed but
+    was cancelled if its user had asked for that."""
+    endings.expire(call_id, failure_of(failure))
+    row = output.lock(call_id)
+    # Holds the job: nothing comes to the stream from now on, and nobody cancels the call.
+    is_ours = jobs.is_running(job_id=call_id, attempt=attempt)
+    completion = Completion(failure=CallCancelled() if is_unwanted(call_id) else failure)
+    if is_ours and row is not None and output.is_open(call_id, row):
+        content, reasoning = output.text_in_log(row)
+        completion = replace(completion, content=content, reasoning=reasoning)
+    return _end(output, call_id, attempt, row, completion)
+
+
+def _end(
+    output: Output[Row, View],
+    call_id: UUID,
+    attempt: int,
+    row: Row | None,
+    completion: Completion,
+) -> View | None:
+    """End the job, and write the end unless that was done, or the job is another attempt's."""
+    is_ours = jobs.end(job_id=call_id, attempt=attempt, status=Job.Status(completion.status))
+    if is_ours and output.is_open(call_id, row):
+        return output.write_end(call_id, row, completion)
+    if is_ours and row is not None:
+        output.write_cost(row)
+    return output.view(row)
