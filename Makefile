@@ -33,9 +33,14 @@ types: .venv/installed ## Strict types
 contracts: .venv/installed ## The layers between the packages
 	@$(PYTHON) .venv/bin/lint-imports
 
-# Without a database Django warns that it cannot compare with the applied migrations. It need not.
+# Neither needs a database; Django warns that it cannot compare with the applied migrations.
+MAKEMIGRATIONS = DATABASE_POOL=0 $(PYTHON) -W ignore::RuntimeWarning manage.py makemigrations
+
 missing-migrations: .venv/installed ## Is there a migration for every change of a model?
-	@DATABASE_POOL=0 $(PYTHON) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+	@$(MAKEMIGRATIONS) --check --dry-run
+
+migrations: .venv/installed ## Write migrations for changed models (ARGS="--name what_it_does")
+	@$(MAKEMIGRATIONS) $(ARGS)
 
 format: .venv/installed ## Mend style and format
 	@$(PYTHON) -m ruff check --fix
@@ -55,9 +60,6 @@ bench: .venv/installed var/bench/litellm/installed ## Measure speed and memory b
 
 screenshots: .venv/installed ## Take the pictures of the admin in docs/images (needs Chromium)
 	@$(PYTHON) -m screenshots
-
-migrations: .venv/installed ## Write migrations for changed models, beside a running `make run`
-	@$(PYTHON) -m common.local exec $(PYTHON) manage.py makemigrations $(ARGS)
 
 shell: .venv/installed ## A Django shell, beside a running `make run`
 	@$(PYTHON) -m common.local exec $(PYTHON) manage.py shell
