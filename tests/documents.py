@@ -1,6 +1,8 @@
 """Reading our own documents: a section, its tables, its examples."""
 
 import re
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 
 
@@ -22,3 +24,12 @@ def rows(text: str) -> list[list[str]]:
 def examples(text: str, language: str) -> list[str]:
     """Its blocks of code."""
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def assert_same(told: Iterable[Hashable], existing: Iterable[Hashable], where: str) -> None:
+    """Assert that a document tells what exists, each once. The message says what to change, and
+    `where`."""
+    told, existing = list(told), list(existing)
+    lacks = sorted((Counter(existing) - Counter(told)).elements(), key=repr)
+    exceeds = sorted((Counter(told) - Counter(existing)).elements(), key=repr)
+    assert (lacks, exceeds) == ([], []), f"{where}: add {lacks}, remove {exceeds}"

@@ -20,8 +20,6 @@ from config.serve import APPLICATION
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 
-# Without Mistral, which shows what a provider without a key looks like.
-SIMULATED = "openai,anthropic,google,xai,deepseek,moonshot,groq,bfl,deepgram"
 # A web app on an origin of its own, which may call /api.
 WEB_APP = "https://web.example.com"
 
@@ -84,7 +82,6 @@ def environment_of_a_process(simulator: RunningSimulator) -> dict[str, str]:
         "DATABASE_URL": database_url(),
         "REDIS_URL": settings.REDIS_URL,
         "SIMULATOR_URL": simulator.url,
-        "SIMULATED_PROVIDERS": SIMULATED,
     }
 
 

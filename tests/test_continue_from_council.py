@@ -16,8 +16,7 @@ from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
 from council.types import MergeMode
 from events.tests.streams import told
 from inference.errors import UpstreamFailed
-from providers.config import from_environ
-from tests.service import SIMULATED
+from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
@@ -27,8 +26,9 @@ CONVERSATIONS = "/api/conversations"
 @pytest.fixture
 def providers(settings: Settings) -> None:
     """As the service has them. Nobody here calls them."""
-    simulated = frozenset(SIMULATED.split(","))
-    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
+    settings.PROVIDERS = from_environ(
+        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
+    )
 
 
 @pytest.fixture

@@ -23,9 +23,10 @@ from catalog.types import Model, TokenPrice
 from common.local import configuration
 from common.local.paths import ROOT
 from common.money import NUSD_PER_USD
-from providers.config import from_environ
+from providers.config import PROVIDERS, SIMULATED_BY_DEFAULT, from_environ
 from providers.tokens import input_upper_bound
 from providers.types import Message
+from tests.documents import assert_same
 from tests.personas import new_key, new_user
 from tests.service import Web
 
@@ -213,12 +214,12 @@ def test_every_variable_that_is_read_is_documented_and_no_other(tmp_path: Path) 
     configuration.var_folder({"VAR_DIR": str(tmp_path)})
     configuration.resolve(asked, tmp_path)
     read = {name for file in SETTINGS.glob("*.py") for name, _ in settings_reads(file.name)}
-    assert documented().keys() == read | asked.asked | READ_ELSEWHERE
+    assert_same(documented(), read | asked.asked | READ_ELSEWHERE, "docs/configuration.md")
 
 
 def test_the_example_environment_names_every_variable() -> None:
     named = set(re.findall(r"^#?([A-Z_]+)=", text_of(".env.example"), re.MULTILINE))
-    assert named == documented().keys() - {"NO_COLOR"}
+    assert_same(named, documented().keys() - {"NO_COLOR"}, ".env.example")
 
 
 def test_defaults_are_documented_as_they_are() -> None:
@@ -241,12 +242,31 @@ def test_the_address_of_each_provider_is_documented_as_it_is() -> None:
 
 
 def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
-    chat = [*seeds.CHAT_MODELS, *seeds.EMBEDDING_MODELS]
-    hosted = [*chat, *seeds.IMAGE_MODELS, *seeds.SPEECH_MODELS]
-    providers = {model.provider for model in hosted} - {"mistral"}
-    assert set(configuration.SIMULATED_BY_DEFAULT) == providers
-    [example] = re.findall(r"^#SIMULATED_PROVIDERS=(.+)", text_of(".env.example"), re.MULTILINE)
-    assert set(example.split(",")) == providers
+    hosted = {name for name, known in PROVIDERS.items() if known.is_hosted}
+    assert hosted - SIMULATED_BY_DEFAULT == {"mistral"}
+    [told] = [
+        row
+        for row in table_rows(text_of("docs/configuration.md"))
+        if row[0] == "SIMULATED_PROVIDERS"
+    ]
+    assert "except Mistral" in told[2]
+
+
+# --- Counts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("CHANGELOG.md", f"{len(seeds.CHAT_MODELS)} chat models"),
+        ("CHANGELOG.md", f"{len(seeds.IMAGE_MODELS)} image models"),
+        ("CHANGELOG.md", f"{len(seeds.EMBEDDING_MODELS)} embeddings model and"),
+        ("CHANGELOG.md", f"{len(PLANS)} plans"),
+        ("CHANGELOG.md", f"{FREE_MESSAGES} messages per model and {FREE_WINDOW_HOURS} hours"),
+    ],
+)
+def test_a_count_is_that_of_the_code(name: str, words: str) -> None:
+    assert words in " ".join(text_of(name).split()), f"{name} shall say {words!r}"
 
 
 # --- All documents ------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from events.tests.streams import append, new_stream
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import PASSWORD, new_key, new_user
-from tests.service import SIMULATED, Web, database_url
+from tests.service import Web, database_url
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -46,7 +46,6 @@ def runserver(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
                 "DATABASE_URL": database_url(),
                 "REDIS_URL": os.environ["REDIS_URL"],
                 "SIMULATOR_URL": simulator.url,
-                "SIMULATED_PROVIDERS": SIMULATED,
                 **environment,
             },
             is_ready=lambda: answers(port, "/v1/models"),

@@ -22,20 +22,18 @@ from billing.tests.bank import (
 )
 from billing.tests.web_app import client_of, clock
 from catalog.models import AIModel
-from providers.config import from_environ
+from providers.config import PROVIDERS, from_environ
 
 URL = "/api/users/me/entitlements"
 IMAGE_IN_PLAN = "gpt-image-2.5-flare"
 IMAGE_BALANCE_ONLY = "flux-2-pro"
 pytestmark = pytest.mark.usefixtures("committed")
 
-ALL_PROVIDERS = "openai anthropic google xai deepseek mistral moonshot groq bfl deepgram"
-
 
 @pytest.fixture(autouse=True)
 def configured(settings: Settings) -> None:
     """Every provider has a key, and so has the model of this machine."""
-    keys = {f"{name.upper()}_API_KEY": "key" for name in ALL_PROVIDERS.split()}
+    keys = {f"{name.upper()}_API_KEY": "key" for name in PROVIDERS}
     keys["LOCAL_MODEL_URL"] = keys["LOCAL_SPEECH_URL"] = "http://127.0.0.1:1/v1"
     settings.PROVIDERS = from_environ(keys, simulated=frozenset(), simulator_url="")
 

@@ -7,9 +7,9 @@ import pytest
 from pytest_django import DjangoDbBlocker, Settings
 
 from conversations.tests.speaker import Speaker, new_speaker
-from providers.config import from_environ
+from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
-from tests.service import SIMULATED, Web, running_web
+from tests.service import Web, running_web
 
 NewSpeaker = Callable[..., Speaker]
 
@@ -49,5 +49,6 @@ def speaker(committed: None, http: httpx.Client, simulator: RunningSimulator) ->
 def providers(settings: Settings) -> None:
     """Providers as the service has them, for what is begun in this process. Nobody here calls
     them."""
-    simulated = frozenset(SIMULATED.split(","))
-    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
+    settings.PROVIDERS = from_environ(
+        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
+    )

@@ -7,9 +7,9 @@ import pytest
 from pytest_django import DjangoDbBlocker, Settings
 
 from council.tests.owner import Owner, new_owner
-from providers.config import from_environ
+from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
-from tests.service import SIMULATED, Web
+from tests.service import Web
 from tests.worker import Worker, running_worker
 
 NewOwner = Callable[..., Owner]
@@ -47,5 +47,6 @@ def owner(
 def providers(settings: Settings) -> None:
     """Providers as the service has them, for requests that are answered in this process. Nobody
     here calls them."""
-    simulated = frozenset(SIMULATED.split(","))
-    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
+    settings.PROVIDERS = from_environ(
+        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
+    )

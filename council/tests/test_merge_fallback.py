@@ -32,9 +32,8 @@ from inference.errors import (
     RequestRefusedByProvider,
     UpstreamFailed,
 )
-from providers.config import from_environ
+from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from tests.personas import new_user
-from tests.service import SIMULATED
 
 AUTHORS = ("gpt-6-luna", "claude-haiku-5-5")
 REQUESTED = "grok-4.7"
@@ -47,8 +46,9 @@ Disable = Callable[..., None]
 @pytest.fixture(autouse=True)
 def providers(settings: LazySettings) -> None:
     """All that tests have, though none is called here."""
-    simulated = frozenset(SIMULATED.split(","))
-    settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
+    settings.PROVIDERS = from_environ(
+        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
+    )
 
 
 @pytest.fixture

@@ -405,3 +405,8 @@ LOCAL_MODELS = (
 )
 
 RETIRED = ("dall-e-2", "dall-e-3", "sora-2", "text-davinci-003", "imagen-4.0-generate-001")
+
+
+def hosted_models() -> tuple[ModelSeed, ...]:
+    """All that are listed, but those that are served on the machine itself."""
+    return CHAT_MODELS + IMAGE_MODELS + EMBEDDING_MODELS + SPEECH_MODELS

@@ -28,14 +28,7 @@ def seed_catalog(*, local: bool) -> SeedReport:
     Safe to repeat. Models and aliases that are not in the list are left alone, and so is an
     operator's `enabled`. Prices are only ever added (see `_add_missing_prices`).
     """
-    listed = [
-        *seeds.CHAT_MODELS,
-        *seeds.IMAGE_MODELS,
-        *seeds.EMBEDDING_MODELS,
-        *seeds.SPEECH_MODELS,
-    ]
-    if local:
-        listed += seeds.LOCAL_MODELS
+    listed = seeds.hosted_models() + (seeds.LOCAL_MODELS if local else ())
     added = updated = prices_added = 0
     for seed in listed:
         is_new, is_changed = _save_model(seed)

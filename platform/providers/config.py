@@ -1,4 +1,4 @@
-"""Which providers can be called, and how: read from the environment, without Django."""
+"""The list of providers, and which of them the environment configures. Without Django."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,29 +54,36 @@ class ProviderConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class _Provider:
+class Provider:
     """What is known of a provider beforehand.
 
     One without a `base_url` is a server of the operator's own: it is configured by its address, and
     its key is optional. `simulated_path` follows the provider's name at the simulator.
+    `simulated_by_default`: the simulator answers for it where SIMULATED_PROVIDERS is not set.
     """
 
     base_url: str
     flags: Flags = Flags()
     wire: Wire | None = "openai_compatible"
     simulated_path: str = "/v1"
+    simulated_by_default: bool = True
+
+    @property
+    def is_hosted(self) -> bool:
+        return bool(self.base_url)
 
 
-_PROVIDERS: Mapping[str, _Provider] = {
-    "openai": _Provider(
+# The one list of providers. What else a provider needs is checked by tests, which name the file.
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider(
         "https://api.openai.com/v1",
         Flags(max_field="max_completion_tokens", effort_map=SAME_WORD, shows_reasoning=False),
     ),
-    "anthropic": _Provider("https://api.anthropic.com", wire="anthropic", simulated_path=""),
-    "google": _Provider(
+    "anthropic": Provider("https://api.anthropic.com", wire="anthropic", simulated_path=""),
+    "google": Provider(
         "https://generativelanguage.googleapis.com/v1beta", wire="gemini", simulated_path="/v1beta"
     ),
-    "xai": _Provider(
+    "xai": Provider(
         "https://api.x.ai/v1",
         Flags(
             max_field="max_completion_tokens",
@@ -85,31 +92,38 @@ _PROVIDERS: Mapping[str, _Provider] = {
             shows_reasoning=False,
         ),
     ),
-    "deepseek": _Provider("https://api.deepseek.com", Flags(effort_map=ALWAYS_HIGH)),
-    "mistral": _Provider(
-        "https://api.mistral.ai/v1", Flags(effort_map=ALWAYS_HIGH, send_stream_options=False)
+    "deepseek": Provider("https://api.deepseek.com", Flags(effort_map=ALWAYS_HIGH)),
+    "mistral": Provider(
+        "https://api.mistral.ai/v1",
+        Flags(effort_map=ALWAYS_HIGH, send_stream_options=False),
+        # It shows what a provider without a key answers: 503.
+        simulated_by_default=False,
     ),
-    "moonshot": _Provider("https://api.moonshot.ai/v1", Flags(effort_map=LOW_OR_HIGH)),
-    "groq": _Provider(
+    "moonshot": Provider("https://api.moonshot.ai/v1", Flags(effort_map=LOW_OR_HIGH)),
+    "groq": Provider(
         "https://api.groq.com/openai/v1",
         Flags(max_field="max_completion_tokens", effort_map=SAME_WORD),
     ),
     # Some of Qwen's models think only in streams. Without an effort none of them shall think.
-    "qwen": _Provider(
+    "qwen": Provider(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         Flags(effort_form="thinking_budget", always_stream=True),
     ),
-    "zai": _Provider("https://api.z.ai/api/paas/v4", Flags(effort_map=ALWAYS_HIGH)),
-    "openrouter": _Provider(
+    "zai": Provider("https://api.z.ai/api/paas/v4", Flags(effort_map=ALWAYS_HIGH)),
+    "openrouter": Provider(
         "https://openrouter.ai/api/v1",
         Flags(effort_map=SAME_WORD, effort_form="reasoning", shows_reasoning=False),
     ),
-    "together": _Provider("https://api.together.xyz/v1"),
-    "bfl": _Provider("https://api.bfl.ai/v1", wire=None),
-    "deepgram": _Provider("https://api.deepgram.com/v1", wire=None),
-    "ollama": _Provider("", Flags(effort_map=SAME_WORD)),
-    "vllm": _Provider("", Flags(effort_map=SAME_WORD)),
+    "together": Provider("https://api.together.xyz/v1"),
+    "bfl": Provider("https://api.bfl.ai/v1", wire=None),
+    "deepgram": Provider("https://api.deepgram.com/v1", wire=None),
+    "ollama": Provider("", Flags(effort_map=SAME_WORD)),
+    "vllm": Provider("", Flags(effort_map=SAME_WORD)),
 }
+
+SIMULATED_BY_DEFAULT = frozenset(
+    name for name, known in PROVIDERS.items() if known.is_hosted and known.simulated_by_default
+)
 
 # A llama.cpp server goes on computing a plain answer nobody waits for, so it is always streamed.
 # Without a system message a small model falls into a persona of its own.
@@ -130,10 +144,10 @@ def from_environ(
     A provider in `simulated` that is not configured is called at the simulator.
     """
     providers: dict[str, ProviderConfig] = {}
-    for name, known in _PROVIDERS.items():
+    for name, known in PROVIDERS.items():
         api_key = environ.get(f"{name.upper()}_API_KEY", "").strip()
         base_url = environ.get(f"{name.upper()}_BASE_URL", "").strip()
-        is_configured = bool(api_key if known.base_url else base_url)
+        is_configured = bool(api_key if known.is_hosted else base_url)
         base_url = base_url or known.base_url
         if not is_configured and simulator_url and name in simulated:
             api_key = SIMULATED_KEY

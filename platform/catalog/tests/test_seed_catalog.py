@@ -1,6 +1,5 @@
 """The price list is applied as often as one likes, and never rewrites the past."""
 
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -33,31 +32,37 @@ def prices_of(model: str) -> list[PriceVersion]:
     return list(PriceVersion.objects.filter(model=model).order_by("valid_from"))
 
 
-def test_the_service_starts_with_twenty_one_models() -> None:
-    assert seed_catalog(local=False) == SeedReport(21, added=21, updated=0, prices_added=22)
-    by_modality = Counter(AIModel.objects.values_list("modality", flat=True))
-    assert by_modality == {"chat": 13, "image": 4, "embedding": 1, "speech": 3}
+def test_the_service_starts_with_the_models_of_the_list() -> None:
+    listed = seeds.hosted_models()
+    prices = sum(len(seed.prices) for seed in listed)
+    assert seed_catalog(local=False) == SeedReport(len(listed), len(listed), 0, prices)
+    kept = dict(AIModel.objects.values_list("id", "modality"))
+    assert kept == {seed.id: seed.modality for seed in listed}
 
 
 def test_the_local_models_are_listed_only_when_asked_for() -> None:
     seed_catalog(local=False)
     assert get_catalog().find("smollm2-135m") is None
     assert get_catalog().find("pocketsphinx-en") is None
-    assert seed_catalog(local=True).added == 2
+    assert seed_catalog(local=True).added == len(seeds.LOCAL_MODELS)
     assert AIModel.objects.get(id="smollm2-135m").free
 
 
 def test_a_second_run_changes_nothing() -> None:
     seed_catalog(local=True)
     rows = list(PriceVersion.objects.values()), list(AIModel.objects.values())
-    assert seed_catalog(local=True) == SeedReport(23, added=0, updated=0, prices_added=0)
+    listed = len(seeds.hosted_models() + seeds.LOCAL_MODELS)
+    assert seed_catalog(local=True) == SeedReport(listed, added=0, updated=0, prices_added=0)
     assert (list(PriceVersion.objects.values()), list(AIModel.objects.values())) == rows
 
 
 def test_the_command_says_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_catalog", "--local")
+    listed = seeds.hosted_models() + seeds.LOCAL_MODELS
+    prices = sum(len(seed.prices) for seed in listed)
     assert capsys.readouterr().out == (
-        "Catalog: 23 models listed, 23 added, 0 updated, 24 prices added.\n"
+        f"Catalog: {len(listed)} models listed, {len(listed)} added, 0 updated, "
+        f"{prices} prices added.\n"
     )
 
 
@@ -156,13 +161,7 @@ def test_an_alias_that_moved_follows_the_list() -> None:
 
 
 def test_no_name_means_two_things() -> None:
-    listed = [
-        *seeds.CHAT_MODELS,
-        *seeds.IMAGE_MODELS,
-        *seeds.EMBEDDING_MODELS,
-        *seeds.SPEECH_MODELS,
-        *seeds.LOCAL_MODELS,
-    ]
+    listed = seeds.hosted_models() + seeds.LOCAL_MODELS
     names = [seed.id for seed in listed] + [name for seed in listed for name in seed.aliases]
     names += seeds.RETIRED
     assert len(names) == len(set(names))
@@ -172,7 +171,7 @@ def test_every_listed_price_is_above_its_fee_and_whole() -> None:
     seed_catalog(local=True)
     without_fee = PriceVersion.objects.exclude(token_fee=1_000_000).exclude(image_fee=10_000_000)
     assert not without_fee.exclude(speech_fee=60_000_000).exists()
-    assert RetiredModel.objects.count() == 5
+    assert RetiredModel.objects.count() == len(seeds.RETIRED)
     assert all(
         type(rate) is int
         for seed in (*seeds.CHAT_MODELS, *seeds.SPEECH_MODELS)

@@ -20,19 +20,6 @@ from common.shutdown import drain_seconds
 
 DATABASE = "platform"
 INTERNAL = ("postgres", "redis", "model", "speech", "simulator")
-# The providers of the catalog's hosted models, but Mistral, which is left out on purpose: it shows
-# what a provider without a key answers (503).
-SIMULATED_BY_DEFAULT = (
-    "openai",
-    "anthropic",
-    "google",
-    "xai",
-    "deepseek",
-    "moonshot",
-    "groq",
-    "bfl",
-    "deepgram",
-)
 
 
 @dataclass(frozen=True)
@@ -53,7 +40,7 @@ class Configuration:
     has_recogniser: bool
     default_speech_model: str
     own_client_ids: str | None
-    simulated: tuple[str, ...]
+    has_simulator: bool
     demo: bool
     drain_seconds: int
     ports: Mapping[str, int]
@@ -65,7 +52,7 @@ class Configuration:
 
     @property
     def simulator_url(self) -> str:
-        return f"http://{LOOPBACK}:{self.ports['simulator']}" if self.simulated else ""
+        return f"http://{LOOPBACK}:{self.ports['simulator']}" if self.has_simulator else ""
 
     @property
     def speech_url(self) -> str:
@@ -89,7 +76,6 @@ class Configuration:
             "LOCAL_SPEECH_URL": self.speech_url,
             "DEFAULT_SPEECH_MODEL": self.default_speech_model,
             "SIMULATOR_URL": self.simulator_url,
-            "SIMULATED_PROVIDERS": ",".join(self.simulated),
             "DEMO": "1" if self.demo else "0",
             **self._identity_provider,
         }
@@ -97,7 +83,7 @@ class Configuration:
     @property
     def _identity_provider(self) -> dict[str, str]:
         """Whose sign-ins are taken, where the environment does not say."""
-        if self.own_client_ids is not None or not self.simulated:
+        if self.own_client_ids is not None or not self.has_simulator:
             return {}
         return {
             "GOOGLE_CLIENT_IDS": "simulator",
@@ -165,7 +151,8 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
         has_recogniser=has_recogniser,
         default_speech_model=_default_speech_model(environ, has_recogniser=has_recogniser),
         own_client_ids=environ.get("GOOGLE_CLIENT_IDS"),
-        simulated=_simulated(environ),
+        # Set to nothing, SIMULATED_PROVIDERS says that no provider is simulated.
+        has_simulator=environ.get("SIMULATED_PROVIDERS") != "",
         # Demo accounts are for our own database; in somebody else's only on request.
         demo=not own_database or environ.get("DEMO") == "1",
         drain_seconds=_drain_seconds(environ),
@@ -192,14 +179,6 @@ def _drain_seconds(environ: Mapping[str, str]) -> int:
         return drain_seconds(environ)
     except ValueError as error:
         raise LocalError(str(error)) from None
-
-
-def _simulated(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The named providers, or those of SIMULATED_BY_DEFAULT, that have no key."""
-    named = environ.get("SIMULATED_PROVIDERS")
-    names = SIMULATED_BY_DEFAULT if named is None else named.split(",")
-    stripped = (name.strip() for name in names)
-    return tuple(n for n in stripped if n and not environ.get(f"{n.upper()}_API_KEY"))
 
 
 def _default_speech_model(environ: Mapping[str, str], *, has_recogniser: bool) -> str:

@@ -50,7 +50,7 @@ def parts(configuration: Configuration) -> dict[str, Callable[[], Service]]:
         "redis": configuration.own_redis,
         "model": configuration.own_model,
         "speech": configuration.own_speech or not configuration.has_recogniser,
-        "simulator": not configuration.simulated,
+        "simulator": not configuration.has_simulator,
     }
     return {
         name: partial(make, configuration)

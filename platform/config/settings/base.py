@@ -13,7 +13,7 @@ from common.times import ISO_UTC
 from config.settings.admin import *
 from config.settings.beat import *
 from conversations.types import MESSAGE_ID_SCHEMA
-from providers.config import from_environ
+from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
 django_stubs_ext.monkeypatch()
 
@@ -273,8 +273,10 @@ SPECTACULAR_SETTINGS = {
 # --- Inference ----------------------------------------------------------------------------------
 
 # Which upstream providers can be called, and how: OPENAI_API_KEY, OPENAI_BASE_URL, ...
-SIMULATED_PROVIDERS: list[str] = env.list("SIMULATED_PROVIDERS", default=[])
 SIMULATOR_URL: str = env.str("SIMULATOR_URL", "")
+SIMULATED_PROVIDERS: list[str] = env.list(
+    "SIMULATED_PROVIDERS", default=sorted(SIMULATED_BY_DEFAULT) if SIMULATOR_URL else []
+)
 PROVIDERS = from_environ(
     env.ENVIRON, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL
 )

@@ -2,13 +2,10 @@
 
 import pytest
 
-from providers.config import from_environ
+from providers.config import PROVIDERS, from_environ
 
 NONE: frozenset[str] = frozenset()
-HOSTED = [
-    *("openai", "anthropic", "google", "xai", "deepseek", "mistral", "moonshot", "groq"),
-    *("qwen", "zai", "openrouter", "together", "bfl", "deepgram"),
-]
+HOSTED = [name for name, known in PROVIDERS.items() if known.is_hosted]
 
 
 def test_nothing_configured_is_nothing_callable() -> None:
@@ -54,7 +51,7 @@ def test_each_wire_is_simulated_below_the_path_it_expects(name: str, path: str) 
     assert providers[name].base_url == f"http://sim:1{path}"
 
 
-@pytest.mark.parametrize("name", ["ollama", "vllm"])
+@pytest.mark.parametrize("name", sorted(PROVIDERS.keys() - HOSTED))
 def test_a_server_of_one_s_own_is_configured_by_its_address(name: str) -> None:
     key = {f"{name.upper()}_API_KEY": "k"}
     assert from_environ(key, simulated=NONE, simulator_url="") == {}

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from pytest_django import Settings
 
-from providers.config import from_environ
+from providers.config import PROVIDERS, from_environ
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
 from providers.registry import aclose, get_chat_wire
 from providers.types import ChatEvent, ChatRequest, ChatWire, Finish, Message, Usage
@@ -16,7 +16,8 @@ from simulator.process import RunningSimulator
 
 from .calls import QUICK, events_and_failure, events_of, reasoning_of, text_of
 
-MODELS = {
+# The simulator knows the models of these; it takes `simulated-model` for all others.
+KNOWN_MODELS = {
     "openai": "gpt-6-luna",
     "anthropic": "claude-sonnet-5-5",
     "google": "gemini-3.8-flash",
@@ -27,10 +28,11 @@ MODELS = {
     "groq": "openai/gpt-oss-120b",
     "qwen": "qwen3.8-max",
     "zai": "glm-5.2",
-    "openrouter": "simulated-model",
-    "together": "simulated-model",
-    "ollama": "simulated-model",
-    "vllm": "simulated-model",
+}
+MODELS = {
+    name: KNOWN_MODELS.get(name, "simulated-model")
+    for name, known in PROVIDERS.items()
+    if known.wire
 }
 TELLS_CACHED = MODELS.keys() - {"mistral", "ollama"}
 TELLS_REASONING = TELLS_CACHED - {"moonshot", "together"}

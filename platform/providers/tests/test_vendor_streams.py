@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from providers.config import from_environ
+from providers.config import PROVIDERS
 from providers.types import Finish, Usage
+from tests.documents import assert_same
 
 from .calls import events_of, reasoning_of, text_of
 from .conftest import WireOf
@@ -38,10 +39,10 @@ USAGE = {
 
 
 def test_every_vendor_with_a_chat_interface_has_a_fixture() -> None:
-    keys = {f"{name.upper()}_{what}": "x" for name in USAGE for what in ("API_KEY", "BASE_URL")}
-    providers = from_environ(keys | {"BFL_API_KEY": "x"}, simulated=frozenset(), simulator_url="")
-    assert {name for name, config in providers.items() if config.wire} == USAGE.keys()
-    assert {path.stem for path in FIXTURES.glob("*.sse")} == USAGE.keys()
+    chat = {name for name, known in PROVIDERS.items() if known.wire}
+    recorded = {path.stem for path in FIXTURES.glob("*.sse")}
+    assert_same(USAGE, chat, "USAGE in this file")
+    assert_same(recorded, chat, "providers/tests/fixtures: one .sse of each provider")
 
 
 @pytest.mark.parametrize("cut", [None, 97], ids=["whole", "cut anywhere"])
