@@ -44,7 +44,7 @@ from tests.clients.environments import (
     node_client,
     python_client,
 )
-from tests.documents import examples, rows
+from tests.documents import assert_same, examples, rows
 from tests.service import Web
 
 PAGE = ROOT / "docs" / "api" / "v1.md"
@@ -172,7 +172,8 @@ def test_what_is_shown_of_other_clients_is_part_of_programs_that_are_tested(titl
 
 def test_every_endpoint_is_listed() -> None:
     listed = {(row[0], row[1]) for row in rows(section("The API"))}
-    assert listed == {(operation.method, operation.path) for operation in OPERATIONS}
+    served = {(operation.method, operation.path) for operation in OPERATIONS}
+    assert_same(listed, served, "docs/api/v1.md, The API")
 
 
 @pytest.mark.parametrize(
@@ -191,15 +192,16 @@ def test_every_field_is_explained(title: str, body: type) -> None:
 def test_every_parameter_of_the_usage_report_is_explained() -> None:
     [usage] = [operation for operation in OPERATIONS if operation.path == "/v1/usage"]
     explained = {row[0] for row in rows(section("Usage"))}
-    assert explained == {parameter.name for parameter in usage.parameters}
+    taken = {parameter.name for parameter in usage.parameters}
+    assert_same(explained, taken, "docs/api/v1.md, Usage")
 
 
 def test_every_error_is_explained_and_no_other() -> None:
     explained = [(int(status), code) for status, code, _ in rows(section("Errors"))]
     refusals = [refusal for operation in OPERATIONS for refusal in operation.refusals]
     refusals += [errors.UnknownPath, errors.MethodNotAllowed]
-    assert len(explained) == len(set(explained))
-    assert set(explained) == {(refusal.status, refusal.code) for refusal in refusals}
+    codes = {(refusal.status, refusal.code) for refusal in refusals}
+    assert_same(explained, codes, "docs/api/v1.md, Errors")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from council.types import (
 )
 from files.types import MAX_UPLOADS, UPLOAD_SECONDS
 from simulator.process import RunningSimulator
-from tests.documents import examples, rows, section
+from tests.documents import assert_same, examples, rows, section
 from tests.personas import PASSWORD, new_user
 from tests.service import Web, running_web
 from tests.worker import running_worker
@@ -147,7 +147,7 @@ def test_every_endpoint_is_listed_once_and_exists(
         for method in operations
     ]
 
-    assert sorted(listed) == sorted(existing)
+    assert_same(listed, existing, f"docs/api/app.md, {title}")
 
 
 def test_every_header_that_a_page_may_read_is_named() -> None:
@@ -157,7 +157,9 @@ def test_every_header_that_a_page_may_read_is_named() -> None:
 
     named = re.findall(r"`([\w-]+)`", told)
 
-    assert sorted(name.lower() for name in named) == sorted(settings.CORS_EXPOSE_HEADERS)
+    exposed = settings.CORS_EXPOSE_HEADERS
+    where = "docs/api/app.md, A web app on this machine"
+    assert_same([name.lower() for name in named], exposed, where)
 
 
 def test_every_status_of_an_error_is_explained() -> None:
@@ -172,7 +174,8 @@ def test_every_status_of_an_error_is_explained() -> None:
     described = {int(status) for each in operations for status in each["responses"]}
 
     # Of no operation: it is what is answered where there is none.
-    assert explained == {status for status in described if status >= 400} | {405}
+    errors = {status for status in described if status >= 400} | {405}
+    assert_same(explained, errors, "docs/api/app.md, Errors")
 
 
 def test_every_code_of_a_402_is_explained() -> None:
@@ -186,7 +189,7 @@ def test_every_code_of_a_402_is_explained() -> None:
         and error not in (PaymentRequired, errors.SpendCapReached)  # that one is of /v1
     }
 
-    assert explained == codes
+    assert_same(explained, codes, "docs/api/app.md, Errors: the table of 402")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from generations.running import LostCallHandler
 from inference import errors
 from providers.types import FinishReason
 from tests.chaos.proxy import CuttingProxy
-from tests.documents import examples, rows, section
+from tests.documents import assert_same, examples, rows, section
 from tests.personas import PASSWORD, new_user
 from tests.service import Web
 from tests.talk import Talk
@@ -136,7 +136,9 @@ def test_the_reader_is_told_of_a_refusal(committed: None, web: Web, tmp_path: Pa
 def test_every_field_of_the_body_is_explained() -> None:
     explained = {row[0] for row in rows(section(PAGE, "A message and its reply"))}
 
-    assert explained == set(SendInputSerializer().fields)
+    assert_same(
+        explained, SendInputSerializer().fields, "docs/api/chat.md: the fields of a message"
+    )
 
 
 def test_every_type_of_event_is_explained(web: Web, talk: Talk) -> None:
@@ -147,7 +149,8 @@ def test_every_type_of_event_is_explained(web: Web, talk: Talk) -> None:
     titled = talk.post(web.url, tokens=5, reasoning_tokens=3)
     failed = talk.post(web.url, tokens=5, fail="after", after_tokens=3)
 
-    assert explained == set(re.findall(r'"type":"([\w-]+)"', titled.text + failed.text))
+    written = set(re.findall(r'"type":"([\w-]+)"', titled.text + failed.text))
+    assert_same(explained, written, "docs/api/chat.md: the parts of a stream")
 
 
 def test_every_refusal_is_explained() -> None:
@@ -165,7 +168,7 @@ def test_every_refusal_is_explained() -> None:
         if "message" in vars(error)
         and f"- {error.message}" in answers.get(str(error.status), {}).get("description", "")
     }
-    assert explained == described
+    assert_same(explained, described, "docs/api/chat.md: the refusals")
 
 
 def test_every_end_is_explained() -> None:
@@ -181,8 +184,8 @@ def test_every_end_is_explained() -> None:
             "error": {"code": "", "message": ""},
         }
         assert f'"finishReason":"{theirs}"' in Frames().end(ended).decode()
-    assert set(reason) == {*get_args(FinishReason), "null"}
-    assert {*status, "running"} == set(Message.Status.values)
+    assert_same(set(reason), {*get_args(FinishReason), "null"}, "docs/api/chat.md: finish reasons")
+    assert_same({*status, "running"}, Message.Status.values, "docs/api/chat.md: statuses")
 
 
 def test_every_failure_is_explained() -> None:
@@ -200,7 +203,8 @@ def test_every_failure_is_explained() -> None:
         and error is not errors.CallCancelled  # its user's option
     }
     # That of a call which the restart of its server has ended.
-    assert explained == failures | {ServiceUnavailable.code}
+    codes = failures | {ServiceUnavailable.code}
+    assert_same(explained, codes, "docs/api/chat.md: the errors of a reply")
 
 
 def _all_errors(kind: type[DomainError]) -> Iterator[type[DomainError]]:
