@@ -20,8 +20,10 @@ _VERSION = 7  # of the UUIDs that rows have
 # The values of a row's fields that a list is ordered by.
 Values = tuple[Any, ...]
 
-# Between them in a link: none of them has one.
-_SEPARATOR = "."
+# Between them in a link: no flag, number, time or id has one.
+_SEPARATOR = "~"
+# What a link names: a row, or a place between rows.
+_QUERIES = ("before", "after", "place", "after_place")
 
 # For `extend_schema` of a view that pages.
 PAGE_PARAMETERS = [
@@ -60,11 +62,12 @@ class NewestFirst(BasePagination):
 
     `order` names fields that are compared one after the other, each from large to small; the last
     one is unique. A primary key that is a UUIDv7 grows with time and is its own place in the list.
-    In an order that ends with another UUIDv7 the next page begins after a `place` instead of a row,
-    which may be deleted or have moved to the front when the link is followed.
+    In an order of several fields that ends with a UUID, links name a `place`: the values of a row's
+    fields. The row itself may be deleted or have moved to the front when the link is followed.
     `both_ways`: `after` takes the rows that are newer than one, and `prev` leads there. The rows of
     such a page are those nearest to the one that is named; the newest still comes first.
-    Raises ValidationFailed for a `limit`, `before`, `after` or `place` that is not one; a larger
+    No field of the order is null or free text.
+    Raises ValidationFailed for a `limit`, `before`, `after` or place that is not one; a larger
     limit is 100.
     """
 
@@ -77,9 +80,11 @@ class NewestFirst(BasePagination):
         self, queryset: QuerySet[Any], request: Request, view: Any = None
     ) -> list[Any]:
         limit = read_limit(request.query_params.get("limit"))
-        if self._both_ways and "after" in request.query_params:
-            return self._newer(queryset, request, limit)
-        place = self._read_place(queryset, request)
+        if self._both_ways:
+            place = self._read_place(queryset, request, "after_place", "after")
+            if place is not None:
+                return self._newer(queryset, request, place, limit)
+        place = self._read_place(queryset, request, "place", "before")
         if place is not None:
             queryset = queryset.filter(LessThan(self._row(), self._row(place)))
         rows = list(queryset.order_by(*(f"-{name}" for name in self._order))[: limit + 1])
@@ -90,11 +95,12 @@ class NewestFirst(BasePagination):
             self._link("prev", request, queryset, rows[0])
         return rows
 
-    def _newer(self, queryset: QuerySet[Any], request: Request, limit: int) -> list[Any]:
-        """The page of `after`."""
+    def _newer(
+        self, queryset: QuerySet[Any], request: Request, place: Values, limit: int
+    ) -> list[Any]:
+        """The page of what is newer than a place."""
         if "before" in request.query_params:
             raise ValidationFailed.of("after", "Name a row with `before` or with `after`.")
-        place = self._place_of(queryset, _id(request.query_params["after"], "after"), "after")
         newer = queryset.filter(GreaterThan(self._row(), self._row(place)))
         rows = list(newer.order_by(*self._order)[: limit + 1])
         if len(rows) > limit:
@@ -104,15 +110,17 @@ class NewestFirst(BasePagination):
             self._link("next", request, queryset, rows[0])
         return rows[::-1]
 
-    def _read_place(self, queryset: QuerySet[Any], request: Request) -> Values | None:
-        """What the rows of the page come after; None on the first page."""
-        place = request.query_params.get("place")
-        if place is not None and self._has_places(queryset):
-            return self._parse(queryset, place)
-        before = request.query_params.get("before")
-        if before is None:
+    def _read_place(
+        self, queryset: QuerySet[Any], request: Request, place: str, row: str
+    ) -> Values | None:
+        """The place that the query names, itself or by a row; None where it names none."""
+        values = request.query_params.get(place)
+        if values is not None and self._has_places(queryset):
+            return self._parse(queryset, values, place)
+        row_id = request.query_params.get(row)
+        if row_id is None:
             return None
-        return self._place_of(queryset, _id(before, "before"), "before")
+        return self._place_of(queryset, _id(row_id, row), row)
 
     def _place_of(self, queryset: QuerySet[Any], row_id: uuid.UUID, name: str) -> Values:
         """Where that row stands in the order. The id of a row that was deleted is as good as ever
@@ -124,23 +132,24 @@ class NewestFirst(BasePagination):
             raise ValidationFailed.of(name, "There is no such row in this list.")
         return place
 
-    def _parse(self, queryset: QuerySet[Any], text: str) -> Values:
+    def _parse(self, queryset: QuerySet[Any], text: str, name: str) -> Values:
         fields = self._fields(queryset)
         parts = text.split(_SEPARATOR)
         try:
             return tuple(each.to_python(part) for each, part in zip(fields, parts, strict=True))
         except (ValidationError, ValueError):
-            raise ValidationFailed.of("place", "This is not a place in this list.") from None
+            raise ValidationFailed.of(name, "This is not a place in this list.") from None
 
     def _link(self, name: str, request: Request, queryset: QuerySet[Any], row: Any) -> None:
         """Let the page of that name begin beside this row."""
         here = request.build_absolute_uri()
-        for each in ("before", "after", "place"):
+        for each in _QUERIES:
             here = remove_query_param(here, each)
-        key, value = ("after" if name == "prev" else "before"), str(row.pk)
+        is_back = name == "prev"
+        key, value = ("after" if is_back else "before"), str(row.pk)
         if self._has_places(queryset):
             values = (each.value_to_string(row) for each in self._fields(queryset))
-            key, value = "place", _SEPARATOR.join(values)
+            key, value = ("after_place" if is_back else "place"), _SEPARATOR.join(values)
         self._links[name] = replace_query_param(here, key, value)
 
     def _row(self, values: Values | None = None) -> Func:
