@@ -1,7 +1,9 @@
 """The documents say what is so: examples run, numbers are computed, names and links exist."""
 
 import ast
+import functools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -35,6 +37,25 @@ DECISIONS = [path for path in DOCUMENTS if path.parent.name == "decisions"]
 SETTINGS = ROOT / "platform" / "config" / "settings"
 
 # Variables that neither the settings nor the local default read through a mapping.
+# Names of others' that documents mention.
+THEIRS = {
+    *("example.py", "asyncio.shield", "AddIndexConcurrently", "SharedWorker"),
+    *("proxy_read_timeout",),
+}
+NOT_OURS = {"var", "node_modules", "__pycache__", "recordings"}
+SOURCE_ENDINGS = (
+    ".py",
+    ".sql",
+    ".toml",
+    ".yaml",
+    ".ini",
+    ".conf",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".ts",
+    ".tsx",
+)
 READ_ELSEWHERE = {"DJANGO_SETTINGS_MODULE", "NO_COLOR", "POSTGRES_PASSWORD"}
 
 
@@ -284,6 +305,33 @@ def test_the_files_that_are_named_exist(document: Path) -> None:
     named = re.findall(r"`([\w.-]+/[\w./-]*)`", document.read_text())
     ours = [path for path in named if (ROOT / path.split("/")[0]).is_dir() and path[:4] != "var/"]
     assert [path for path in ours if not (ROOT / path).exists()] == []
+
+
+@functools.cache
+def sources() -> tuple[set[str], set[str]]:
+    """The names of all our files, and all words of those that are no documents."""
+    names, words = set(), set()
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [each for each in folders if each not in NOT_OURS and each[0] != "."]
+        for name in files:
+            names.add(name)
+            if name.endswith(SOURCE_ENDINGS) or "." not in name or name == ".env.example":
+                words.update(re.findall(r"\w+", (Path(folder) / name).read_text(errors="replace")))
+    return names, words
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_functions_settings_tables_and_files_that_are_named_exist(document: Path) -> None:
+    """What stands between code marks and is a name of ours, by its form: of a file, with an
+    underscore, in capitals inside, or with dots."""
+    files, words = sources()
+    text = re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL)
+    named = set(re.findall(r"`([\w.]+)(?:\(\))?`", text)) - THEIRS
+    lost = {name for name in named if re.search(r"\.(py|sql|md|ts)$", name) and name not in files}
+    for name in named:
+        if re.fullmatch(r"\w+(\.\w+)*", name) and re.search(r"_|[a-z][A-Z]|\w\.[a-z]", name):
+            lost |= {name} if name not in files and set(name.split(".")) - words else set()
+    assert lost == set(), f"{document.relative_to(ROOT)} names what is not there"
 
 
 @pytest.mark.parametrize("document", DECISIONS, ids=lambda path: path.name)
