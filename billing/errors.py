@@ -3,6 +3,7 @@
 from typing import Any
 
 from common.errors import Conflict, DomainError, Forbidden, ValidationFailed
+from common.idempotency import KEY_HOURS
 from common.money import usd, usd_text
 
 # Seconds after which calls that run now may have ended: most take less.
@@ -137,7 +138,7 @@ class ModelNotAllowed(DomainError):
 class IdempotencyMismatch(DomainError):
     code, status = "idempotency_mismatch", 422
     message = (
-        "This Idempotency-Key was used for another request within the last 24 hours. "
+        f"This Idempotency-Key was used for another request within the last {KEY_HOURS} hours. "
         "Send the same body, or another key."
     )
 

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from common.errors import ValidationFailed
 
 KEY = re.compile(r"[\x20-\x7e]{1,255}")
+KEY_HOURS = 24  # for which a key stands for its request
 MALFORMED = "`Idempotency-Key` must be 1 to 255 printable ASCII characters."
 
 # For `extend_schema` of a view that honours it.
@@ -22,7 +23,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
     OpenApiParameter.HEADER,
-    description="The same key and body within 24 hours are carried out once.",
+    description=f"The same key and body within {KEY_HOURS} hours are carried out once.",
 )
 
 
