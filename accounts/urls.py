@@ -1,12 +1,14 @@
-"""Routes under `/api/auth/`."""
+"""Routes under `/api/auth/`, `/api/agents`, and those of the account under `/api/users/`."""
 
 from django.urls import path
 
+from accounts.viewsets.agents import AgentViewSet
 from accounts.viewsets.emails import VerificationMailViewSet, VerifyEmailViewSet
 from accounts.viewsets.passwords import ForgottenPasswordViewSet, PasswordViewSet
 from accounts.viewsets.sessions import SessionViewSet, SignInViewSet
+from accounts.viewsets.users import ProfileViewSet
 
-urlpatterns = [
+auth_routes = [
     path("signup", SignInViewSet.as_view({"post": "sign_up"})),
     path("login", SignInViewSet.as_view({"post": "sign_in"})),
     path("google", SignInViewSet.as_view({"post": "sign_in_with_google"})),
@@ -22,4 +24,14 @@ urlpatterns = [
     path("reset-password", ForgottenPasswordViewSet.as_view({"post": "reset"})),
     path("reset-password/verify", ForgottenPasswordViewSet.as_view({"post": "verify"})),
     path("change-password", PasswordViewSet.as_view({"post": "change"})),
+]
+user_routes = [
+    path(
+        "me",
+        ProfileViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+]
+agent_routes = [
+    path("", AgentViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<str:model>", AgentViewSet.as_view({"patch": "partial_update"})),
 ]

@@ -1,4 +1,4 @@
-"""What operators see first: how many accounts, how much money, how many errors. Days are UTC's."""
+"""The first page for operators: the numbers of accounts, money and errors. Days are UTC days."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -12,7 +12,7 @@ from common.money import NUSD_PER_CENT, usd, usd_text
 
 DAYS = 30
 KEPT_SECONDS = 60
-# Those that are used most; the others are one bar together.
+# The most used models; the others share one bar.
 TOP_MODELS = 10
 
 _PLANS = """
@@ -39,7 +39,7 @@ WHERE status = 'held'"""
 
 
 class Card(Struct, frozen=True):
-    """One number; `note` says what it is made of."""
+    """One number; `note` explains it."""
 
     title: str
     value: str
@@ -66,7 +66,7 @@ class Chart(Struct, frozen=True):
 
     @property
     def data(self) -> str:
-        """What Chart.js takes, as JSON; the theme reads the axes' settings from the series."""
+        """The data for Chart.js, as JSON; the theme reads the axes' settings from the series."""
         style = {"displayYAxis": True, "suffixYAxis": self.unit, "maxTicksXLimit": 10}
         bars = {"maxBarThickness": 18, "maxTicksXLimit": len(self.labels)}
         datasets = [
@@ -99,7 +99,7 @@ def dashboard() -> Dashboard:
 
 
 def compute(now: datetime) -> Dashboard:
-    """The same as of now, from the database: five queries, each by an index or over few rows."""
+    """Compute the dashboard from the database: five queries, each by an index or over few rows."""
     days = [now.date() - timedelta(days=ago) for ago in reversed(range(DAYS))]
     begin = datetime.combine(days[0], datetime.min.time(), UTC)
     plans = _rows(_PLANS)
@@ -139,8 +139,8 @@ def _rows(sql: str, *params: Any) -> list[tuple[Any, ...]]:
 
 
 def _revenue(plans: list[tuple[Any, ...]]) -> Card:
-    """What the fixed prices of all active subscriptions come to. A price that is agreed by contract
-    is not known here."""
+    """The sum of the fixed prices of all active subscriptions. Prices agreed by contract are not
+    known here."""
     monthly = sum(price * count for _, price, count in plans if price)
     paying = ", ".join(f"{count:,} {name}" for name, price, count in plans if price and count)
     contracts = sum(count for _, price, count in plans if price is None)
@@ -159,7 +159,7 @@ def _accounts(plans: list[tuple[Any, ...]]) -> int:
 def _money(
     title: str, note: str, days: list[date], amounts: dict[date, int], color: str = "primary-500"
 ) -> Chart:
-    """What is paid in and what is used differ too much for one axis."""
+    """Two charts: top-ups and usage differ too much for one axis."""
     values = [usd(amounts.get(day, 0)) for day in days]
     return Chart(title, note, "bar", _labels(days), [Series(title, values, color)], "USD")
 
@@ -167,7 +167,7 @@ def _money(
 def _errors(
     days: list[date], by_day: dict[date, list[int]], failed: list[tuple[Any, ...]]
 ) -> Chart:
-    """Of all calls that were admitted: those that were billed, and those that were released."""
+    """The shares of released and expired calls among all admitted calls."""
     counts = {(day, status): count for day, status, count in failed}
 
     def rates(status: str) -> list[float]:
@@ -202,7 +202,7 @@ def _counted(
 
 
 def _ranked(title: str, by_model: list[tuple[Any, ...]], column: int, unit: str = "") -> Chart:
-    """The models with the most of it, the first first."""
+    """The models with the highest values, the highest first."""
     ranked = sorted(by_model, key=lambda row: (-row[column], row[0]))
     top = [(row[0], row[column]) for row in ranked[:TOP_MODELS]]
     if others := ranked[TOP_MODELS:]:
@@ -217,5 +217,5 @@ def _labels(days: Iterable[date]) -> list[str]:
 
 
 def _cents(nusd: int) -> str:
-    """A sum, to the cent."""
+    """A sum, rounded to the cent."""
     return usd_text(round(nusd / NUSD_PER_CENT) * NUSD_PER_CENT)

@@ -1,4 +1,4 @@
-"""Why a call is not admitted. Each names what the caller can do about it."""
+"""Why a call is not admitted. Each error says what the caller can do about it."""
 
 from typing import Any
 
@@ -6,14 +6,13 @@ from common.errors import Conflict, DomainError, Forbidden, ValidationFailed
 from common.idempotency import KEY_HOURS
 from common.money import usd, usd_text
 
-# Seconds after which calls that run now may have ended: most take less.
+# Seconds after which running calls may have ended: most take less.
 RUNNING_CALLS_RETRY = 10
 
 
 class PaymentRequired(DomainError):
-    """A 402. On `/api` its detail always has the same six fields, null where they are moot, and
-    those of its own (`own`). Amounts are given in nano-USD and shown in USD.
-    """
+    """A 402. On `/api` its body always has the same six fields, null where they do not apply, and
+    the fields of the subclass (`own`). Amounts are given in nano-USD and shown in USD."""
 
     status = 402
 
@@ -40,7 +39,8 @@ class PaymentRequired(DomainError):
 
 
 class InsufficientBalance(PaymentRequired):
-    """Less than a cent is left of allowance and balance together. A much smaller request may do."""
+    """Less than a cent is left of allowance and balance together. A much smaller request may
+    pass."""
 
     code = "insufficient_balance"
     message = (
@@ -70,28 +70,29 @@ class SpendCapReached(PaymentRequired):
 
 
 class FreeLimit(PaymentRequired):
-    """`limit` messages in `window_hours`, of which `used` are; `reset_at`: when it begins anew."""
+    """`limit` messages in `window_hours`, of which `used` are sent; the next window begins at
+    `reset_at`."""
 
     code = "free_limit"
     message = "The free messages for this model are used up. Wait for the window, or upgrade."
 
 
 class FreeModelLocked(PaymentRequired):
-    """`free_models`: the ids of those that the free plan has."""
+    """`free_models`: the ids of the models in the free plan."""
 
     code = "free_model_locked"
     message = "The free plan does not include this model. Choose a free one, or upgrade."
 
 
 class FreeBudgetSpent(DomainError):
-    """All that the platform gives away in one day."""
+    """The platform has given away its free budget of the day."""
 
     code, status = "free_budget_spent", 503
     message = "All free messages of today have been sent. Come back tomorrow, or choose a plan."
 
 
 class EmailUnverified(PaymentRequired):
-    """The share of the free budget for accounts with an unverified address is spent. It is small,
+    """The part of the free budget for accounts with an unverified address is spent. It is small,
     because anybody can make many such accounts."""
 
     code = "verify_email"
@@ -102,14 +103,14 @@ class EmailUnverified(PaymentRequired):
 
 
 class PlanRequired(PaymentRequired):
-    """`feature`: what was asked for."""
+    """`feature`: the feature that was asked for."""
 
     code = "plan_required"
     message = "This needs a paid plan. Upgrade to use it."
 
 
 class FeatureRequired(PaymentRequired):
-    """`feature`: what was asked for; `required_plan`: the smallest plan that has it."""
+    """`feature`: the feature that was asked for; `required_plan`: the smallest plan that has it."""
 
     code = "feature_required"
     message = "Your plan does not include this. Upgrade to use it."
@@ -149,9 +150,9 @@ class IdempotencyInProgress(DomainError):
 
 
 class AnswerLost(DomainError):
-    """The call behind an Idempotency-Key was billed, `billed_usd`, and its answer cannot be given
-    again. It is not made again under the same key. 422, because clients send a 409 and a 5xx again
-    by themselves."""
+    """The call behind an Idempotency-Key was billed (`billed_usd`), and its answer is lost. The
+    call is not made again under the same key. The status is 422, because clients repeat a 409 and a
+    5xx by themselves."""
 
     code, status = "idempotency_answer_lost", 422
     message = "The request with this Idempotency-Key was billed, and its answer is lost."
@@ -171,14 +172,14 @@ class AnswerLost(DomainError):
 
 
 class ChargeResolved(DomainError):
-    """The charge was ended by someone else: the call behind it must stop."""
+    """Somebody else ended the charge: the call behind it must stop."""
 
     code, status = "service_unavailable", 503
     message = "The call was interrupted. Try again."
 
 
 class BelowHeld(ValidationFailed):
-    """More was to be taken from a balance than is free."""
+    """The amount is more than the free part of the balance."""
 
     @classmethod
     def of_wallet(cls, balance: int, held: int) -> "BelowHeld":
@@ -190,11 +191,11 @@ class BelowHeld(ValidationFailed):
 
 
 class RefundTooLarge(ValidationFailed):
-    """More was to be given back of a charge than it billed."""
+    """The refund is more than what the charge billed."""
 
     @classmethod
     def of_charge(cls, left: int) -> "RefundTooLarge":
-        """`left`: what was billed and not yet given back, in nano-USD."""
+        """`left`: what the charge billed and was not refunded yet, in nano-USD."""
         return cls(f"At most {usd_text(left)} can be refunded of this charge.")
 
 
@@ -213,7 +214,7 @@ class BalanceTooLarge(ValidationFailed):
 
 
 class SelfServiceOff(Forbidden):
-    """Nobody pays for it here, so only an operator may do it."""
+    """No payment is taken on this server, so only an operator may do this."""
 
     code = "self_service_off"
     message = "Balance and plan cannot be changed here. Contact support."
@@ -234,8 +235,8 @@ class UnknownPlan(ValidationFailed):
 
 
 class UsageExceedsPlan(Conflict):
-    """`model_key`: the model that was used most beyond it. With `retry_after` it is only running
-    calls that hold too much of it."""
+    """`model_key`: the model with the largest usage beyond the plan. `retry_after` is set where
+    only running calls hold too much."""
 
     code = "usage_exceeds_plan"
     message = "More of a model was used this month than that plan includes."

@@ -1,4 +1,4 @@
-"""From the verdict of a hold to the error that tells its caller what can be done."""
+"""Maps the verdict of a hold to the error that says what the caller can do."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from common.errors import DomainError
 from common.money import usd
 from common.times import iso_utc
 
-# The verdict of a call that is admitted.
+# The verdict of an admitted call.
 HELD = "held"
 _PLAIN: dict[str, type[DomainError]] = {
     "invalid_api_key": InvalidApiKey,
@@ -37,7 +37,7 @@ _PLAIN: dict[str, type[DomainError]] = {
 
 
 def refusal_of(request: HoldRequest, row: Sequence[Any], catalog: Catalog) -> DomainError:
-    """The refusal that a row of `money_hold` stands for, whose verdict is not HELD."""
+    """The error for a row of `money_hold` whose verdict is not HELD."""
     verdict, plan, needed, afford, balance, used, reset_at = row
     payer: dict[str, Any] = {"model_key": request.model_id, "plan": plan, "balance": balance}
     match verdict:

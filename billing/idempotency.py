@@ -1,4 +1,4 @@
-"""How a client calls a POST to `/api` that moves money or begins something."""
+"""The `Idempotency-Key` header of POST requests to `/api`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,14 +12,14 @@ REPLAYED = {"Idempotency-Replayed": "true"}
 
 
 def read_request_key(request: Request, values: Mapping[str, Any]) -> RequestKey | None:
-    """The request as one that happens once, where its client named it; `values` are what it asks.
+    """The request key, if the client sent one; `values` are the request's parameters.
 
-    Raises ValidationFailed for a malformed name.
+    Raises ValidationFailed for a malformed header.
     """
     key = read_key(request)
     return None if key is None else RequestKey(request.path, key, digest(values))
 
 
 def replayed(is_replayed: bool) -> dict[str, str] | None:
-    """The header that says that an answer is that of an earlier request."""
+    """The header that marks an answer as that of an earlier request."""
     return REPLAYED if is_replayed else None

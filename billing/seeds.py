@@ -1,7 +1,8 @@
-"""The plans on offer. Allowances are US cents at cost, per model and month; none: balance only.
+"""The plans on offer. Allowances are US cents at cost, per model and month; no allowance means that
+the balance alone pays.
 
-The allowances of a plan add up to less than 60 % of its price, so that it pays for itself even
-where everybody uses all of it; and a bigger plan never grants less (docs/decisions/0011).
+The allowances of a plan add up to less than 60 % of its price, so that the plan pays for itself
+even where everybody uses all of it; and a bigger plan never grants less (docs/decisions/0011).
 Embeddings belong to no plan.
 """
 

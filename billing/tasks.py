@@ -1,4 +1,4 @@
-"""Periodic sweeps. Each is idempotent, and runs once at a time however many schedulers ask."""
+"""Periodic sweeps. Each is idempotent, and runs once at a time however many schedulers start it."""
 
 import structlog
 from celery import shared_task
@@ -19,7 +19,7 @@ def expire_lapsed_charges() -> None:
 
 @shared_task
 def forget_idempotency_keys() -> None:
-    """Every minute: delete answers that are too old, or too much, to be replayed."""
+    """Every minute: delete answers that are too old, or too large, to be replayed."""
     with alone("forget-idempotency-keys") as is_alone:
         if is_alone:
             sweeps.forget_idempotency_keys()

@@ -1,4 +1,4 @@
-"""What goes into a money verb, and what comes out. Amounts are nano-USD."""
+"""Parameters and results of the functions that move money. Amounts are nano-USD."""
 
 from typing import Literal
 from uuid import UUID
@@ -7,23 +7,23 @@ from msgspec import Struct
 
 Source = Literal["api", "web", "job"]
 Funding = Literal["customer", "platform"]
-# What every account begins on.
+# The plan of a new account.
 FREE_PLAN = "free"
-# The free plan's chat in the web app: so many messages per model in a window of so many hours. The
-# money functions say so too.
+# The free plan's chat in the web app: messages per model in a window of hours. The money functions
+# have the same numbers.
 FREE_MESSAGES = 10
 FREE_WINDOW_HOURS = 4
-# The most that one of them may produce.
+# The longest answer to a free message.
 FREE_OUTPUT_TOKENS = 1_024
 
 ChargeStatus = Literal["held", "settled", "released", "expired"]
 
 
 class HoldRequest(Struct, frozen=True):
-    """A call that wants to be admitted. `worst_cost` is at cost; `seconds` until its deadline.
+    """A call to be admitted. `worst_cost` is at cost; `seconds` until its deadline.
 
-    `free_window`: a message of the web app's chat, which on the free plan takes one of its messages
-    and is platform-funded.
+    `free_window`: a message of the web app's chat, which on the free plan takes one of the free
+    messages and is paid by the platform.
     """
 
     charge_id: UUID
@@ -41,7 +41,7 @@ class HoldRequest(Struct, frozen=True):
     free_window: bool = False
 
 
-# The codes that failures have.
+# The codes of failures.
 FAILURE_CODES = (
     "upstream_error",
     "provider_unavailable",
@@ -56,11 +56,11 @@ FAILURE_CODES = (
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):
-    """Why a call did not end well, for operators: it is kept with the charge.
+    """Why a call failed, for operators: it is kept with the charge.
 
-    `code` is what the caller was told. `provider` is who was called, so many `attempts` times;
-    where it is at fault, `status` is that of its answer and `reason` its own codes. No text of the
-    request or of the answer is in it.
+    `code` is the caller's error code. `provider` was called `attempts` times; where the provider
+    failed, `status` is its answer's and `reason` its own codes. It contains no text of the request
+    or of the answer.
     """
 
     code: str
@@ -72,10 +72,10 @@ class Failure(Struct, frozen=True, omit_defaults=True):
 
 
 class Ending(Struct, frozen=True):
-    """How a call ended: `settled` at what it used, `released`, or `expired` at its checkpoint.
+    """How a call ended: `settled` at its usage, `released`, or `expired` at its checkpoint.
 
-    `cost` is at cost; it and the tokens, images or seconds behind it count for a settled
-    call only. `failure` is None for a call that ended well.
+    `cost` is at cost; it and the tokens, images or seconds behind it count for a settled call only.
+    `failure` is None for a call that ended well.
     """
 
     charge_id: UUID
@@ -92,9 +92,10 @@ class Ending(Struct, frozen=True):
 
 
 class RequestKey(Struct, frozen=True):
-    """A call that happens once, however often it is sent, per account and `route`.
+    """A client's key for a request, unique per account and `route`: the request is carried out
+    once.
 
-    `key` is what the client calls it; `digest` is the SHA-256 of what it asks.
+    `key` is the client's value; `digest` is the SHA-256 of the request's parameters.
     """
 
     route: str
@@ -103,8 +104,8 @@ class RequestKey(Struct, frozen=True):
 
 
 class StoredAnswer(Struct, frozen=True):
-    """What a call brought that had been made before: the charge that paid for it, what the
-    customer paid in nano-USD, and the answer as its kind of call stored it."""
+    """The result of a call that was made before: its charge, what the customer paid in nano-USD,
+    and the answer in the form of its kind of call."""
 
     charge_id: UUID
     billed: int
@@ -112,7 +113,7 @@ class StoredAnswer(Struct, frozen=True):
 
 
 class Resolution(Struct, frozen=True):
-    """How a charge ended. `moved` is False where it had been resolved before."""
+    """How a charge ended. `moved` is False where it was resolved before."""
 
     moved: bool
     status: ChargeStatus
@@ -123,7 +124,8 @@ class Resolution(Struct, frozen=True):
 
     @property
     def taken_over(self) -> bool:
-        """Had somebody else ended it? (Settled twice is one settlement whose reply was lost.)"""
+        """Did somebody else end the charge? (Two settlements are one settlement whose reply was
+        lost.)"""
         return not self.moved and self.status in ("released", "expired")
 
     @property
@@ -133,7 +135,7 @@ class Resolution(Struct, frozen=True):
 
 
 class Checkpoint(Struct, frozen=True):
-    """How far a running call has come."""
+    """The progress of a running call."""
 
     charge_id: UUID
     tokens_in: int

@@ -1,4 +1,4 @@
-"""`/api/billing`, `/api/models`, and under `/api/users/me` what was used and what may be."""
+"""`/api/billing`, `/api/models`, and the usage and entitlements under `/api/users/me`."""
 
 from typing import Any
 
@@ -22,20 +22,19 @@ from billing.selectors.history import list_charges, list_entries
 from billing.selectors.picker import list_models
 from billing.selectors.plans import list_plans
 from billing.selectors.subscriptions import get_subscription
-from billing.serializers import (
+from billing.serializers.entitlements import EntitlementsSerializer
+from billing.serializers.money import (
     BalanceSerializer,
-    EntitlementsSerializer,
     PlanSerializer,
     SubscriptionSerializer,
     TopupSerializer,
     TransactionFilterSerializer,
     TransactionSerializer,
     UpgradeSerializer,
-    UsageFilterSerializer,
-    UsageRecordSerializer,
     WalletSerializer,
 )
-from billing.serializers_picker import PickerModelSerializer
+from billing.serializers.picker import PickerModelSerializer
+from billing.serializers.usage import UsageFilterSerializer, UsageRecordSerializer
 from billing.services import balance
 from common.idempotency import IDEMPOTENCY_KEY
 from common.ids import uuid7
@@ -60,12 +59,12 @@ class BillingViewSet(ViewSet):
 
     @extend_schema(responses=BalanceSerializer)
     def balance(self, request: AuthenticatedRequest) -> Response:
-        """The prepaid balance, and what of it running calls hold."""
+        """The prepaid balance, and how much of it running calls hold."""
         return Response(BalanceSerializer(get_funds(request.user)).data)
 
     @extend_schema(responses=WalletSerializer)
     def wallet(self, request: AuthenticatedRequest) -> Response:
-        """The balance, and what is left of this month's allowances."""
+        """The balance, and the rest of this month's allowances."""
         return Response(WalletSerializer(get_billing_snapshot(request.user)).data)
 
     @extend_schema(
@@ -118,7 +117,7 @@ class BillingViewSet(ViewSet):
     def upgrade(self, request: AuthenticatedRequest) -> Response:
         """Change the plan, up or down. No payment is taken.
 
-        A request that is sent again with its `Idempotency-Key` is answered as the first time,
+        A request that is sent again with its `Idempotency-Key` gets the first answer again,
         whatever the plan is by now.
         """
         _check_self_service()
@@ -139,17 +138,17 @@ class ModelViewSet(ViewSet):
 
     @extend_schema(operation_id="listModelsOnOffer", responses=PickerModelSerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
-        """The models of the web app, with all that it takes to pick one.
+        """The models of the web app, with everything that a model picker needs.
 
-        Chat models come first, then those for pictures and for speech; of each your favourites
-        before the others. Those that you have not `enabled`, or cannot call now, are among them.
+        Chat models come first, then those for pictures and for speech; within each kind your
+        favourites come first. Models that you have not `enabled`, or cannot call now, are included.
         """
         models = list_models(request.user)
         return Response([PickerModelSerializer(model).data for model in models])
 
 
 class UsageViewSet(ViewSet):
-    """The signed-in user's calls, and what they may call."""
+    """The signed-in user's calls, and the models that they may call."""
 
     @extend_schema(
         parameters=[UsageFilterSerializer, *PAGE_PARAMETERS],
@@ -165,8 +164,8 @@ class UsageViewSet(ViewSet):
 
     @extend_schema(responses=EntitlementsSerializer)
     def entitlements(self, request: AuthenticatedRequest) -> Response:
-        """What may be used, and what is left of it: all that an interface has to know before it
-        offers a model."""
+        """What you may use, and what is left of it: everything that an interface has to know before
+        it offers a model."""
         return Response(EntitlementsSerializer(get_entitlements(request.user)).data)
 
 

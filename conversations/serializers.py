@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 from rest_framework import serializers
 
 from billing.selectors.charges import ChargeUsage
-from billing.serializers_call import UsageSerializer
+from billing.serializers.usage import UsageSerializer
 from common.fields import WordsField
 from common.money import usd
 from conversations.models import Conversation, Feedback, Message

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from billing.serializers_call import UsageSerializer
+from billing.serializers.usage import UsageSerializer
 from conversations.serializers import MessageSerializer
 
 

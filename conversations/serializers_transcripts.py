@@ -3,7 +3,7 @@
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from billing.serializers_call import UsageSerializer
+from billing.serializers.usage import UsageSerializer
 from conversations.services.transcription import Transcription
 
 

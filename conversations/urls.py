@@ -1,4 +1,4 @@
-"""Routes under `/api/conversations`."""
+"""Routes under `/api/conversations`, `/api/spaces`, `/api/files` and `/api/transcribe`."""
 
 from django.urls import path
 
@@ -6,11 +6,14 @@ from common.api import AnyAccepted
 from conversations import converters  # noqa: F401 - registers <message:...>
 from conversations.viewsets.conversations import ConversationViewSet
 from conversations.viewsets.feedback import FeedbackViewSet
+from conversations.viewsets.files import FileViewSet
 from conversations.viewsets.messages import MessageViewSet
 from conversations.viewsets.sharing import SharedConversationViewSet, ShareViewSet
+from conversations.viewsets.spaces import SpaceViewSet
 from conversations.viewsets.streams import StreamViewSet
+from conversations.viewsets.transcribe import TranscribeViewSet
 
-urlpatterns = [
+conversation_routes = [
     path("", ConversationViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "/<uuid:conversation_id>",
@@ -54,3 +57,12 @@ urlpatterns = [
     path("/<uuid:conversation_id>/stream", StreamViewSet.as_view({"get": "of_conversation"})),
     path("/shared/<str:share_token>", SharedConversationViewSet.as_view({"get": "retrieve"})),
 ]
+space_routes = [
+    path("", SpaceViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "/<uuid:space_id>",
+        SpaceViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+]
+file_routes = [path("/<message:message_id>", FileViewSet.as_view({"get": "list"}))]
+transcribe_routes = [path("", TranscribeViewSet.as_view({"post": "create"}))]

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from billing.serializers_call import UsageSerializer
+from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
 from council.diffs import Hunk, Stats
 from council.models import Card, Message, Session, Status, Version

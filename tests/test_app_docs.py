@@ -16,7 +16,7 @@ from accounts.types import MAX_AGENT_INSTRUCTIONS
 from billing import errors
 from billing.errors import PaymentRequired
 from billing.models import LedgerEntry
-from billing.serializers import MAX_TOPUP_USD, MIN_TOPUP_USD
+from billing.serializers.money import MAX_TOPUP_USD, MIN_TOPUP_USD
 from common.filebodies import PACE
 from common.local.paths import ROOT
 from common.multipart import MAX_FILE_BYTES

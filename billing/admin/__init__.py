@@ -1,4 +1,4 @@
-"""Money in the admin. It is changed by the verbs of `billing.services.balance` alone."""
+"""Money in the admin. Only the functions of `billing.services.balance` change it."""
 
 from billing.admin import accounts, contracts, history, plans
 

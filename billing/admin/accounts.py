@@ -1,4 +1,4 @@
-"""What an account has: its plan and its balance."""
+"""An account's plan and balance."""
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +8,7 @@ from unfold.contrib.filters.admin import RelatedDropdownFilter
 
 from billing.admin.acts import AdjustBalance, ChangePlan
 from billing.models import Allowance, Subscription, Wallet
-from billing.selectors.months import current_month
+from billing.selectors.subscriptions import current_month
 from common.backoffice.acts import Acting
 from common.backoffice.money import aligned, usd_column
 from common.backoffice.pages import OfAnAccount, ReadOnly
@@ -33,7 +33,7 @@ class SubscriptionAdmin(ReadOnly, OfAnAccount, Acting):
 
     @display(description="allowances used this month, at cost")
     def this_month(self, subscription: Subscription) -> str | SafeString:
-        """Those that were used: a row comes with the first use."""
+        """The allowances in use: a row is created with the first use."""
         allowances = Allowance.objects.filter(
             account_id=subscription.pk, month=current_month()
         ).order_by("model_id")

@@ -17,12 +17,13 @@ from common.ids import uuid7
 from common.money import usd_text
 
 _FORM_SECONDS = 24 * 60 * 60
-_STALE = "This form is not from this page, or older than a day. Open the page again."
+_STALE = "This form is not from this page, or it is older than a day. Open the page again."
 
 
 class OncePerForm(Act):
-    """An act that moves money once, however often its form is sent: the form carries the id of the
-    operation, signed so that nobody can send an id that stands, or will stand, for another one."""
+    """An act that moves money once, however often its form is sent. The form carries the id of the
+    operation, signed for this record and this act, so that nobody can send the id of another
+    operation."""
 
     operation = forms.CharField(widget=forms.HiddenInput)
 
@@ -122,7 +123,7 @@ class RefundCharge(OncePerForm):
 
 
 class ChangePlan(Act):
-    """Asks again where more was used this month than the new plan includes."""
+    """Asks for confirmation where more was used this month than the new plan includes."""
 
     title = "Change the plan"
     explanation = (

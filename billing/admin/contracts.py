@@ -1,4 +1,4 @@
-"""What single accounts were promised."""
+"""Allowances that single accounts were promised."""
 
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ class ContractForm(forms.ModelForm[ContractAllowance]):
 
 @admin.register(ContractAllowance)
 class ContractAllowanceAdmin(OfAnAccount):
-    """A model's allowance for one account. One that is agreed is changed or deleted, not added
+    """A model's allowance for one account. An existing one is changed or deleted, not added
     again."""
 
     form = ContractForm

@@ -1,6 +1,6 @@
-"""What happened: charges, the ledger, and usage by day. Nobody changes these; a charge is refunded.
+"""Charges, the ledger, and usage by day. Nobody changes these rows; a charge can be refunded.
 
-The tables grow for ever, so that they are listed in the order of an index and cannot be sorted.
+The tables grow for ever, so they are listed in the order of an index and cannot be sorted.
 """
 
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from common.money import usd_text
 
 
 class KindFilter(DropdownFilter):
-    """The kinds of calls, which are not looked up among millions of rows."""
+    """The kinds of calls: a fixed list, so that millions of rows are not searched for it."""
 
     title = parameter_name = "kind"
 
@@ -40,7 +40,7 @@ class KindFilter(DropdownFilter):
 
 
 class FailureFilter(DropdownFilter):
-    """Why calls failed: the codes that their callers got."""
+    """Why calls failed: the codes that callers received."""
 
     title = "failure"
     parameter_name = "failure"
@@ -56,8 +56,8 @@ class FailureFilter(DropdownFilter):
 class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
     """One row per call to a provider.
 
-    Kinds, failures and the like have no index, as every call would have to pay for it: they are
-    looked for among the newest charges.
+    Kinds and failures have no index, because every call would pay for it: only the newest charges
+    are searched for them.
     """
 
     newest: ClassVar[int] = 200_000
@@ -144,7 +144,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
 
     @display(description="refunded")
     def refunded(self, charge: Charge) -> str | SafeString:
-        """What was given back, with when and why."""
+        """The refunds of the charge, with their times and reasons."""
         rows = [
             (usd_text(row.plan_part + row.balance_part), f"{row.created_at:%Y-%m-%d}", row.reason)
             for row in Refund.objects.filter(charge=charge).order_by("created_at")
@@ -152,7 +152,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
         return format_html_join("", "<div>{} on {}: {}</div>", rows) if rows else "nothing"
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """Nothing is refunded of a call that billed nothing."""
+        """A charge that billed nothing cannot be refunded."""
         charge = self.get_object(request, str(object_id))
         if charge is None or charge.charge_plan + charge.charge_balance == 0:
             return []
@@ -172,10 +172,10 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
 
     @display(description="provider")
     def provider(self, charge: Charge) -> str | None:
-        """Who was called, and what its answer said: a status and its own codes."""
+        """The provider that was called, and its answer's status and codes."""
         failure = charge.failure or {}
-        said = (failure.get(name) for name in ("provider", "status", "reason"))
-        return ", ".join(str(word) for word in said if word) or None
+        details = (failure.get(name) for name in ("provider", "status", "reason"))
+        return ", ".join(str(word) for word in details if word) or None
 
     @display(description="attempts")
     def attempts(self, charge: Charge) -> int | None:

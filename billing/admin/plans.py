@@ -1,4 +1,4 @@
-"""The plans on offer: what they cost, and how much of each model they include."""
+"""The plans on offer: their prices, and how much of each model they include."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class AllowanceInline(UsdFields, TabularInline[Any, Any]):
 
 class PlanForm(forms.ModelForm[Plan]):
     def clean_price(self) -> int:
-        """Whether a price is fixed or agreed by contract is part of what a plan is."""
+        """A plan's price stays what it is in kind: fixed, or agreed by contract."""
         price: int | None = self.cleaned_data["price"]
         if price is None:
             raise forms.ValidationError("This plan has a price.")
@@ -49,7 +49,7 @@ class PlanForm(forms.ModelForm[Plan]):
 
 @admin.register(Plan)
 class PlanAdmin(Page):
-    """What a plan can do is decided with the code; how much of it, and for how much, here."""
+    """The code decides what a plan can do; this page decides prices and allowances."""
 
     form = PlanForm
     list_display = ("name", "price_usd", "included", "api_access", "accounts")
@@ -62,7 +62,7 @@ class PlanAdmin(Page):
 
     @display(description="allowances at cost")
     def included(self, plan: Plan) -> str:
-        """Beside their share of the price, which should leave something."""
+        """The sum of the allowances and its share of the price, which has to leave something."""
         granted: int = plan.granted or 0  # type: ignore[attr-defined]
         if not plan.price:
             return usd_text(granted)

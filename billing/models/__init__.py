@@ -1,11 +1,11 @@
 """Plans and money. Every amount is BIGINT nano-USD; months are the first day of a UTC month.
 
 Only the functions in `billing/sql/` write wallets, allowances, key months, charges, the ledger and
-the rollup; each takes the account's wallet row first. The models are for reading, for the admin
-and for migrations.
+the rollup; each locks the account's wallet row first. The models are for reading, for the admin and
+for migrations.
 
-PostgreSQL reads a table's check constraints anew for every statement that writes it, so there are
-few, for what must never be; `invariants.py` has the rest.
+PostgreSQL evaluates a table's check constraints for every statement that writes it, so there are
+few of them; `invariants.py` checks the rest.
 """
 
 from billing.models.charges import Charge, IdempotencyKey, OwnerLease, UsageDaily

@@ -1,4 +1,4 @@
-"""Calls, from their hold to their report, and who runs them."""
+"""Calls, from their hold to their report, and the processes that run them."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -16,8 +16,7 @@ class Charge(models.Model):
 
     held -> settled | released | expired, resolved at most once. `worst_cost`, `cost` and
     `charge_plan` are at cost (1x); `hold_balance`, `charge_balance` and `shortfall` are what the
-    balance pays (2x of the part that the plan does not cover). `failure` says why a call did
-    not end well.
+    balance pays (2x of the part that the plan does not cover). `failure` says why a call failed.
     """
 
     class Status(models.TextChoices):
@@ -94,8 +93,8 @@ class Charge(models.Model):
 
     class Meta:
         indexes = [
-            # No hash: callers choose the value, and among equal ones that would be searched from
-            # one end to the other by every call.
+            # No hash index: callers choose the value, and every call would search all the equal
+            # ones.
             models.Index(fields=["request_id", "-id"], name="charge_by_request"),
             models.Index(fields=["account"], condition=Q(status="held"), name="charge_open"),
             # The ids are UUIDv7: the newest first.
@@ -106,13 +105,13 @@ class Charge(models.Model):
                 condition=Q(status__in=["released", "expired"]),
                 name="charge_failed",
             ),
-            # For what the platform has spent today.
+            # For the platform's costs of the day.
             models.Index(
                 fields=["admitted_at"],
                 condition=Q(funding="platform"),
                 name="charge_by_platform",
             ),
-            # And for whom.
+            # For the platform's costs of the day by account.
             models.Index(
                 fields=["account", "admitted_at"],
                 condition=Q(funding="platform"),
@@ -178,12 +177,12 @@ class UsageDaily(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """What a client called a call that shall happen once, however often it is sent.
+    """The idempotency key that a client sent with a request.
 
-    It counts while its charge is held, and for 24 hours where that was settled: `answer` is then
-    what the call brought. In the charge's place a top-up keeps the id of its ledger entry, a
-    council's action that of its turn, a plan change an id of nothing. `route` is the path that was
-    asked, `digest` the SHA-256 of what was asked.
+    It counts while its charge is held, and for 24 hours after the charge is settled; `answer` then
+    keeps the call's result. `charge_id` is the id of the result: of a charge, of a top-up's ledger
+    entry, of a council's turn; a plan change has a random one. `route` is the path of the request,
+    `digest` the SHA-256 of its parameters.
     """
 
     pk = models.CompositePrimaryKey("account_id", "route", "key")
@@ -197,9 +196,10 @@ class IdempotencyKey(models.Model):
 
 
 class OwnerLease(models.Model):
-    """One row per process that holds charges. Renewed every 10 s; lapsed, its charges expire.
+    """One row per process that holds charges. The process renews it every 10 s; when it has lapsed,
+    the process's charges expire.
 
-    `doubted_at` is when a sweep first found it run out; a renewal clears it.
+    `doubted_at` is when a sweep first found the lease lapsed; a renewal clears it.
     """
 
     owner_id = models.UUIDField(primary_key=True)

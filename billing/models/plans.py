@@ -1,4 +1,4 @@
-"""What accounts subscribe to, and what that grants them each month."""
+"""The plans that accounts subscribe to, and their monthly allowances."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from catalog.models import AIModel
 
-# All else belongs to no plan and no contract.
+# Every other model belongs to no plan and no contract.
 GRANTABLE = Q(modality__in=(AIModel.Modality.CHAT, AIModel.Modality.IMAGE))
 
 
@@ -48,9 +48,9 @@ class PlanAllowance(models.Model):
 
 
 class ContractAllowance(models.Model):
-    """How much of one model, at cost, an account is granted each month by a contract of its own.
+    """How much of one model, at cost, a contract grants an account each month.
 
-    Counts instead of the plan's where the plan's price is agreed by contract.
+    It replaces the plan's allowance where the plan's price is agreed by contract.
     """
 
     account = models.ForeignKey(

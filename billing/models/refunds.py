@@ -1,4 +1,4 @@
-"""What operators gave back of charges."""
+"""Refunds of charges, made by operators."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,10 +8,9 @@ from billing.models.charges import Charge
 
 
 class Refund(models.Model):
-    """A part of a charge, or all of it, given back to where it came from: `balance_part` to the
-    balance, under the same id in the ledger, and `plan_part`, at cost, to the allowance of the
-    charge's month. Append-only, like the ledger.
-    """
+    """A part of a charge, or all of it, given back to its source: `balance_part` to the balance,
+    under the same id in the ledger, and `plan_part`, at cost, to the allowance of the charge's
+    month. Append-only, like the ledger."""
 
     id = models.UUIDField(primary_key=True)
     account = models.ForeignKey(User, on_delete=models.PROTECT, db_index=False, related_name="+")

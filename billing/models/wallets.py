@@ -1,4 +1,4 @@
-"""What accounts have to pay with, and what they have spent of it."""
+"""An account's means of payment, and what was spent of them."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -63,9 +63,9 @@ class LedgerEntry(models.Model):
     class Meta:
         verbose_name_plural = "ledger entries"
         indexes = [
-            # For what was paid in per day; charges, which are many, are summed up in the rollup.
+            # For top-ups per day; charges are many, and the rollup sums them up.
             models.Index(fields=["created_at"], condition=Q(kind="topup"), name="ledger_paid_in"),
-            # For the few movements of an account that are no charges, among many that are.
+            # For the few entries of an account that are no charges.
             models.Index(
                 fields=["account", "kind", "-seq"],
                 condition=Q(kind__in=["topup", "adjust", "refund"]),
@@ -86,8 +86,8 @@ class LedgerEntry(models.Model):
 class Allowance(models.Model):
     """What one account may use of one model in one month from its plan, at cost.
 
-    The row comes with the first use; there is no monthly reset. `downgraded` says that a plan
-    change lowered `granted`, perhaps below what was used already.
+    The row is created with the first use; there is no monthly reset. `downgraded`: a plan change
+    lowered `granted`, perhaps below `used`.
     """
 
     pk = models.CompositePrimaryKey("account_id", "model_id", "month")
@@ -111,7 +111,8 @@ class Allowance(models.Model):
 
 
 class KeyMonth(models.Model):
-    """What one API key has billed (and holds) in one month: what its cap is compared with."""
+    """The amounts that one API key has billed and holds in one month; its cap is compared with
+    them."""
 
     pk = models.CompositePrimaryKey("api_key_id", "month")
     api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="months")

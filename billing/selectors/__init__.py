@@ -1,1 +1,1 @@
-"""What billing tells others. Money is read from the primary database only."""
+"""Billing's queries for other apps. Money is read from the primary database only."""

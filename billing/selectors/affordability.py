@@ -1,6 +1,6 @@
-"""What an account could pay now: the arithmetic of `money_hold`, ahead of it.
+"""What an account could pay now: the arithmetic of `money_hold` in Python.
 
-A hold is the last word. This is for refusing early, and for saying what something would cost.
+The hold decides. This module is for early refusals and for estimates.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ class Payment(Struct, frozen=True):
 
 
 class SpendingPower(Struct):
-    """What an account can pay with, in nano-USD: its free balance, and what is left of this month's
+    """What an account can pay with, in nano-USD: its free balance, and the rest of this month's
     allowance of each model."""
 
     plan: str
@@ -33,16 +33,16 @@ class SpendingPower(Struct):
     allowances: dict[str, int]
 
     def price(self, model_id: str, cost: int) -> Payment:
-        """How a call of that cost would be paid."""
+        """How a call of that cost is paid."""
         from_plan = min(cost, self.allowances.get(model_id, 0))
         return Payment(from_plan, 2 * (cost - from_plan))
 
     def most(self, model_id: str) -> int:
-        """The most that a call may cost at worst, for a hold to admit it."""
+        """The highest worst-case cost that a hold admits."""
         return self.allowances.get(model_id, 0) + max(0, self.available) // 2
 
     def pay(self, model_id: str, cost: int) -> Payment:
-        """The same, and take it out of what is left, for the calls that come after it."""
+        """Like `price`, and subtract the payment, for the calls that follow."""
         payment = self.price(model_id, cost)
         if payment.plan:
             self.allowances[model_id] -= payment.plan
@@ -50,7 +50,7 @@ class SpendingPower(Struct):
         return payment
 
     def refusal_of(self, model_id: str, worst_cost: int) -> PaymentRequired | None:
-        """Why a hold would not admit a call that costs so much at most."""
+        """The error of a hold of that worst-case cost, or None where it is admitted."""
         payment = self.price(model_id, worst_cost)
         if payment.balance <= self.available:
             return None

@@ -1,4 +1,4 @@
-"""Who calls `/v1`, may they, and what has each of their keys spent?"""
+"""The holders of API keys, what they may call, and what each key has spent."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.models import KeyMonth, Subscription
-from billing.selectors.months import current_month
+from billing.selectors.subscriptions import current_month
 from common.batching import Batcher
 from common.database import get_database
 from common.perloop import PerLoop
@@ -45,7 +45,7 @@ async def find_key_holder(digest: bytes) -> KeyHolder | None:
 
 
 class _KeyHolders:
-    """The key lookups of one event loop: those at the same time share a round trip."""
+    """The key lookups of one event loop: concurrent ones share a round trip."""
 
     def __init__(self) -> None:
         self.batcher = Batcher(self._find)
@@ -61,7 +61,7 @@ class _KeyHolders:
             " JOIN billing_plan p ON p.key = s.plan_id"
             " WHERE k.revoked_at IS NULL"
             " AND k.digest IN (SELECT decode(d, 'hex') FROM unnest(string_to_array(%s, ',')) d)",
-            # One string: psycopg takes longer to write an array than PostgreSQL to look it up.
+            # One string: psycopg needs longer to write an array than PostgreSQL to look it up.
             (",".join(digest.hex() for digest in digests),),
         )
         holders = {digest: _holder(*values) for digest, *values in rows}

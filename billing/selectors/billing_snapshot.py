@@ -1,7 +1,7 @@
-"""Where an account stands: its plan, its balance, and what its plan still pays for.
+"""An account's plan, balance and allowances.
 
-One statement each, so that what is shown adds up, however many calls run meanwhile. The month is
-the database's, by which holds are decided.
+Each function runs one statement, so that its numbers add up while calls run. The month is the
+database's, which holds use too.
 """
 
 from datetime import date, datetime
@@ -22,10 +22,10 @@ JOIN billing_subscription s USING (account_id)
 JOIN billing_plan p ON p.key = s.plan_id
 CROSS JOIN (SELECT money_month() AS month) this
 LEFT JOIN LATERAL (
-    SELECT model_id, coalesce(begun.granted, planned.granted) AS granted,
-           coalesce(begun.used, 0) AS used, coalesce(begun.held, 0) AS held
+    SELECT model_id, coalesce(current.granted, planned.granted) AS granted,
+           coalesce(current.used, 0) AS used, coalesce(current.held, 0) AS held
     FROM (SELECT * FROM billing_allowance
-          WHERE account_id = w.account_id AND month = this.month) begun
+          WHERE account_id = w.account_id AND month = this.month) current
     FULL JOIN granted_allowances(w.account_id, s.plan_id) planned USING (model_id)
 ) a ON a.granted > 0 OR a.used > 0 OR a.held > 0
 WHERE w.account_id = %s ORDER BY a.model_id"""
@@ -61,8 +61,8 @@ class ModelAllowance(Struct, frozen=True):
 
 
 class BillingSnapshot(Struct, frozen=True):
-    """An account's funds and plan, and for each model what plan or contract grants this month, or
-    has paid for already."""
+    """An account's funds and plan, and for each model the allowance of this month, by plan or
+    contract."""
 
     funds: Funds
     plan: str
@@ -72,7 +72,7 @@ class BillingSnapshot(Struct, frozen=True):
 
 
 class OpenWindow(Struct, frozen=True):
-    """Free messages that were used of one model, and when the count begins anew."""
+    """The number of free messages used of one model, and when the window ends."""
 
     used: int
     reset_at: datetime
@@ -85,7 +85,7 @@ def get_funds(user: User) -> Funds:
 
 
 def get_billing_snapshot(user: User) -> BillingSnapshot:
-    """Where the user stands in this month; models in the order of their ids. One query."""
+    """The user's snapshot of this month; models in the order of their ids. One query."""
     rows = _rows(_SNAPSHOT, user.pk)
     balance, held, plan, features, month = rows[0][:5]
     allowances = [ModelAllowance(*row[5:]) for row in rows if row[5] is not None]
@@ -93,7 +93,7 @@ def get_billing_snapshot(user: User) -> BillingSnapshot:
 
 
 def get_free_windows(user: User) -> dict[str, OpenWindow]:
-    """By model, the windows of free messages that are open now and of which some are used."""
+    """The open windows of free messages, by model, of which some messages are used."""
     rows = _rows(_FREE_WINDOWS, FREE_WINDOW_HOURS, user.pk, FREE_WINDOW_HOURS)
     return {model: OpenWindow(used, reset_at) for model, used, reset_at in rows}
 

@@ -1,4 +1,4 @@
-"""What calls have used and cost, for those who keep rows of their own about them."""
+"""The usage and cost of calls, for apps that keep rows about their calls."""
 
 from collections.abc import Collection
 from typing import Any
@@ -14,8 +14,8 @@ from billing.models import Charge
 _PAID = F("charge_plan") + F("charge_balance")
 _BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
 
-# In the order of ChargeUsage. A conversation asks for thousands of charges: as one array, not as
-# thousands of parameters, and written by ourselves, which takes a third of the driver's time.
+# In the order of ChargeUsage. A conversation asks for thousands of charges: as one array instead of
+# thousands of parameters, and formatted here, which takes a third of the driver's time.
 _USAGE = """
 SELECT id, tokens_in, tokens_out, reasoning_tokens, cached_tokens,
        cost, charge_plan, charge_balance, seconds
@@ -25,8 +25,8 @@ SELECT id, tokens_in, tokens_out, reasoning_tokens, cached_tokens,
 
 
 class ChargeUsage(Struct, frozen=True):
-    """A call that was billed, `seconds` of audio too. `cost` is at the listed rate, `plan` and
-    `balance` are what was paid; all in nano-USD."""
+    """A billed call. `seconds` are of audio. `cost` is at the listed rate, `plan` and `balance` are
+    what was paid; all in nano-USD."""
 
     input_tokens: int
     output_tokens: int
@@ -43,12 +43,12 @@ class ChargeUsage(Struct, frozen=True):
 
     @property
     def billed(self) -> int:
-        """What was paid."""
+        """The sum that was paid."""
         return self.plan + self.balance
 
 
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
-    """Of the user's charges of those ids, each that was billed."""
+    """The user's billed charges among those ids."""
     with connection.cursor() as cursor:
         ids = ",".join(charge_id.hex for charge_id in charge_ids)
         cursor.execute(_USAGE, (user.pk, f"{{{ids}}}", [*_BILLED]))
@@ -56,13 +56,14 @@ def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsag
 
 
 def get_billed(user: User, calls: QuerySet[Any]) -> int:
-    """What was paid for the user's charges that have the ids of these rows, of which there may be
-    any number; in nano-USD."""
+    """The sum that was paid for the user's charges with the ids of these rows, however many; in
+    nano-USD."""
     return int(_charges_of(user, calls).aggregate(paid=Sum(_PAID))["paid"] or 0)
 
 
 def get_billed_by(user: User, calls: QuerySet[Any], field: str) -> dict[Any, int]:
-    """The same for each value of that field of the rows; values without charges are left out."""
+    """Like `get_billed`, for each value of that field of the rows; values without charges are left
+    out."""
     value = Subquery(calls.filter(pk=OuterRef("pk")).values(field))
     sums = _charges_of(user, calls).values(of=value).annotate(paid=Sum(_PAID))
     return {of: int(paid) for of, paid in sums.values_list("of", "paid")}

@@ -1,4 +1,4 @@
-"""The one rule for the chat model that answers where none is named."""
+"""The rule for the chat model of a request that names none."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,8 +13,8 @@ def default_chat_model(
     enabled: list[Agent], entitlements: Callable[[], Iterable[ModelEntitlement]]
 ) -> str | None:
     """The user's first favourite, else the platform's choice, else the first that can be called;
-    never one that the user has disabled, and None where that is all. `enabled` is in the order of
-    `list_agents`; `entitlements` are asked for only where they decide."""
+    never a model that the user has disabled, and None where there is no other. `enabled` is in the
+    order of `list_agents`; `entitlements` is called only where it decides."""
     names = [agent.model for agent in enabled]
     if not names:
         return None

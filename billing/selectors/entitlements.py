@@ -1,4 +1,4 @@
-"""What a user may use, said at once: all that a web app must know before it offers a model."""
+"""Everything that a web app has to know about a user's rights before it offers a model."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -15,13 +15,13 @@ from billing.selectors.billing_snapshot import (
     get_billing_snapshot,
     get_free_windows,
 )
-from billing.selectors.months import end_of
+from billing.selectors.subscriptions import end_of
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
 from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
 from providers.registry import get_chat_wire, get_image_wire, get_speech_wire
 
-# By what the models of the web app are called.
+# The ids of models in the web app.
 _WIRES: Mapping[Modality, Callable[[str], object]] = {
     "chat": get_chat_wire,
     "image": get_image_wire,
@@ -40,7 +40,7 @@ class FreeMessages(Struct, frozen=True):
 
 
 class ModelEntitlement(Struct, frozen=True):
-    """What a user may use of one model. `callable`: could a call of it be begun now?"""
+    """What a user may use of one model. `callable`: would a call be admitted now?"""
 
     model: str
     display_name: str
@@ -67,7 +67,7 @@ class Entitlements(Struct, frozen=True):
 
 
 def get_entitlements(user: User) -> Entitlements:
-    """What the user may use now. Two queries at most; of unverified users on the free plan also
+    """What the user may use now. At most two queries; for unverified users on the free plan, also
     those of `must_verify`."""
     snapshot = get_billing_snapshot(user)
     is_free = snapshot.plan == FREE_PLAN
@@ -99,7 +99,7 @@ def _entitlement(
     by_message = snapshot.plan == FREE_PLAN and model.modality == "chat"
     free = _free_messages(window) if by_message and model.free else None
     if by_message:
-        # There the window is the only thing that pays, whatever the balance.
+        # Only the window pays for these models, whatever the balance is.
         is_funded = free is not None and free.used < free.limit and not is_free_refused
     else:
         is_funded = allowance.remaining > 0 or snapshot.funds.available > 0
@@ -119,5 +119,5 @@ def _free_messages(window: OpenWindow | None) -> FreeMessages:
 
 
 def _is_configured(model: Model) -> bool:
-    """Can its provider be called here?"""
+    """Is the model's provider configured here?"""
     return _WIRES[model.modality](model.provider) is not None

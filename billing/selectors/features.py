@@ -1,4 +1,4 @@
-"""What a plan lets its account do."""
+"""The features of a plan."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from billing.models import Plan, Subscription
 
 
 def require_feature(user: User, feature: str) -> None:
-    """Nothing, where the user's plan has the feature.
+    """Check that the user's plan has the feature.
 
     Raises PlanRequired where every paid plan has it, else FeatureRequired, which names the smallest
-    that does.
+    plan that has it.
     """
     mine = Subscription.objects.select_related("plan", "account__wallet").get(account=user)
     if mine.plan.features.get(feature):

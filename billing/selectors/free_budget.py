@@ -1,4 +1,4 @@
-"""What the free plan's chat, and the titles, may cost the platform in one UTC day."""
+"""The daily limit (UTC) on the platform's costs for the free plan's chat and for titles."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -17,16 +17,16 @@ from billing.types import FREE_PLAN
 from common.errors import ServiceUnavailable
 from common.money import NUSD_PER_USD
 
-# So often one of those who ask a process adds up the day's costs, which may take a while; the
-# others go by what was known before. That is forgotten when nobody has asked for long.
+# The longest that a sum is used before one request of the process adds up again (meanwhile the
+# others use the old sum), and after how long an unused sum is dropped.
 KEPT_SECONDS = 10
 FORGOTTEN_SECONDS = 600
-# Adding up may take so long, and waiting for whoever does it.
+# The time limit of adding up, and of waiting for another thread that adds up.
 SUM_SECONDS = 3
-# Of what unverified accounts may have, one mailbox and one network have at most such a part.
+# The largest parts of the unverified accounts' budget that one mailbox and one network may use.
 MAILBOX_PART = 20
 NETWORK_PART = 5
-# Until midnight is too long for a client to wait in silence; budgets can be raised.
+# Clients do not wait until midnight in silence; budgets can be raised.
 MAX_RETRY_SECONDS = 3600
 
 log = structlog.get_logger(__name__)
@@ -35,7 +35,7 @@ _adding_up = threading.Lock()
 
 
 class Costs(Struct, frozen=True):
-    """What the platform has spent today, and how much of it on accounts whose address is not
+    """The platform's costs of today, and the part of them on accounts whose address is not
     verified; nano-USD."""
 
     spent: int
@@ -43,7 +43,7 @@ class Costs(Struct, frozen=True):
 
 
 def check_for(account_id: UUID) -> None:
-    """Raises what `find_refusal` finds for the account, and what that raises."""
+    """Raise the error that `find_refusal` finds for the account, or the errors that it raises."""
     if refusal := find_refusal(User.objects.get(pk=account_id)):
         raise refusal
 
@@ -51,9 +51,9 @@ def check_for(account_id: UUID) -> None:
 def find_refusal(
     user: User, model_id: str | None = None
 ) -> FreeBudgetSpent | EmailUnverified | None:
-    """Is there nothing left of FREE_DAILY_BUDGET_USD, or of what unverified accounts may have of
-    it where the user's is one? Nobody asks this who holds a lock. Raises OperationalError and
-    ServiceUnavailable where finding out takes too long."""
+    """The error where FREE_DAILY_BUDGET_USD is spent, or the part of it for unverified accounts
+    where the user's is one. Callers hold no lock. Raises OperationalError and ServiceUnavailable
+    where adding up takes too long."""
     costs = _spent_lately()
     if costs.spent >= _budget():
         return FreeBudgetSpent(retry_after=min(_seconds_left(), MAX_RETRY_SECONDS))
@@ -64,9 +64,9 @@ def find_refusal(
 
 
 def must_verify(user: User) -> bool:
-    """Are free messages refused to the user until the address is verified? Where that cannot be
-    found out now, they are not. Asks one statement in a transaction of its own, and another where
-    the day's costs are due to be added up; of verified users none."""
+    """Are free messages refused to the user until the address is verified? False where the costs
+    cannot be read now. One statement in a transaction of its own, and a second where the day's
+    costs are due to be added up; for verified users none."""
     if user.email_verified:
         return False
     try:
@@ -82,11 +82,11 @@ def _budget() -> int:
 
 
 def _is_share_spent(user: User, costs: Costs) -> bool:
-    """Have unverified accounts used up theirs, in all or of the user's mailbox or network?"""
+    """Have unverified accounts used up their part, in all or of the user's mailbox or network?"""
     share = _budget() * settings.FREE_UNVERIFIED_PERCENT // 100
     if costs.of_unverified >= share:
         return True
-    of_mailbox, of_network = _ask("SELECT * FROM unverified_costs_today(%s)", user.pk)
+    of_mailbox, of_network = _query("SELECT * FROM unverified_costs_today(%s)", user.pk)
     return of_mailbox >= share // MAILBOX_PART or of_network >= share // NETWORK_PART
 
 
@@ -95,7 +95,7 @@ def _spent_lately() -> Costs:
     is_due = cache.add(f"free_budget_due:{day}", True, KEPT_SECONDS)
     known = _known(day)
     if known is None:
-        return _found_out(day)
+        return _add_up_once(day)
     if not is_due:
         return known
     try:
@@ -110,9 +110,9 @@ def _known(day: str) -> Costs | None:
     return costs
 
 
-def _found_out(day: str) -> Costs:
-    """What nobody knows one adds up, and those who come meanwhile wait for it."""
-    # First, because those who wait may have all the other connections.
+def _add_up_once(day: str) -> Costs:
+    """The costs where none are cached: one thread adds them up, and the others wait for it."""
+    # Connect first: the waiting threads may take all the other connections.
     connection.ensure_connection()
     if not _adding_up.acquire(timeout=SUM_SECONDS):
         raise ServiceUnavailable
@@ -124,16 +124,16 @@ def _found_out(day: str) -> Costs:
 
 
 def _add_up(day: str) -> Costs:
-    """Of the day so far; calls that run count at their worst."""
-    costs = Costs(*_ask("SELECT * FROM platform_costs_today()"))
+    """Cache and return the costs of the day so far; running calls count with their worst cost."""
+    costs = Costs(*_query("SELECT * FROM platform_costs_today()"))
     cache.set(f"free_budget:{day}", costs, FORGOTTEN_SECONDS)
     return costs
 
 
-def _ask(sql: str, *parameters: UUID) -> tuple[int, int]:
-    """Raises OperationalError where the answer takes too long."""
+def _query(sql: str, *parameters: UUID) -> tuple[int, int]:
+    """Run the query. Raises OperationalError where it takes too long."""
     with transaction.atomic(), connection.cursor() as cursor:
-        # Not by the function: the time that a statement has is fixed when it begins.
+        # In a statement of its own: the time limit of a statement is fixed when it begins.
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", (f"{SUM_SECONDS}s",))
         cursor.execute(sql, parameters)
         first, second = cursor.fetchone()
@@ -141,7 +141,7 @@ def _ask(sql: str, *parameters: UUID) -> tuple[int, int]:
 
 
 def _seconds_left() -> int:
-    """Of this day."""
+    """The seconds until midnight (UTC)."""
     now = datetime.now(UTC)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return int((midnight - now).total_seconds()) + 1

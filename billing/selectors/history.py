@@ -1,4 +1,4 @@
-"""What happened on an account: the movements of its balance, and its calls."""
+"""The movements of an account's balance, and its calls."""
 
 from datetime import date
 
@@ -9,14 +9,14 @@ from billing.models import Charge, LedgerEntry, Refund
 from common.ids import least_of_day
 
 _EPOCH = date(1970, 1, 1)
-# Calls that the platform makes for itself, such as finding a title. A message of the free plan is
-# paid by the platform too, but it is the user's.
+# Kinds of calls that the platform makes for itself, such as titles. The platform also pays for
+# messages of the free plan, but those are the user's.
 _OURS = Q(funding=Charge.Funding.PLATFORM, free_window_start=None)
 
 
 def list_entries(user: User, *, kind: str | None = None) -> QuerySet[LedgerEntry]:
-    """The user's ledger, or its entries of one kind; for paging by `seq`. Each entry has the
-    `refunded_charge_id` that it gives back, or None."""
+    """The user's ledger, or its entries of one kind; for paging by `seq`. Each entry has
+    `refunded_charge_id`: the charge that it refunds, or None."""
     refunded = Refund.objects.filter(pk=OuterRef("pk")).values("charge_id")
     entries = LedgerEntry.objects.filter(account=user).annotate(
         refunded_charge_id=Subquery(refunded)
@@ -27,8 +27,8 @@ def list_entries(user: User, *, kind: str | None = None) -> QuerySet[LedgerEntry
 def list_charges(
     user: User, *, first: date | None = None, last: date | None = None
 ) -> QuerySet[Charge]:
-    """The user's calls, those that run included, from the first UTC day to the last; for paging by
-    id, which says when a call came."""
+    """The user's calls, running ones included, from the first UTC day to the last; for paging by
+    id, which is in the order of time."""
     charges = Charge.objects.filter(account=user).exclude(_OURS)
     if first:
         charges = charges.filter(pk__gte=least_of_day((first - _EPOCH).days))

@@ -1,4 +1,4 @@
-"""What requests have made that their client named."""
+"""The results of requests that carry an idempotency key."""
 
 from typing import cast
 from uuid import UUID
@@ -11,8 +11,9 @@ from billing.types import RequestKey
 
 
 def find_made(account: User, request_key: RequestKey) -> UUID | None:
-    """What that very request made when it was sent before, as it stands now: `idempotency.claim` is
-    for code that acts on it. Raises IdempotencyMismatch where its name is another request's."""
+    """The result of the request when it was sent before, as it stands now; code that acts on the
+    result uses `idempotency.claim`. Raises IdempotencyMismatch where another request used the
+    key."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT charge_id, digest = %s FROM find_idempotency_key(%s, %s, %s)",
@@ -21,15 +22,15 @@ def find_made(account: User, request_key: RequestKey) -> UUID | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    made, is_same = row
+    result, is_same = row
     if not is_same:
         raise IdempotencyMismatch
-    return cast(UUID, made)
+    return cast(UUID, result)
 
 
 def keeps_key(charge_id: UUID) -> bool:
-    """Does the call of that charge keep what its client called it: is it running, or was anything
-    paid for it? Otherwise it may be made again under that name."""
+    """Does the charge keep its idempotency key: does its call run, or was anything paid for it?
+    Otherwise the call may be made again with the same key."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT charge_keeps_key(c) FROM billing_charge c WHERE id = %s", (charge_id,)

@@ -1,4 +1,4 @@
-"""The models on offer as one list: all that a web app shows where its user picks one."""
+"""The models on offer as one list, for the web app's model picker."""
 
 from django.conf import settings
 from msgspec import Struct
@@ -14,8 +14,8 @@ _ORDER: tuple[Modality, ...] = ("chat", "image", "speech")
 
 
 class PickerModel(Struct, frozen=True, kw_only=True):
-    """A model with what its user may use of it and wants of it. `agent` is None of one that is no
-    chat model; `is_default`: it is taken where a request names no model."""
+    """A model with the user's entitlement and preferences. `agent` is None where it is no chat
+    model; `is_default`: requests that name no model use it."""
 
     model: Model
     aliases: list[str]
@@ -29,8 +29,8 @@ class PickerModel(Struct, frozen=True, kw_only=True):
 
 
 def list_models(user: User) -> list[PickerModel]:
-    """The models on offer in the web app: chat models, then those for pictures and for speech; of
-    each the user's favourites first. One query more than the entitlements take."""
+    """The models on offer in the web app: chat models, then those for pictures and for speech;
+    within each kind the user's favourites first. One query more than the entitlements."""
     catalog = get_catalog()
     agents = {agent.model: agent for agent in list_agents(user)}
     entitled = get_entitlements(user).models
@@ -51,7 +51,7 @@ def list_models(user: User) -> list[PickerModel]:
             is_default=each.model in defaults,
         )
         for each in entitled
-        # The catalog may have been read anew in between.
+        # The catalog may have been reloaded in between.
         if each.model in catalog.models
     ]
     return sorted(models, key=_place)

@@ -1,4 +1,4 @@
-"""The plans on offer, and what they and contracts grant."""
+"""The plans on offer, and the allowances that plans and contracts grant."""
 
 from uuid import UUID
 
@@ -59,7 +59,7 @@ def list_plans() -> list[PlanOffer]:
 
 
 async def models_in_plan(account_id: UUID, plan: str) -> frozenset[str]:
-    """The models of which an account on that plan is granted an allowance, contracts included."""
+    """The models of which an account on that plan has an allowance, contracts included."""
     rows = await get_database().rows(
         "SELECT model_id FROM granted_allowances(%s, %s) WHERE granted > 0", (account_id, plan)
     )

@@ -1,17 +1,32 @@
-"""The plan an account is on. The month is the database's, by which holds are decided."""
+"""The plan of an account, and the UTC months that allowances and caps belong to.
 
-from datetime import date, datetime
+A month is named by its first day. The month of a subscription is the database's, which holds use.
+"""
+
+from datetime import UTC, date, datetime, time
 
 from django.db import connection
 from msgspec import Struct
 
 from accounts.models import User
-from billing.selectors.months import begin_of, end_of
+
+
+def current_month() -> date:
+    return datetime.now(UTC).date().replace(day=1)
+
+
+def begin_of(month: date) -> datetime:
+    return datetime.combine(month, time(), UTC)
+
+
+def end_of(month: date) -> datetime:
+    """The moment at which the next month begins."""
+    return begin_of(date(month.year + month.month // 12, month.month % 12 + 1, 1))
 
 
 class CurrentSubscription(Struct, frozen=True):
-    """A plan, and the UTC month that its allowances count in. `is_replayed`: as a request put it
-    that was sent before."""
+    """A plan, and the UTC month that its allowances count in. `is_replayed`: an earlier request
+    with the same idempotency key made the change."""
 
     plan: str
     status: str
@@ -28,7 +43,7 @@ class CurrentSubscription(Struct, frozen=True):
 
 
 def get_subscription(user: User) -> CurrentSubscription:
-    """What the user subscribes to; every account does, from its first moment."""
+    """The user's subscription; every account has one from its creation on."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT plan_id, status, money_month() FROM billing_subscription WHERE account_id = %s",

@@ -31,9 +31,11 @@ def topup(
     description: str = "Top-up",
     request_key: RequestKey | None = None,
 ) -> LedgerEntry:
-    """Add nano-USD to a balance, once per `operation_id`, and once per `request_key` if it has one.
+    """Add nano-USD to a balance, once per `operation_id`, and once per `request_key` if there is
+    one.
 
-    Returns the entry that did it, be it now or before. Raises BalanceTooLarge, IdempotencyMismatch.
+    Returns the entry, whether this call or an earlier one wrote it. Raises BalanceTooLarge,
+    IdempotencyMismatch.
     """
     if request_key is None:
         return _move(operation_id, account, "topup", amount, description)
@@ -63,11 +65,12 @@ def adjust(*, operation_id: UUID, account: User, delta: int, reason: str) -> Led
 
 
 def refund(*, operation_id: UUID, charge: Charge, reason: str, amount: int | None = None) -> Refund:
-    """Give back `amount` nano-USD of what a charge billed, or all that is left of it, to where it
-    came from, once per `operation_id`. Returns the refund, be it made now or before.
+    """Give back `amount` nano-USD of what a charge billed, or all that was not refunded yet, to its
+    source, once per `operation_id`. Returns the refund, whether this call or an earlier one made
+    it.
 
     Raises ChargeRunning, NothingToRefund, RefundTooLarge, BalanceTooLarge, and Conflict where the
-    id stands for another operation.
+    id belongs to another operation.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -95,7 +98,7 @@ def change_plan(*, account: User, plan: str, forced: bool = False) -> None:
     """Put an account on another plan from now on; running calls keep what they hold.
 
     Raises UnknownPlan; and unless `forced`, SamePlan, or UsageExceedsPlan where this month's usage
-    of a model exceeds what the new plan grants of it.
+    of a model exceeds the new plan's allowance.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM money_change_plan(%s, %s, %s)", (account.pk, plan, forced))
@@ -107,10 +110,10 @@ def change_plan(*, account: User, plan: str, forced: bool = False) -> None:
 def upgrade(
     *, account: User, plan: str, request_key: RequestKey | None = None
 ) -> CurrentSubscription:
-    """Change the plan by the customer's own hand, and once per `request_key` if there is one.
+    """Change the plan at the customer's request, once per `request_key` if there is one.
 
-    Returns the subscription as it then was, be it now or before. Raises what `change_plan` does,
-    PlanByContract, and IdempotencyMismatch.
+    Returns the subscription after the change, whether this call or an earlier one made it. Raises
+    the errors of `change_plan`, PlanByContract, and IdempotencyMismatch.
     """
     route, key, digest = (
         (request_key.route, request_key.key, request_key.digest) if request_key else ("", None, b"")
@@ -126,7 +129,8 @@ def upgrade(
 
 
 def set_contract(*, account: User, model_id: str, granted: int | None) -> None:
-    """Agree on the nano-USD at cost that an account is granted of a model each month (or None).
+    """Set the nano-USD at cost that a contract grants an account of a model each month; None
+    removes it.
 
     It counts on a plan whose price is agreed by contract.
     """
@@ -135,7 +139,7 @@ def set_contract(*, account: User, model_id: str, granted: int | None) -> None:
 
 
 def _check_plan(outcome: str, plan: str, model: str) -> None:
-    """Raise what an outcome of `money_change_plan` or `money_upgrade` stands for."""
+    """Raise the error of an outcome of `money_change_plan` or `money_upgrade`."""
     match outcome:
         case "done" | "already":
             return
@@ -171,7 +175,7 @@ def _move(
 
 
 def _entry(outcome: str, entry_id: UUID) -> LedgerEntry:
-    """The entry that `money_move` has made, or what its outcome stands for."""
+    """The entry that `money_move` wrote. Raises the error of its outcome."""
     match outcome:
         case "done" | "already":
             return LedgerEntry.objects.get(pk=entry_id)

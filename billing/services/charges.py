@@ -1,8 +1,8 @@
-"""The money verbs of a call: hold, checkpoint, settle, release, expire.
+"""The steps of a call's charge: hold, checkpoint, settle, release, expire.
 
-Each is one SQL function of `billing/sql/`; holds and endings of calls that run at the same time
-share a round trip and a commit. All may raise DatabaseUnavailable; the outcome is then unknown, and
-every verb may simply be repeated.
+Each is one SQL function of `billing/sql/`; holds and endings of concurrent calls share a round trip
+and a commit. All may raise DatabaseUnavailable; the outcome is then unknown, and every step may be
+repeated.
 """
 
 from collections.abc import Collection, Sequence
@@ -33,8 +33,8 @@ _RESOLVE_IDEMPOTENTLY = (
 async def hold(request: HoldRequest, request_key: RequestKey | None = None) -> StoredAnswer | None:
     """Reserve the worst case of a call, or raise the DomainError that says why not.
 
-    Returns the answer of a call with a `request_key` that was made before; nothing is held then.
-    Raises AnswerLost where that was billed and there is no answer to it.
+    Returns the stored answer if the call of this `request_key` was made before; nothing is held
+    then. Raises AnswerLost where that call was billed and has no answer.
     """
     if request_key is None:
         await _check(request, await _batches.get().hold(request))
@@ -67,8 +67,8 @@ async def resolve(
     """End a call: bill what it used, or nothing. `answer` is kept if a call with a `request_key` is
     billed.
 
-    Releasing is also right for a hold whose fate is unknown: a charge that never came to be is left
-    alone.
+    Releasing is right too where the outcome of the hold is unknown: a charge that does not exist is
+    ignored.
     """
     if request_key is None:
         outcome, *values = await _batches.get().resolve(ending)
@@ -92,7 +92,7 @@ async def expire(charge_id: UUID) -> None:
 
 
 async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID]:
-    """Write down how far calls have come. Returns the charges that are no longer ours to run."""
+    """Save the progress of calls. Returns the charges that this process does not own any more."""
     rows = await _keeper_lanes.get().checkpoints.rows(
         "SELECT * FROM money_checkpoint(%s, %s, %s::int[], %s::int[], %s::bigint[])",
         (
@@ -107,7 +107,7 @@ async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID
 
 
 async def renew_lease(owner_id: UUID, kind: str, live: Collection[UUID]) -> set[UUID]:
-    """Renew a process's lease. Returns the charges it holds without knowing: expire them."""
+    """Renew a process's lease. Returns the charges that it holds without knowing: expire them."""
     rows = await _keeper_lanes.get().heartbeats.rows(
         "SELECT * FROM lease_heartbeat(%s, %s, %s::uuid[])", (owner_id, kind, list(live))
     )
@@ -115,16 +115,17 @@ async def renew_lease(owner_id: UUID, kind: str, live: Collection[UUID]) -> set[
 
 
 async def end_lease(owner_id: UUID) -> None:
-    """Give up a process's lease: whatever it still holds has lapsed."""
+    """Give up a process's lease: its held charges have lapsed."""
     await get_database().rows(
         "DELETE FROM billing_ownerlease WHERE owner_id = %s RETURNING owner_id", (owner_id,)
     )
 
 
 class _Batches:
-    """The holds and endings of one event loop, which go to the database together.
+    """The holds and endings of one event loop, which go to the database in batches.
 
-    What a batch could not do, because a wallet was locked or another item broke it, goes alone.
+    An item that its batch could not do, because of a locked wallet or an error in another item, is
+    sent alone.
     """
 
     def __init__(self) -> None:
@@ -156,7 +157,7 @@ class _Batches:
 async def _run_batch(
     lane: Lane, sql: str, items: list[HoldRequest] | list[Ending]
 ) -> list[Row | None]:
-    """One row per item; None for each that has to go alone."""
+    """One row per item; None for each item that has to be sent alone."""
     try:
         rows = await lane.rows(sql, (msgspec.json.encode(items).decode(),))
     except psycopg.Error:
@@ -165,7 +166,8 @@ async def _run_batch(
 
 
 class _KeeperLanes:
-    """Heartbeats and checkpoints never queue behind calls: their lateness would cost every call."""
+    """Lanes for heartbeats and checkpoints. They never queue behind calls, because a late heartbeat
+    expires every call."""
 
     def __init__(self) -> None:
         self.heartbeats = get_database().lane()

@@ -1,4 +1,4 @@
-"""Ending a charge in a Django transaction, together with the rows that tell of its call."""
+"""Ending a charge in a Django transaction, together with the rows about its call."""
 
 from typing import Any
 from uuid import UUID
@@ -13,21 +13,21 @@ EXPIRE = "SELECT * FROM money_resolve(%s, 'expired', p_failure => %s::jsonb)"
 
 
 def resolve(ending: Ending) -> Resolution:
-    """End a call as `charges.resolve` does. The first statement of the transaction: it takes the
-    wallet's lock, which comes before those of all other rows."""
+    """End a call as `charges.resolve` does. This is the first statement of the transaction, because
+    it locks the wallet, and that lock comes before all other row locks."""
     outcome, *values = _row(RESOLVE, ending_parameters(ending))
     return Resolution(outcome == "resolved", *values)
 
 
 def expire(charge_id: UUID, failure: Failure | None = None) -> Resolution | None:
     """End a call that nobody runs any more: bill its last checkpoint, or release it. None where
-    there is no such charge. The first statement of the transaction, as above."""
+    there is no such charge. This is the first statement of the transaction, as in `resolve`."""
     outcome, *values = _row(EXPIRE, (charge_id, _encoded(failure)))
     return None if outcome == "unknown" else Resolution(outcome == "resolved", *values)
 
 
 def ending_parameters(ending: Ending) -> tuple[Any, ...]:
-    """Of money_resolve."""
+    """The parameters of money_resolve."""
     return (
         ending.charge_id,
         ending.status,

@@ -1,4 +1,4 @@
-"""Holding for a call in a Django transaction, together with the rows that tell of it."""
+"""Holding for a call in a Django transaction, together with the rows about the call."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 
 def hold(request: HoldRequest) -> None:
     """Reserve the worst case of a call as `charges.hold` does, or raise the DomainError that says
-    why not. It takes the wallet's lock, which comes before those of all other rows.
+    why not. It locks the wallet, before all other rows.
 
-    The process of the request's `owner_id` makes the call within 15 seconds: of what it does not
-    know it lets go.
+    The process of the request's `owner_id` starts the call within 15 seconds: its next heartbeat
+    after that expires charges that it does not know.
     """
     with connection.cursor() as cursor:
         cursor.execute(HOLD, hold_parameters(request))
@@ -26,7 +26,7 @@ def hold(request: HoldRequest) -> None:
 
 
 def hold_parameters(request: HoldRequest) -> tuple[Any, ...]:
-    """Of money_hold."""
+    """The parameters of money_hold."""
     return (
         request.charge_id,
         request.account_id,

@@ -1,4 +1,4 @@
-"""Requests that begin something, and happen once where their client named them."""
+"""Idempotency keys of requests that create something."""
 
 from uuid import UUID
 
@@ -10,8 +10,8 @@ from billing.types import RequestKey
 
 
 def claim(*, account: User, request_key: RequestKey | None) -> UUID | None:
-    """Take the account's wallet until the transaction ends, as its first statement. Returns what
-    the request made when it was sent before. Raises IdempotencyMismatch."""
+    """Lock the account's wallet until the transaction ends, as its first statement. Returns the id
+    that the request created when it was sent before. Raises IdempotencyMismatch."""
     route, key, digest = (
         (request_key.route, request_key.key, request_key.digest) if request_key else ("", None, b"")
     )
@@ -22,12 +22,12 @@ def claim(*, account: User, request_key: RequestKey | None) -> UUID | None:
         outcome, result = cursor.fetchone()
     if outcome == "idempotency_mismatch":
         raise IdempotencyMismatch
-    made: UUID | None = result
-    return made
+    created: UUID | None = result
+    return created
 
 
 def store(*, account: User, request_key: RequestKey, result: UUID) -> None:
-    """Let the request's name stand for what it has made. The wallet is taken."""
+    """Store the id that the request created. The caller holds the wallet's lock."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT store_idempotency_key(%s, %s, %s, %s, %s)",

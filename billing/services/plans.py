@@ -18,8 +18,8 @@ class SeedReport:
 
 @transaction.atomic
 def seed_plans() -> SeedReport:
-    """Add the plans and allowances that are missing; what stands, an operator may have changed, and
-    is left alone. Allowances are for models that the catalog has."""
+    """Add the missing plans and allowances. Existing ones are left alone, because an operator may
+    have changed them. Allowances are for models that the catalog has."""
     added = [_seed_plan(rank, seed) for rank, seed in enumerate(PLANS)]
     listed = set(AIModel.objects.values_list("id", flat=True))
     allowances = PlanAllowance.objects.bulk_create(

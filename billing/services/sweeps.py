@@ -1,4 +1,4 @@
-"""What keeps money true without anybody asking: expiring lapsed charges, checking invariants."""
+"""Periodic work on money: expiring lapsed charges, deleting old answers, checking invariants."""
 
 import structlog
 from django.db import DatabaseError, connection
@@ -8,21 +8,21 @@ from billing.invariants import INVARIANTS, Violation
 log = structlog.get_logger(__name__)
 
 _EXPIRE = "SELECT status, cost FROM money_resolve(%s, 'expired')"
-# Of processes that ended without giving theirs up, and hold nothing any more.
+# The leases of processes that ended without giving them up, and hold nothing any more.
 _FORGET_OLD_LEASES = """
 DELETE FROM billing_ownerlease l WHERE lease_until < now() - interval '1 day' AND NOT EXISTS
     (SELECT FROM billing_charge c WHERE c.status = 'held' AND c.owner_id = l.owner_id)"""
-# Of a row that was written meanwhile PostgreSQL asks again what stands outside of the subquery: a
-# name may just have come to stand for another request.
+# PostgreSQL evaluates the outer condition again for a row that was changed meanwhile: a key may
+# have been taken by another request.
 _FORGET_OLD_KEYS = """
 DELETE FROM billing_idempotencykey
 WHERE created_at < now() - interval '24 hours' AND (account_id, route, key) IN
     (SELECT account_id, route, key FROM billing_idempotencykey
      WHERE created_at < now() - interval '24 hours' LIMIT %s)"""
-# Bytes of answers that are kept for one account: vectors cost next to nothing and take much room.
+# Bytes of answers kept for one account: vectors cost next to nothing and take much space.
 KEPT_ANSWERS = 256 * 1024 * 1024
-# The name stays: its call was billed, and is not made again. The length of a stored value is known
-# without reading it. Another request has another charge.
+# The key stays: its call was billed, and is not made again. The length of a stored value is known
+# without reading it. The charge's id tells apart requests that used the same key.
 _FORGET_SURPLUS_ANSWERS = """
 UPDATE billing_idempotencykey k SET answer = NULL FROM (
     SELECT account_id, route, key, charge_id,
@@ -36,10 +36,10 @@ WHERE (k.account_id, k.route, k.key, k.charge_id) = (a.account_id, a.route, a.ke
 
 
 def expire_lapsed_charges(*, limit: int = 1000) -> int:
-    """Resolve held charges whose owner or time has run out. Returns how many.
+    """Resolve held charges whose owner or deadline has lapsed. Returns how many.
 
-    Each is its own transaction, so that never two wallets are locked at once, and one that cannot
-    be resolved now keeps no other waiting.
+    Each has a transaction of its own, so that two wallets are never locked at once, and a charge
+    that cannot be resolved now delays no other.
     """
     expired = 0
     with connection.cursor() as cursor:
@@ -58,8 +58,8 @@ def expire_lapsed_charges(*, limit: int = 1000) -> int:
 
 
 def forget_idempotency_keys(*, chunk: int = 1000, kept: int = KEPT_ANSWERS) -> int:
-    """Delete the keys that have had their day, and the oldest answers of an account that has more
-    than `kept` bytes of them. Returns how many."""
+    """Delete the expired keys, and the oldest answers of an account that has more than `kept` bytes
+    of them. Returns how many."""
     with connection.cursor() as cursor:
         cursor.execute(_FORGET_SURPLUS_ANSWERS, {"limit": kept})
         forgotten: int = cursor.rowcount
@@ -72,7 +72,7 @@ def forget_idempotency_keys(*, chunk: int = 1000, kept: int = KEPT_ANSWERS) -> i
 
 
 def find_violations(*, limit: int = 20) -> list[Violation]:
-    """Every row that breaks an invariant, at most `limit` per invariant. Empty: all is well."""
+    """The rows that break an invariant, at most `limit` per invariant."""
     violations = []
     with connection.cursor() as cursor:
         for invariant in INVARIANTS:

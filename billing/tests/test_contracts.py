@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import User
 from billing.models import Allowance, ContractAllowance, Plan
-from billing.selectors.months import current_month
+from billing.selectors.subscriptions import current_month
 from billing.services import balance
 from billing.tests.bank import (
     BALANCE_ONLY,

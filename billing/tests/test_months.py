@@ -11,7 +11,7 @@ import pytest
 from accounts.models import ApiKey, User
 from billing.models import Allowance, Charge, KeyMonth, UsageDaily
 from billing.selectors.api_keys import spent_this_month
-from billing.selectors.months import current_month
+from billing.selectors.subscriptions import current_month
 from billing.services import balance
 from billing.tests.bank import (
     BALANCE_ONLY,

@@ -9,7 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from conftest import Persona
-from conversations import space_urls, urls
+from conversations import urls
 from conversations.models import Conversation, Space
 from conversations.tests.rows import talk
 
@@ -47,7 +47,10 @@ def send(client: APIClient, method: str, path: str, body: dict[str, Any]) -> Any
 
 def test_every_route_is_here() -> None:
     named = {(method, path) for method, path, _ in ROUTES}
-    patterns = {"/api/conversations": urls.urlpatterns, "/api/spaces": space_urls.urlpatterns}
+    patterns = {
+        "/api/conversations": urls.conversation_routes,
+        "/api/spaces": urls.space_routes,
+    }
 
     assert named == {
         (method.upper(), prefix + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)))

@@ -5,30 +5,34 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import TemplateView
 
+from accounts import urls as accounts
+from billing import urls as billing
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
 from config.continuations import ContinuationViewSet
 from config.openapi import openapi_json
+from conversations import urls as conversations
+from files import urls as files
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("api/auth/", include("accounts.urls")),
-    path("api/users/", include("accounts.user_urls")),
-    path("api/users/", include("billing.user_urls")),
-    path("api/billing/", include("billing.urls")),
-    path("api/models", include("billing.model_urls")),
+    path("api/auth/", include(accounts.auth_routes)),
+    path("api/users/", include(accounts.user_routes)),
+    path("api/users/", include(billing.user_routes)),
+    path("api/billing/", include(billing.billing_routes)),
+    path("api/models", include(billing.model_routes)),
     path("api/keys", include("publicapi.urls")),
-    path("api/agents", include("accounts.agent_urls")),
-    path("api/conversations", include("conversations.urls")),
-    path("api/spaces", include("conversations.space_urls")),
-    path("api/uploads", include("files.upload_urls")),
-    path("api/transcribe", include("conversations.transcribe_urls")),
-    path("api/files", include("conversations.file_urls")),
+    path("api/agents", include(accounts.agent_routes)),
+    path("api/conversations", include(conversations.conversation_routes)),
+    path("api/spaces", include(conversations.space_routes)),
+    path("api/uploads", include(files.upload_routes)),
+    path("api/transcribe", include(conversations.transcribe_routes)),
+    path("api/files", include(conversations.file_routes)),
     path(
         "api/council/cards/<uuid:card_id>/continue",
         ContinuationViewSet.as_view({"post": "create"}),
     ),
     path("api/council/", include("council.urls")),
     path("api/events", include("events.urls")),
-    path("files/", include("files.urls")),
+    path("files/", include(files.file_routes)),
     path("admin/", admin.site.urls),
 ]
 

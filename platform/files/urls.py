@@ -1,11 +1,16 @@
-"""Routes under `/files`."""
+"""Routes under `/files` and `/api/uploads`."""
 
 from django.urls import path
 
 from files.viewsets.downloads import DownloadViewSet
 from files.viewsets.outputs import OutputViewSet
+from files.viewsets.uploads import UploadViewSet
 
-urlpatterns = [
+file_routes = [
     path("uploads/<uuid:upload_id>", DownloadViewSet.as_view({"get": "retrieve"})),
     path("<path:name>", OutputViewSet.as_view({"get": "retrieve"})),
+]
+upload_routes = [
+    path("", UploadViewSet.as_view({"get": "list", "post": "create"})),
+    path("/<uuid:upload_id>", UploadViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
 ]

@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import ApiKey
 from billing.models import KeyMonth
-from billing.selectors.months import current_month
+from billing.selectors.subscriptions import current_month
 from billing.services.balance import change_plan
 from common.money import NUSD_PER_USD
 from conftest import Persona

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from billing.models import Allowance, Charge, KeyMonth, Wallet
-from billing.selectors.months import current_month
+from billing.selectors.subscriptions import current_month
 from common.money import NUSD_PER_CENT
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import (

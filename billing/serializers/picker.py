@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from accounts.selectors.preferences import Agent
 from billing.selectors.picker import PickerModel
-from billing.serializers import FreeMessagesSerializer
+from billing.serializers.entitlements import FreeMessagesSerializer
 from catalog import pricing
 from catalog.types import ImagePrice, Model, Price, TokenPrice
 from common.fields import UsdField
@@ -14,7 +14,7 @@ from common.money import usd
 from providers.types import ReasoningEffort
 
 _MICRO = 1_000_000
-# Files are read as text, so they count as what models for text take.
+# Files are sent as text, so they count as an input of text models.
 _TAKES = {"chat": ["text", "files"], "image": ["text"], "speech": ["audio"]}
 _EFFORTS = list(get_args(ReasoningEffort))
 
@@ -27,7 +27,7 @@ class QualityPricesSerializer(serializers.Serializer[Any]):
 
 class PricesSerializer(serializers.Serializer[Any]):
     """US dollars, with the platform's fee, as an allowance is charged; a balance pays twice that.
-    What the model is not sold by is null."""
+    Prices that the model does not have are null."""
 
     input_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
     output_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
@@ -36,7 +36,7 @@ class PricesSerializer(serializers.Serializer[Any]):
 
 
 class PreferencesSerializer(serializers.Serializer[Agent]):
-    """How you want it, as `/api/agents` has it."""
+    """Your preferences, as in `/api/agents`."""
 
     enabled = serializers.BooleanField(read_only=True)
     favourite = serializers.BooleanField(read_only=True)
@@ -45,12 +45,12 @@ class PreferencesSerializer(serializers.Serializer[Agent]):
 
 
 class PickerModelSerializer(serializers.Serializer[Any]):
-    """A model on offer: what it is, what it costs, what is left of it, and how you want it.
+    """A model on offer: its properties, its prices, your entitlement and your preferences.
 
-    `takes`: `text`, `files` (those that are text; of others it is told the name), `audio`.
-    `reasoning_efforts` are those that can be asked for, none where it does not think;
-    `reasons_unasked`: it does so anyhow. `callable`: could a call be begun now? `default`: it is
-    taken where a request names none. `preferences` is null where it is no chat model.
+    `takes`: `text`, `files` (text files; of others the model gets the name), `audio`.
+    `reasoning_efforts` are those that can be requested, empty where it does not reason;
+    `reasons_unasked`: it reasons without being asked. `callable`: would a call be admitted now?
+    `default`: requests that name no model use it. `preferences` is null where it is no chat model.
     """
 
     id = serializers.CharField(read_only=True)

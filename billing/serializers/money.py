@@ -1,4 +1,4 @@
-"""Bodies of `/api/billing`, and of usage and entitlements under `/api/users/me`."""
+"""Bodies of `/api/billing`."""
 
 from typing import Any
 from uuid import UUID
@@ -6,9 +6,8 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from billing.models import Charge, LedgerEntry
+from billing.models import LedgerEntry
 from billing.selectors.billing_snapshot import BillingSnapshot, Funds, ModelAllowance
-from billing.selectors.entitlements import Entitlements, FreeMessages, ModelEntitlement
 from billing.selectors.plans import FreeTier, Grant, PlanOffer
 from billing.selectors.subscriptions import CurrentSubscription
 from common.fields import CentsField, TextField, UsdField
@@ -46,8 +45,8 @@ class PlanSerializer(serializers.Serializer[PlanOffer]):
 
 
 class SubscriptionSerializer(serializers.Serializer[CurrentSubscription]):
-    """The period is the UTC month, by which allowances are granted; its end is the next one's
-    start."""
+    """The period is the UTC month, by which allowances are granted; it ends where the next one
+    starts."""
 
     plan = serializers.CharField(read_only=True)
     status = serializers.CharField(read_only=True)
@@ -63,7 +62,7 @@ class BalanceSerializer(serializers.Serializer[Funds]):
 
 
 class AllowanceSerializer(serializers.Serializer[ModelAllowance]):
-    """What the plan pays of one model this month, at cost."""
+    """The plan's allowance of the model this month, at cost."""
 
     model = serializers.CharField(read_only=True)
     granted_usd = UsdField(source="granted")
@@ -89,8 +88,8 @@ class WalletSerializer(serializers.Serializer[BillingSnapshot]):
 
 
 class TransactionSerializer(serializers.ModelSerializer[LedgerEntry]):
-    """A movement of the balance, and the balance after it. `charge_id` is the call that was
-    billed, or refunded."""
+    """A movement of the balance, and the balance after it. `charge_id` is the call that was billed,
+    or refunded."""
 
     amount_usd = UsdField(source="delta")
     balance_after_usd = UsdField(source="balance_after")
@@ -129,7 +128,7 @@ class TransactionFilterSerializer(serializers.Serializer[Any]):
     }
 )
 class TopupField(CentsField):
-    """What may be added to a balance at a time."""
+    """The amount of a top-up."""
 
     def __init__(self) -> None:
         super().__init__(least=MIN_TOPUP_USD, most=MAX_TOPUP_USD)
@@ -141,80 +140,3 @@ class TopupSerializer(serializers.Serializer[Any]):
 
 class UpgradeSerializer(serializers.Serializer[Any]):
     plan = TextField()
-
-
-class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
-    """A call. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are what was
-    paid for it. A call that is held still runs, and shows how far it has come."""
-
-    model = serializers.CharField(source="model_id", read_only=True)
-    input_tokens = serializers.IntegerField(source="tokens_in", read_only=True)
-    output_tokens = serializers.IntegerField(source="tokens_out", read_only=True)
-    cost_usd = UsdField(source="cost")
-    plan_usd = UsdField(source="charge_plan")
-    balance_usd = UsdField(source="charge_balance")
-    created_at = serializers.DateTimeField(source="admitted_at", read_only=True)
-
-    class Meta:
-        model = Charge
-        fields = [
-            "id",
-            "source",
-            "model",
-            "status",
-            "input_tokens",
-            "output_tokens",
-            "images",
-            "seconds",
-            "cost_usd",
-            "plan_usd",
-            "balance_usd",
-            "created_at",
-        ]
-        read_only_fields = fields
-
-
-class UsageFilterSerializer(serializers.Serializer[Any]):
-    """`from` and `to`: UTC days, both included."""
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        # A word of Python's own cannot be written as an attribute.
-        return {name: serializers.DateField(required=False) for name in ("from", "to")}
-
-    def validate(self, filters: dict[str, Any]) -> dict[str, Any]:
-        if "from" in filters and "to" in filters and filters["from"] > filters["to"]:
-            raise serializers.ValidationError({"to": "The last day is before the first."})
-        return filters
-
-
-class FreeMessagesSerializer(serializers.Serializer[FreeMessages]):
-    limit = serializers.IntegerField(read_only=True)
-    window_hours = serializers.IntegerField(read_only=True)
-    used = serializers.IntegerField(read_only=True)
-    reset_at = serializers.DateTimeField(read_only=True, allow_null=True)
-
-
-class ModelEntitlementSerializer(serializers.Serializer[ModelEntitlement]):
-    """`free`: the messages that cost nothing, on the free plan. `callable`: could one be sent, a
-    picture be made, or audio be transcribed, now?"""
-
-    model = serializers.CharField(read_only=True)
-    display_name = serializers.CharField(read_only=True)
-    modality = serializers.ChoiceField(["chat", "image", "speech"], read_only=True)
-    included_in_plan = serializers.BooleanField(read_only=True)
-    allowance_usd = UsdField(source="allowance.granted")
-    used_usd = UsdField(source="allowance.used")
-    remaining_usd = UsdField(source="allowance.remaining")
-    resets_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    free = FreeMessagesSerializer(read_only=True, allow_null=True)
-    callable = serializers.BooleanField(read_only=True)
-
-
-class EntitlementsSerializer(serializers.Serializer[Entitlements]):
-    plan = serializers.CharField(read_only=True)
-    balance_usd = UsdField(source="funds.balance")
-    features = FeaturesField(read_only=True)
-    verify_email = serializers.BooleanField(
-        read_only=True, help_text="Free messages are refused until the e-mail address is verified."
-    )
-    models = ModelEntitlementSerializer(many=True, read_only=True)

@@ -1,0 +1,69 @@
+"""The usage and cost of calls: in the answers of the endpoints that make them, and as a list."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from billing.models import Charge
+from billing.selectors.charges import ChargeUsage
+from common.fields import UsdField
+
+
+@extend_schema_serializer(component_name="CallUsage")
+class UsageSerializer(serializers.Serializer[ChargeUsage]):
+    """What a call used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are
+    what was paid for it."""
+
+    input_tokens = serializers.IntegerField(read_only=True)
+    output_tokens = serializers.IntegerField(read_only=True)
+    reasoning_tokens = serializers.IntegerField(read_only=True)
+    cached_tokens = serializers.IntegerField(read_only=True)
+    total_tokens = serializers.IntegerField(read_only=True)
+    cost_usd = UsdField(source="cost")
+    plan_usd = UsdField(source="plan")
+    balance_usd = UsdField(source="balance")
+
+
+class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
+    """A call. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are what was
+    paid for it. A held call still runs, and shows its usage so far."""
+
+    model = serializers.CharField(source="model_id", read_only=True)
+    input_tokens = serializers.IntegerField(source="tokens_in", read_only=True)
+    output_tokens = serializers.IntegerField(source="tokens_out", read_only=True)
+    cost_usd = UsdField(source="cost")
+    plan_usd = UsdField(source="charge_plan")
+    balance_usd = UsdField(source="charge_balance")
+    created_at = serializers.DateTimeField(source="admitted_at", read_only=True)
+
+    class Meta:
+        model = Charge
+        fields = [
+            "id",
+            "source",
+            "model",
+            "status",
+            "input_tokens",
+            "output_tokens",
+            "images",
+            "seconds",
+            "cost_usd",
+            "plan_usd",
+            "balance_usd",
+            "created_at",
+        ]
+        read_only_fields = fields
+
+
+class UsageFilterSerializer(serializers.Serializer[Any]):
+    """`from` and `to`: UTC days, both included."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # `from` is a keyword of Python and cannot be an attribute.
+        return {name: serializers.DateField(required=False) for name in ("from", "to")}
+
+    def validate(self, filters: dict[str, Any]) -> dict[str, Any]:
+        if "from" in filters and "to" in filters and filters["from"] > filters["to"]:
+            raise serializers.ValidationError({"to": "The last day is before the first."})
+        return filters
