@@ -1,4 +1,4 @@
-"""The edge of `/api`: how bodies are read and how every error is written."""
+"""The edge of `/api`: reads bodies and writes errors."""
 
 import json
 import math
@@ -54,7 +54,7 @@ log = structlog.get_logger(__name__)
 
 
 class WrittenFloat(float):
-    """A float whose `str()` is the number as it was sent; its value may be rounded."""
+    """A float whose `str()` is the number as the client sent it; its value may be rounded."""
 
     __slots__ = ("_text",)
 
@@ -116,7 +116,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _check(document: Any) -> None:
-    """Refuse what PostgreSQL cannot store or JSON cannot say. Level by level: depth is hostile."""
+    """Refuse what PostgreSQL cannot store or JSON cannot express. It walks level by level, because
+    a deep value would exceed Python's recursion limit."""
     level: list[Any] = [[document]]
     for _ in range(MAX_DEPTH + 1):
         deeper: list[Any] = []
@@ -130,7 +131,7 @@ def _check(document: Any) -> None:
 
 
 def _check_items(items: Iterable[Any], containers: list[Any]) -> None:
-    """Check texts and numbers; lists and objects are put into `containers`."""
+    """Check texts and numbers; append lists and objects to `containers`."""
     for item in items:
         if isinstance(item, str):
             _check_text(item)
@@ -153,7 +154,7 @@ def _check_text(text: str) -> None:
 
 
 class FastJSONRenderer(JSONRenderer):
-    """The same JSON in a fifth of the time: a conversation may be megabytes."""
+    """The same JSON in a fifth of DRF's time: a conversation may have megabytes."""
 
     def render(
         self,
@@ -165,7 +166,7 @@ class FastJSONRenderer(JSONRenderer):
 
 
 class AnyAccepted(DefaultContentNegotiation):
-    """For views whose answer is what it is, whatever the client would rather have."""
+    """For views that have one format, whatever the client's `Accept` asks for."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
@@ -175,9 +176,10 @@ class AnyAccepted(DefaultContentNegotiation):
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
-    """The answer to whatever a view raised. Outermost: what nobody foresaw becomes a logged 500."""
+    """The answer to an exception of a view. As the outermost handler, it logs an unexpected one and
+    answers 500."""
     answer = _answer(error, context)
-    # It keeps the frames of all functions that it went through, and one of them may keep it.
+    # The traceback keeps the frames of all functions, and one of them may refer to the exception.
     error.__traceback__ = None
     return answer
 
@@ -215,7 +217,7 @@ def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def _bad_request(error: Exception | None) -> DomainError:
-    """What a client is told that sent what Django does not take: too many fields, for example."""
+    """The answer to a request that Django itself refuses, for example with too many fields."""
     match error:
         case RequestDataTooBig():
             return PayloadTooLarge()
@@ -238,7 +240,7 @@ def _validation_failed(error: exceptions.ValidationError) -> ValidationFailed:
 
 
 def _flat(detail: Any, loc: list[str | int]) -> Iterator[tuple[list[str | int], str]]:
-    """Each problem of DRF's nested error tree, with the path of the value it concerns."""
+    """Each problem of DRF's nested error tree, with the path of its value."""
     if isinstance(detail, dict):
         for key, value in detail.items():
             general = key == api_settings.NON_FIELD_ERRORS_KEY

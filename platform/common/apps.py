@@ -1,4 +1,4 @@
-"""What every app stands on: errors, ids, money, HTTP, limits, logs."""
+"""The base of every app: errors, ids, money, HTTP, limits, logs."""
 
 from django.apps import AppConfig
 from django.conf import settings

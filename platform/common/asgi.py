@@ -1,4 +1,4 @@
-"""The terms of ASGI, and whom a request is for."""
+"""The types of ASGI, and the host of a request."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
@@ -13,15 +13,15 @@ Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# A name of 253 characters and a port. Longer ones are not kept in memory either.
+# A name of 253 characters and a port. Longer ones are not kept in memory.
 MAX_HOST = 260
 
 
 def domain_of(headers: Headers) -> str:
-    """The host a request is for: lower case, without port and trailing dot, IPv6 in brackets.
+    """The host of a request: lower case, without port and trailing dot, IPv6 in brackets.
 
-    Empty where `Host` is missing, malformed, or there twice: two readers could take it for two
-    hosts. `X-Forwarded-Host` is not believed.
+    Empty where `Host` is missing, malformed, or repeated: two readers could pick different ones.
+    `X-Forwarded-Host` is ignored.
     """
     hosts = [value for name, value in headers if name == b"host"]
     return _domain(hosts[0]) if len(hosts) == 1 and len(hosts[0]) <= MAX_HOST else ""

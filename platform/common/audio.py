@@ -1,7 +1,8 @@
-"""How long audio is, and its samples: decoded in a process of its own, within bounds.
+"""The length and the samples of audio, decoded in a process of its own, within bounds.
 
-FFmpeg reads many formats, and files are made to break it. So no stranger's file is opened in a
-process that holds anything; `common/audio_decoder.py` says what its own is left with.
+FFmpeg reads many formats, and attackers make files to break it. So no user's file is opened in a
+process that has secrets or connections; `common/audio_decoder.py` lists what the decoder's process
+may do.
 """
 
 import signal
@@ -27,12 +28,12 @@ MAX_SECONDS = 2 * 3600
 
 _DECODER = Path(__file__).with_name("audio_decoder.py")
 _NOT_AUDIO = 65  # audio_decoder.NOT_AUDIO
-# It found no audio, or needed more processor time than it has.
+# The decoder found no audio, or needed more processor time than it has.
 _FORESEEN = (_NOT_AUDIO, -signal.SIGKILL, -signal.SIGXCPU)
-# For two hours of audio it takes some seconds, if there is a processor for it.
+# Two hours of audio take some seconds, if a processor is free.
 DECODING_SECONDS = 120.0
 _LONGEST_LINE = 100  # bytes
-# So many files are measured at the same time; others wait for so many seconds.
+# The number of files that are measured at the same time, and the seconds that others wait.
 _MAX_BUSY = 2
 _PATIENCE = 60.0
 
@@ -46,14 +47,15 @@ class InvalidAudio(ValidationFailed):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What audio is: how many seconds of it there are, and in which format."""
+    """The length of audio in seconds, and its format."""
 
     seconds: float
     format: AudioFormat
 
 
 class _Places:
-    """Where files are measured: one of each owner at a time, so that nobody has all of them."""
+    """The places for measuring files: one of each owner at a time, so that nobody takes all of
+    them."""
 
     def __init__(self) -> None:
         self._busy: set[Hashable] = set()
@@ -61,7 +63,7 @@ class _Places:
 
     @contextmanager
     def take(self, owner: Hashable) -> Iterator[None]:
-        """A place for the block. Raises ServiceUnavailable where none becomes free."""
+        """Hold a place during the block. Raises ServiceUnavailable where none becomes free."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._is_free(owner), _PATIENCE):
                 raise ServiceUnavailable
@@ -81,11 +83,11 @@ _places = _Places()
 
 
 def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS) -> Measured:
-    """Decode all of it and count, one file of an owner at a time. Blocks for seconds where it is
-    long.
+    """Decode the whole file and count its seconds, one file of an owner at a time. Blocks for
+    seconds where the file is long.
 
-    Raises InvalidAudio, and ServiceUnavailable where others are measured all the time, the machine
-    is so busy that it takes more seconds than `patience`, or nothing can be decoded on it.
+    Raises InvalidAudio, and ServiceUnavailable where no place becomes free, the machine is so busy
+    that it takes more than `patience` seconds, or nothing can be decoded on this machine.
     """
     with _places.take(owner):
         deadline = time.monotonic() + patience
@@ -99,10 +101,10 @@ def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS
 
 
 def check_end(status: int, *, is_late: bool) -> None:
-    """How a decoder has ended that measured a file.
+    """Check the exit status of a decoder that measured a file.
 
-    Raises InvalidAudio where the file is to blame, also where a signal ended it; ServiceUnavailable
-    where it was killed because it was late, or failed at something other than decoding.
+    Raises InvalidAudio where the file is to blame, also where a signal ended the decoder;
+    ServiceUnavailable where it was killed after its time limit, or failed at something else.
     """
     if status == 0:
         return
@@ -117,8 +119,8 @@ def check_end(status: int, *, is_late: bool) -> None:
 
 @contextmanager
 def samples(audio: bytes, *, seconds: int) -> Iterator[IO[bytes]]:
-    """The samples of at most so many seconds, to be read: 16 kHz, mono, signed 16 bits. What is
-    not audio has none."""
+    """A stream of the samples of at most that many seconds: 16 kHz, mono, signed 16 bits. It is
+    empty where the file is no audio."""
     with _decoder(audio, "pcm", seconds) as process:
         yield cast(IO[bytes], process.stdout)
 
@@ -127,14 +129,15 @@ def samples(audio: bytes, *, seconds: int) -> Iterator[IO[bytes]]:
 def _decoder(
     audio: bytes, mode: str, seconds: int, *, patience: float = DECODING_SECONDS
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """A decoder that has read `audio`. It has ended after the block, or is killed in time."""
+    """A decoder process that has read `audio`. It has ended after the block, or is killed after its
+    time limit."""
     command = [sys.executable, "-I", str(_DECODER), mode, str(seconds)]
     with subprocess.Popen(  # noqa: S603 - our own program
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={},  # nothing of what our own environment holds
+        env={},  # nothing of our own environment
         cwd="/",
     ) as process:
         deadline = threading.Timer(patience, process.kill)
@@ -146,7 +149,7 @@ def _decoder(
             with suppress(BrokenPipeError):
                 stdin.close()
             yield process
-            # Of a decoder whose output nobody wants any more.
+            # The decoder's output is not wanted any more.
             cast(IO[bytes], process.stdout).close()
             process.wait()
         finally:

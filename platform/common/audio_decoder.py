@@ -1,8 +1,8 @@
-"""Decodes audio from standard input, in a process that can do nothing else: see `common.audio`.
+"""Decodes audio from standard input, in a confined process: see `common.audio`.
 
-`measure SECONDS` prints its format and its length; `pcm SECONDS` its samples, 16 kHz, mono, signed
-16 bits, little-endian. Either stops after so many seconds of audio. It exits with 65 where that is
-no audio, and with another status where the fault is its own.
+`measure SECONDS` prints the format and the length; `pcm SECONDS` prints the samples, 16 kHz, mono,
+signed 16 bits, little-endian. Both stop after that many seconds of audio. The exit status is 65
+where the input is no audio, and another one where the decoder failed.
 """
 
 import importlib
@@ -22,7 +22,7 @@ from av.codec.context import Flags2
 from av.container import InputContainer
 
 NOT_AUDIO = 65  # EX_DATAERR of sysexits.h
-# What decoding may raise because of what is in a file.
+# The exceptions that decoding raises because of the file's content.
 FAULTS_OF_FILES = (
     av.FFmpegError,
     ArithmeticError,
@@ -33,14 +33,14 @@ FAULTS_OF_FILES = (
     ValueError,
 )
 
-# Two hours of Opus in stereo take a third of it.
+# Two hours of Opus in stereo take a third of this.
 CPU_SECONDS = 30
 MAX_RATE = 192_000  # samples a second of each channel
 MAX_CHANNELS = 8
 MAX_SAMPLES = 7_200 * 100_000  # of all channels together: two hours in stereo, at 48 kHz
 MEMORY = 768 * 1024 * 1024  # bytes of address space, a sixth of which Python and FFmpeg take
 
-# FFmpeg's names. Lists of other files, such as HLS, are none of them.
+# FFmpeg's names. Formats that list other files, such as HLS, are left out.
 FORMATS = {
     "flac": "flac",
     "mp3": "mp3",
@@ -57,9 +57,9 @@ CODECS = (
 )
 OPTIONS = {
     "format_whitelist": ",".join(FORMATS),
-    # For probing alone: `only_track` holds what decodes to it.
+    # For probing alone: `only_track` chooses the decoder.
     "codec_whitelist": ",".join(CODECS),
-    # What an edit list leaves out is there all the same, for whoever does not heed it.
+    # Samples that an edit list skips count too: players that ignore the list play them.
     "ignore_editlist": "1",
 }
 
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def load_all() -> None:
-    """Load what PyAV would load when it comes to it: then no file can be opened any more."""
+    """Load everything that PyAV loads lazily: no file can be opened after `confine`."""
     for module in pkgutil.walk_packages(av.__path__, "av."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
@@ -101,7 +101,7 @@ def confine() -> None:
 
 
 def length(container: InputContainer, most: int) -> float:
-    """Seconds of audio, counted in decoded samples: no header is believed."""
+    """Seconds of audio, counted in decoded samples, because headers may lie."""
     samples: Counter[int] = Counter()
     for frame in frames(container):
         samples[frame.sample_rate] += frame.samples
@@ -111,7 +111,7 @@ def length(container: InputContainer, most: int) -> float:
 
 
 def seconds(samples: Counter[int]) -> float:
-    """The length of so many samples of each rate."""
+    """The length of the counted samples of each rate."""
     return sum(count / rate for rate, count in samples.items())
 
 
@@ -128,11 +128,11 @@ def write_samples(container: InputContainer, most: int) -> None:
 
 
 def frames(container: InputContainer) -> Iterator[AudioFrame]:
-    """The frames of the only audio track. Raises ValueError where there is none to be heard, or it
-    has more samples than anybody needs."""
+    """The frames of the only audio track. Raises ValueError where it has none that can be decoded,
+    or too many samples."""
     stream = only_track(container)
     stream.codec_context.thread_count = 1
-    # Samples that the file wants skipped are counted too.
+    # Samples that the file marks as skipped are counted too.
     stream.codec_context.flags2 |= Flags2.skip_manual
     good = bad = samples = 0
     for packet in container.demux(stream):
@@ -149,7 +149,7 @@ def frames(container: InputContainer) -> Iterator[AudioFrame]:
 
 
 def check(frame: AudioFrame, samples: int) -> None:
-    """Few bytes may hold any number of samples. Raises ValueError."""
+    """Raise ValueError for too many samples: few bytes may hold any number of them."""
     if frame.sample_rate > MAX_RATE or frame.layout.nb_channels > MAX_CHANNELS:
         raise ValueError("So many samples a second are not taken.")
     if samples > MAX_SAMPLES:
@@ -157,12 +157,12 @@ def check(frame: AudioFrame, samples: int) -> None:
 
 
 def only_track(container: InputContainer) -> AudioStream:
-    """The only one: a second track would be heard by some and not by others. Raises ValueError
-    where there is none, or no decoder that may be used."""
+    """The only audio track: of two tracks, players choose different ones. Raises ValueError where
+    there is none, or no decoder that may be used."""
     if len(container.streams.audio) != 1:
         raise ValueError("There must be one audio track.")
     stream = container.streams.audio[0]
-    # There is no context where FFmpeg knows no decoder.
+    # FFmpeg has no decoder where there is no context.
     if stream.codec_context is None or stream.codec_context.name not in CODECS:
         raise ValueError("Its codec is not taken.")
     return stream

@@ -1,7 +1,7 @@
-"""Doing many small things in one round trip, without making any of them wait for company.
+"""Batches concurrent small operations into one round trip, without a waiting time.
 
-What arrives while a batch is on its way goes out together as the next one, as a database commits in
-groups. An idle system sends every item at once, alone.
+Items that arrive while a batch is running form the next batch, as in a database's group commit. An
+idle system sends every item at once, alone.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ Result = TypeVar("Result")
 class Batcher(Generic[Item, Result]):
     """Runs items through `execute` in batches of at most `size`, one batch at a time.
 
-    `execute` gives one result per item, in order. What it raises is raised to every caller of the
-    batch and to all who wait behind it: what kept this batch from going would keep the next one as
+    `execute` gives one result per item, in order. Its exception is raised to every caller of the
+    batch and to all who wait for the next one, because the same failure would make them wait as
     long again. Bound to the event loop that uses it.
     """
 
@@ -33,12 +33,13 @@ class Batcher(Generic[Item, Result]):
         self._running: asyncio.Task[None] | None = None
 
     async def run(self, item: Item) -> Result:
-        """The result of `item`, in whichever batch it goes."""
+        """The result of `item`."""
         loop = asyncio.get_running_loop()
         result: asyncio.Future[Result] = loop.create_future()
         self._waiting.append((item, result))
         if self._running is None:
-            # The task starts in the next turn of the loop: what else is ready in this one goes too.
+            # The task starts in the next pass of the loop: items that arrive in this pass join the
+            # batch.
             self._running = loop.create_task(self._run_batches())
         return await result
 

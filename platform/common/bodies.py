@@ -1,7 +1,7 @@
-"""Request bodies: how long one may be, how fast it has to come, and how much of all is kept.
+"""Limits for request bodies: length, speed, and memory of all bodies together.
 
-All of HTTP reads bodies by this, whatever the path. Django would read all of one before anybody
-could refuse it, and nobody else would end one that never ends.
+All HTTP endpoints read bodies through this module. Django reads a whole body before any of its code
+can refuse it, and never ends a body that stays open.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from common.errors import DomainError, MalformedRequest
 from common.memorybudget import MemoryBudget, Share
 
 MB = 1024 * 1024
-# All bodies of a process, in memory and, where they bring files, on disk. A body for Django counts
-# until it is answered, one for `/v1` until it has been read: what its call keeps of it is bounded
-# by MAX_OPEN_CALLS alone.
+# Bytes of all bodies of a process, in memory and, where they bring files, on disk. A body for
+# Django counts until it is answered, one for `/v1` until it has been read: MAX_OPEN_CALLS bounds
+# what its call keeps of it.
 MAX_BYTES = 512 * MB
 # The long bodies of one user: those that bring files or go to `/v1`.
 MAX_LONG_BYTES_OF_USER = 192 * MB
@@ -28,14 +28,14 @@ MAX_BYTES_OF_USER = 32 * MB
 # The bodies from one address that name no user.
 MAX_BYTES_OF_ADDRESS = 16 * MB
 
-# A body has so long, and a second more for so many bytes of it as have come: 0.8 Mbit/s.
+# A body may take this long, and a second more for each RATE bytes that have come: 0.8 Mbit/s.
 FIRST_SECONDS = 30.0
 BYTES_PER_SECOND = 100_000
-# Nothing of it may come for so long at most.
+# The longest pause between two parts of a body.
 SILENT_SECONDS = 20.0
 
-# A body that is refused while it comes is still read up to here, because most clients only look at
-# the answer when they have sent everything.
+# A refused body is still read up to this length, because most clients read the answer only when
+# they have sent everything.
 DISCARD_BYTES = 64 * MB
 DISCARD_SECONDS = 10.0
 
@@ -44,7 +44,7 @@ _budget = MemoryBudget(MAX_BYTES)
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Whose part of the memory a body takes, and how large that is."""
+    """The owner of the memory that a body takes, and the owner's limit."""
 
     name: str
     most: int
@@ -59,7 +59,7 @@ def user_of_long_ones(user_id: UUID) -> Sender:
 
 
 def address(scope: Scope) -> Sender:
-    """Of a request that names no user."""
+    """The sender of a request that names no user."""
     return Sender(f"address:{client_ip(scope)}", MAX_BYTES_OF_ADDRESS)
 
 
@@ -68,13 +68,13 @@ class BodyTooSlow(MalformedRequest):
 
 
 class Body:
-    """One body while it comes; `size` is how many bytes have come."""
+    """One body while it is received; `size` is the number of bytes so far."""
 
     def __init__(
         self, receive: Receive, share: Share, *, limit: int, too_large: DomainError
     ) -> None:
         self.size = 0
-        self.is_whole = False  # has it ended, or its client gone?
+        self.is_whole = False  # has the body ended, or the client gone?
         self._receive = receive
         self._share = share
         self._limit = limit
@@ -82,10 +82,10 @@ class Body:
         self._began = asyncio.get_running_loop().time()
 
     async def receive(self) -> Message:
-        """The next message, for as long as the body lasts, and what comes then.
+        """Receive the next message, within the body's time limit; after the body, any message.
 
-        Raises `too_large` over `limit` bytes, BodyTooSlow, or ServiceUnavailable where the process
-        or the sender has no room for it.
+        Raises `too_large` over `limit` bytes, BodyTooSlow, or ServiceUnavailable where the memory
+        of the process or of the sender is used up.
         """
         if self.is_whole:
             return await self._receive()
@@ -97,7 +97,7 @@ class Body:
         return message
 
     async def discard(self) -> None:
-        """Read on, and keep nothing, until the body ends or is too long or too slow."""
+        """Read and discard until the body ends or is too long or too slow."""
         with suppress(TimeoutError):
             async with asyncio.timeout(DISCARD_SECONDS):
                 while not self.is_whole and self.size < DISCARD_BYTES:
@@ -105,7 +105,7 @@ class Body:
                     self._note(await self._receive())
 
     def _note(self, message: Message) -> int:
-        """How many bytes a message brings."""
+        """Add the bytes of a message."""
         part = len(message.get("body", b""))
         self.size += part
         self.is_whole = not message.get("more_body")
@@ -125,7 +125,7 @@ class Body:
 def incoming(
     receive: Receive, sender: Sender, *, limit: int, too_large: DomainError
 ) -> Iterator[Body]:
-    """A body that `sender` sends; what it takes of the memory is given back after the block."""
+    """A body of `sender`; its memory is given back after the block."""
     with _budget.share(sender.name, sender.most) as share:
         yield Body(receive, share, limit=limit, too_large=too_large)
 

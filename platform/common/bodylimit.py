@@ -17,16 +17,16 @@ from common.refuse import refuse
 # Less than FILE_UPLOAD_MAX_MEMORY_SIZE, so that nothing is ever written to disk.
 MAX_REQUEST_BYTES = 2_000_000
 
-# Who sends the body of a request; raises DomainError where nothing of it is to be read.
+# Finds the sender of a body; raises DomainError where the body is refused unread.
 SenderOf = Callable[[Scope], Sender]
 
 
 class BodyLimit:
-    """Answers 413 for `application` where an HTTP body is announced, or comes, over `limit` bytes,
-    and refuses one that is too slow, or too much beside all others (`common.bodies`).
+    """Answers 413 for `application` where an HTTP body is longer than `limit` bytes, announced or
+    received, and refuses bodies that are too slow or exceed the memory limits (`common.bodies`).
 
-    What else refuses a body before or while it is read raises DomainError, and is answered for as
-    well. So is a Content-Type over which Django would stumble.
+    It also answers a DomainError that other code raises before or while the body is read, and a
+    Content-Type that Django cannot parse.
     """
 
     def __init__(
@@ -56,31 +56,32 @@ class BodyLimit:
             await self._serve(scope, body.receive, send, body)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, body: Body | None) -> None:
-        """With what is raised while the application reads the body, that is before it answers."""
+        """Run the application. Errors of reading the body are raised here, before it answers."""
         try:
             self._check_announced(scope["headers"])
             _check_type(scope["headers"])
             await self._application(scope, receive, send)
         except DomainError as error:
-            error.__traceback__ = None  # with which goes what was read
+            error.__traceback__ = None  # which gives back the body's memory
             if body is not None and not isinstance(error, BodyTooSlow):
                 await body.discard()
-            # What still comes of it is no request.
+            # The rest of the body is no request.
             await refuse(scope, send, error, close=body is not None)
 
     def _check_announced(self, headers: Headers) -> None:
-        """A server passes no other Content-Length than a number on."""
+        """A server passes on a Content-Length only if it is a number."""
         if int(dict(headers).get(b"content-length", b"0")) > self._limit:
             raise PayloadTooLarge(self._too_large)
 
 
 def _waits_for_100(headers: Headers) -> bool:
-    """A client that has not sent its body yet: it may never do so (RFC 9110, section 10.1.1)."""
+    """Does the client wait for "100 Continue" before it sends the body (RFC 9110, section
+    10.1.1)?"""
     return any(name == b"expect" for name, _ in headers)
 
 
 def _check_type(headers: Headers) -> None:
-    """Can Django read the Content-Type? It reads it before there is anybody to answer."""
+    """Can Django parse the Content-Type? Django parses it before any view can answer."""
     values = [value.decode("latin-1") for name, value in headers if name == b"content-type"]
     try:
         parse_header_parameters(",".join(values))

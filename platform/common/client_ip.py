@@ -1,7 +1,7 @@
-"""Whose address a request comes from: what rate limits and lockouts count by.
+"""The client address of a request, which rate limits and lockouts count by.
 
-Anybody can send `X-Forwarded-For`. Only its last entries are true, as many as there are proxies of
-ours in front, because each of them appends the address that it saw.
+Any client can send `X-Forwarded-For`. Only its last entries are true, as many as there are proxies
+of ours, because each proxy appends the address that it saw.
 """
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -11,9 +11,9 @@ from django.http import HttpRequest
 
 from common.asgi import Scope
 
-# A subscriber is given at least this much of IPv6, and could use another address for each request.
+# Providers assign a subscriber at least this much of IPv6, with a new address for each request.
 IPV6_PREFIX = 64
-# What one holder of several addresses may well have.
+# The usual size of a block of addresses with one holder.
 NETWORK_PREFIXES = {4: 24, 6: 48}
 
 
@@ -28,7 +28,7 @@ def client_ip(scope: Scope) -> str:
 
 
 def client_ip_of(request: HttpRequest) -> str:
-    """The same of a Django request."""
+    """The client of a Django request, in the form of `client_ip`."""
     return _client(request.META.get("REMOTE_ADDR", ""), request.headers.get("X-Forwarded-For", ""))
 
 
@@ -42,7 +42,7 @@ def _client(peer: str, forwarded: str) -> str:
 
 
 def _grouped(address: str) -> str:
-    """The address as it is counted; empty where it is none."""
+    """The address or network that is counted; empty where the text is no address."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -56,7 +56,7 @@ def _grouped(address: str) -> str:
 
 
 def network_of(client: str) -> str:
-    """The network of a client as `client_ip` tells it: the /24 of an IPv4 address, the /48 of an
+    """The network of a client that `client_ip` returned: the /24 of an IPv4 address, the /48 of an
     IPv6 one; empty where there is none."""
     try:
         address = ip_address(client.partition("/")[0])

@@ -1,5 +1,4 @@
-"""How often one address may ask Django for something or open a socket, and how often it may try to
-sign in."""
+"""Limits per client address: requests to Django, sockets, and sign-in attempts."""
 
 import asyncio
 from random import SystemRandom
@@ -10,12 +9,12 @@ from common.errors import TooManyRequests
 from common.ratelimit import Limit, get_rate_limiter
 from common.refuse import refuse
 
-# Who may guess passwords and tokens must not be able to do so faster while Redis is away.
+# Guessing passwords and tokens must not become faster while Redis is away.
 AUTHENTICATION_LIMIT = Limit(requests=100, window=60, without_redis=True)
 GENERAL_LIMIT = Limit(requests=1_000, window=60)
 
-# An insistent client waits for its refusals: most ask again only when they have been answered. Each
-# request waits for another while, because a thousand connections in step would go on in waves.
+# Refusals are delayed, because most clients ask again only when they are answered. The delay is
+# random: a thousand connections with the same delay would come in waves.
 DELAY_SECONDS = (0.5, 2.5)
 _random = SystemRandom()
 
@@ -28,7 +27,7 @@ class ClientLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = client_ip(scope)
-        # A handshake for a WebSocket has no method of its own.
+        # A WebSocket handshake has no method.
         if is_for_authentication(scope.get("method", "GET").upper(), scope["path"]):
             name, limit = f"authentication:{client}", AUTHENTICATION_LIMIT
         else:
@@ -43,8 +42,8 @@ class ClientLimit:
 
 
 def is_refused_for_longer(scope: Scope) -> bool:
-    """Would a client's requests be refused for a second and more, as far as this process knows?
-    Handshakes are among these requests, those that authenticate are not."""
+    """Will this process refuse the client's requests for a second or more? Handshakes are among
+    these requests, sign-in attempts are not."""
     return get_rate_limiter().refused_for(_general(client_ip(scope))) > 1
 
 
@@ -53,8 +52,8 @@ def _general(client: str) -> str:
 
 
 def is_for_authentication(method: str, path: str) -> bool:
-    """Can it be used to guess passwords or tokens? A preflight carries nothing to guess with, nor
-    does asking for the admin's form."""
+    """Can the request be used to guess passwords or tokens? A preflight and a GET of the admin's
+    form cannot."""
     if path.startswith("/api/auth/"):
         return method != "OPTIONS"
     return path == "/admin/login/" and method not in ("GET", "HEAD", "OPTIONS")

@@ -1,4 +1,4 @@
-"""Answers that are sent compressed."""
+"""Compresses answers."""
 
 import re
 import secrets
@@ -14,8 +14,8 @@ from django.utils.cache import patch_vary_headers
 MIN_BYTES = 1024
 # A third of the time of level 6, for a body that is a fifth longer.
 LEVEL = 1
-# Answers with tokens and keys. The length of a compressed answer tells those who can put text into
-# it, and see its length, whether a part of their text is like a part of the secret: BREACH.
+# Answers with tokens and keys are left out. The length of a compressed answer tells an attacker who
+# can put text into it whether that text resembles the secret (BREACH).
 SECRET_PATHS = ("/api/auth/", "/api/keys")
 MAX_PADDING = 100
 
@@ -26,10 +26,11 @@ def compression_middleware(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Compress bodies of `MIN_BYTES` and more of `/api` and of its description, for clients that
-    accept gzip. Streams are not compressed: a piece of one would wait for the next.
+    accept gzip. Streams are not compressed: a chunk would wait for the next one.
 
-    Nor is the admin: another page can have a browser make requests there with its user's cookies,
-    and learn secrets from how long the answers are. To `/api` it has no token.
+    The admin is not compressed either: another page can make a browser send requests there with its
+    user's cookies, and learn secrets from the length of the answers. Requests to `/api` need a
+    token, which such a page has not.
     """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:

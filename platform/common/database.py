@@ -1,4 +1,4 @@
-"""The hot path's own road to PostgreSQL: a psycopg async pool, one per event loop.
+"""The hot path's connections to PostgreSQL: a psycopg async pool, one per event loop.
 
 Django's ORM, used outside its request handler, runs on one thread per process; code on an event
 loop (`/v1`, runners, consumers) therefore calls SQL functions through this pool instead, one
@@ -19,12 +19,13 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRe
 from common.errors import ServiceUnavailable
 from common.perloop import PerLoop
 
-# Seconds to wait for a free connection before the caller is told to come again.
+# Seconds to wait for a free connection before the caller is refused.
 CHECKOUT_SECONDS = 4.0
-# Seconds for a statement, the wait for a connection included: a frozen server answers nobody, and
-# nobody shall wait for it. Lock waits end earlier, by the functions' own lock_timeout.
+# Seconds for a statement, the wait for a connection included: a frozen server never answers. Lock
+# waits end earlier, by the functions' own lock_timeout.
 STATEMENT_SECONDS = 5.0
-# Seconds for asking the server to cancel a statement that took too long; then the line is cut.
+# Seconds for asking the server to cancel a statement that took too long; then the connection is
+# closed.
 CANCEL_SECONDS = 1.0
 # Connections that lanes may keep, beside those of the pool.
 MAX_LANES = 10
@@ -35,7 +36,7 @@ Connection = psycopg.AsyncConnection[Row]
 
 _DJANGOS_OWN = frozenset({"cursor_factory", "client_encoding", "context", "prepare_threshold"})
 
-# A standby that was the primary a moment ago refuses to write: it is as good as away.
+# A standby that was the primary a moment ago refuses to write: it counts as away.
 _AWAY = (
     psycopg.OperationalError,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -44,7 +45,7 @@ _AWAY = (
     TooManyRequests,
     TimeoutError,
 )
-# Operational errors of a connection that is well: somebody else holds a lock for too long.
+# Operational errors of a working connection: another transaction holds a lock for too long.
 _CONTENDED = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
@@ -80,13 +81,13 @@ class Database:
         return (await self.rows(sql, params))[0]
 
     async def borrow(self) -> Connection:
-        """A connection of the pool, until it is given back."""
+        """A connection of the pool, for the caller to give back."""
         pool = self._pool or await self._open()
         task = asyncio.current_task()
         cancellations = task.cancelling() if task else 0
         connection = await pool.getconn(CHECKOUT_SECONDS)
-        # The pool waits by asyncio.wait_for, which before Python 3.12 forgets a cancellation that
-        # comes together with the connection: who is told to end would go on, for ever in a loop.
+        # The pool waits by asyncio.wait_for, which before Python 3.12 loses a cancellation that
+        # comes together with the connection: a cancelled loop would run for ever.
         if task and task.cancelling() > cancellations:
             await self.give_back(connection)
             raise asyncio.CancelledError
@@ -110,7 +111,7 @@ class Database:
     async def close(self) -> None:
         """Close all connections; the next statement opens new ones."""
         for lane in self._lanes:
-            await lane.let_go()
+            await lane.release()
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
@@ -124,11 +125,11 @@ class Database:
                     max_size=settings.HOT_POOL_SIZE + MAX_LANES,
                     max_waiting=settings.MAX_OPEN_CALLS,
                     max_lifetime=600,
-                    # The pool's own attempts come further and further apart; every caller that
-                    # finds them given up starts new ones.
+                    # The pool's own attempts come further and further apart; a caller that finds
+                    # them given up starts new ones.
                     reconnect_timeout=3.0,
-                    # A lent connection is a live one. It costs a round trip; the busiest callers
-                    # have lanes.
+                    # The pool checks each connection before use. The check costs a round trip; the
+                    # busiest callers use lanes.
                     check=AsyncConnectionPool.check_connection,
                     open=False,
                 )
@@ -138,11 +139,11 @@ class Database:
 
 
 class Lane:
-    """A connection kept for a caller that runs one statement at a time, all the time.
+    """A connection kept for a caller that runs statements one after the other, all the time.
 
-    Taking one from the pool and back costs more than a short statement. A connection that turns out
-    to be broken (a restarted server, a failover) is replaced and the statement repeated once: a
-    lane is for statements that may be repeated.
+    Borrowing from the pool for each costs more than a short statement. A broken connection (a
+    restarted server, a failover) is replaced and the statement repeated once: a lane is for
+    statements that may be repeated.
     """
 
     def __init__(self, database: Database) -> None:
@@ -150,8 +151,8 @@ class Lane:
         self._connection: Connection | None = None
 
     async def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """See `Database.rows`. What another transaction's lock prevents is raised as psycopg does:
-        the statement had no effect."""
+        """Like `Database.rows`. A statement that another transaction's lock prevented raises
+        psycopg's error, and had no effect."""
         async with _answer_in_time():
             kept = self._connection
             if kept is not None and not kept.closed:
@@ -160,11 +161,11 @@ class Lane:
                 except psycopg.OperationalError:
                     if not kept.closed:
                         raise
-            await self.let_go()
+            await self.release()
             self._connection = await self._database.borrow()
             return await _rows(self._connection, sql, params)
 
-    async def let_go(self) -> None:
+    async def release(self) -> None:
         """Return the connection to the pool; the next statement takes another."""
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -173,9 +174,11 @@ class Lane:
 
 @asynccontextmanager
 async def _answer_in_time() -> AsyncIterator[None]:
-    """Bound a statement's time, and name every way in which the database can be away.
+    """Bound a statement's time, and turn every error of an absent database into
+    DatabaseUnavailable.
 
-    Two timeouts: at the first psycopg asks the server to cancel, at the second it hangs up.
+    There are two timeouts: at the first psycopg asks the server to cancel, at the second it closes
+    the connection.
     """
     try:
         async with (
@@ -195,17 +198,17 @@ async def _rows(connection: Connection, sql: str, params: Sequence[Any]) -> list
 
 
 def connection_parameters() -> dict[str, Any]:
-    """Where Django's default database is, asked now: tests rename it."""
+    """Django's parameters of its default database, read now: tests rename it."""
     parameters = connections["default"].get_connection_params()
     options = parameters.pop("options", "")
     return {
-        # All that the URL says of the way there, TLS included, but for what is Django's own.
+        # The URL's options, TLS included, without those that are Django's own.
         **{key: value for key, value in parameters.items() if key not in _DJANGOS_OWN},
         "autocommit": True,
         "application_name": "platform-hot",
-        # Every statement here finds rows by their keys. One plan then serves all parameters, where
-        # PostgreSQL would plan a lookup by an array of keys anew each time, and no plan reads a
-        # whole table, however small it was when the plan was made.
+        # Every statement here finds rows by their keys, so one plan serves all parameters.
+        # PostgreSQL would plan a lookup by an array of keys anew each time, and might read a whole
+        # table that was small when the plan was made.
         "options": f"{options} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off",
         "connect_timeout": 5,
         "keepalives_idle": 10,

@@ -1,8 +1,8 @@
-"""Reading what nobody keeps: the rest of bodies that are refused, one read after the other.
+"""Reads and discards the rest of refused bodies, one read after the other.
 
-A client looks at a refusal when it has sent all of its body, so that has to be read. Of a hundred
-such clients at the same moment each read brings up to 256 KB: without a pace the event loop would
-do nothing else for a tenth of a second.
+A client reads a refusal when it has sent all of its body, so the body has to be read. Each read of
+a hundred such clients brings up to 256 KB: without a pace the event loop would do nothing else for
+a tenth of a second.
 """
 
 import asyncio
@@ -11,25 +11,25 @@ from collections.abc import Callable
 
 from common.perloop import PerLoop
 
-# Between two reads, whosever body it is: 128 MB a second at most.
+# Seconds between two reads, of all bodies together: 128 MB a second at most.
 PAUSE_SECONDS = 0.002
 
 
 class DiscardPacer:
-    """Paces the reads of one event loop that discard what they bring."""
+    """Paces the discarding reads of one event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Callable[[], object]] = deque()
 
     def schedule(self, read: Callable[[], object]) -> None:
-        """Let `read` read on when it is its turn."""
+        """Call `read` when its turn comes."""
         if not self._waiting:
             self._loop.call_later(PAUSE_SECONDS, self._read_next)
         self._waiting.append(read)
 
     async def wait_turn(self) -> None:
-        """Wait until one may read on."""
+        """Wait for the next turn."""
         turn = asyncio.Event()
         self.schedule(turn.set)
         await turn.wait()

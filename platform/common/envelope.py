@@ -1,4 +1,4 @@
-"""The envelope of `/api`: how an error is written, whoever refuses."""
+"""The envelope of errors of `/api`, inside and outside of views."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from common.errors import DomainError
 
 
 def body(error: DomainError) -> dict[str, Any]:
-    """`{detail, code}`: a sentence for people, and what a program branches on. The `detail` of a
-    402 is an object with both. A 422 also has a list of problems, whose `loc` is empty where no
-    single value is to blame."""
+    """`{detail, code}`: a sentence for people, and a code for programs. The `detail` of a 402 is an
+    object with both. A 422 also has a list of problems, whose `loc` is empty where no single value
+    is to blame."""
     if error.status == status.HTTP_402_PAYMENT_REQUIRED:
         return {"detail": {"code": error.code, "message": error.text, **error.extra}}
     problems = {}
@@ -21,7 +21,7 @@ def body(error: DomainError) -> dict[str, Any]:
 
 
 def headers(error: DomainError) -> dict[str, str]:
-    """When to come back, and how to authenticate."""
+    """`Retry-After` and `WWW-Authenticate`."""
     fields = {}
     if error.retry_after is not None:
         fields["Retry-After"] = str(error.retry_after)
@@ -31,5 +31,5 @@ def headers(error: DomainError) -> dict[str, str]:
 
 
 def answer(error: DomainError) -> JsonResponse:
-    """The response, for those who refuse outside of a view of REST framework."""
+    """The response, for code outside of REST framework's views."""
     return JsonResponse(body(error), status=error.status, headers=headers(error))

@@ -1,8 +1,8 @@
-"""A burst of requests begins a few at a time, the clients' addresses in turn.
+"""Starts a burst of requests a few at a time, in turn for each client address.
 
-An event loop does whatever is ready before it looks for more. Of a thousand requests that one
-client sends in the same instant, each would begin before a request of anybody else that comes a
-moment later; and most of them are only refused.
+An event loop runs everything that is ready before it looks for more. Without this, a thousand
+requests of one client would all begin before a request of another client that comes a moment later;
+and most of them are only refused.
 """
 
 import asyncio
@@ -17,7 +17,8 @@ AT_ONCE = 8
 
 
 class FairAdmission:
-    """Lets requests begin for `application`. It bounds how many begin, not how many are open."""
+    """Starts requests for `application`. It bounds how many begin in one pass, not how many are
+    open."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -33,7 +34,7 @@ class FairAdmission:
 
 
 class _Starts:
-    """Those of one event loop."""
+    """The waiting requests of one event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -1,45 +1,45 @@
-"""A queue in which nobody gets ahead by asking more often."""
+"""A queue that is fair to its names: more requests of one name do not get it served sooner."""
 
 import asyncio
 from collections import Counter, OrderedDict
 from heapq import heappop, heappush
 from itertools import count
 
-# How long a turn counts: for so long and up to twice that.
+# Seconds that a turn counts as recent: at least this long, and at most twice that.
 COUNTED_SECONDS = 30.0
 
 _Turn = asyncio.Future[None]
 
 
 class FairQueue:
-    """So many turns at a time, and so many (`each`) of one name. The next turn goes to the name
-    with the fewest recent turns; ties go to the earliest. A turn costs O(log n) of the names that
-    wait."""
+    """Grants a number of turns at a time, of which `each` for one name. The next turn goes to the
+    name with the fewest recent turns; ties go to the earliest. A turn costs O(log n) of the names
+    that wait."""
 
     def __init__(self, turns: int, *, each: int | None = None) -> None:
         self._free = turns
         self._each = each or turns
-        # How many wait, in all.
+        # The number of waiting requests, in all.
         self.length = 0
         self._arrivals = count()
-        # How many turns each name has now.
+        # The number of turns that each name has now.
         self._having: Counter[str] = Counter()
-        # Who waits of each name, by the number of the arrival.
+        # The waiting requests of each name, by the number of the arrival.
         self._lines: dict[str, OrderedDict[int, _Turn]] = {}
-        # For each line whose name may have one more turn: its name's recent turns, the arrival of
-        # its first, its name. The first may have left since: then the entry comes too early, and is
-        # replaced when it does.
+        # For each name that may have another turn: its recent turns, the arrival of its first
+        # request, the name. The first request may have left since: the entry is then too early, and
+        # is replaced when it comes up.
         self._heap: list[tuple[int, int, str]] = []
         self._now: Counter[str] = Counter()
         self._before: Counter[str] = Counter()
         self._counted_since = 0.0
 
     def waiting(self, name: str) -> int:
-        """How many of that name wait."""
+        """The number of waiting requests of that name."""
         return len(self._lines.get(name, ()))
 
     async def take(self, name: str) -> None:
-        """Wait for a turn, which `give_back` ends."""
+        """Wait for a turn; `give_back` ends it."""
         self._forget_old_turns()
         if self._free and self._may_have_one_more(name):
             self._begin(name)
@@ -55,7 +55,7 @@ class FairQueue:
         except asyncio.CancelledError:
             if turn.cancelled():
                 self._leave(name, arrival)
-            else:  # it was given at the same moment
+            else:  # the turn was granted at the same moment
                 self.give_back(name)
             raise
 
@@ -93,7 +93,8 @@ class FairQueue:
         self._now[name] += 1
 
     def _line_up(self, name: str) -> None:
-        """Put a line where the next turn is looked for, unless it is empty or has turns enough."""
+        """Enter a name's line in the heap, unless the line is empty or the name has all of its
+        turns."""
         line = self._lines[name]
         if not line:
             del self._lines[name]
@@ -101,7 +102,7 @@ class FairQueue:
             heappush(self._heap, (self._had(name), next(iter(line)), name))
 
     def _leave(self, name: str, arrival: int) -> _Turn | None:
-        """Take one out of its line, where it is. An empty line stays until it is lined up again."""
+        """Remove a request from its line. An empty line is kept until it is entered again."""
         turn = self._lines[name].pop(arrival, None) if name in self._lines else None
         self.length -= turn is not None
         return turn

@@ -20,7 +20,7 @@ class TextField(serializers.CharField):
 
 
 class PromptField(TextField):
-    """What is said to a model: a text of which nothing is seen is an empty one."""
+    """A prompt: a text without any visible character becomes an empty one."""
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
@@ -32,7 +32,7 @@ class PromptField(TextField):
 
 
 class TitleField(TextField):
-    """What a thing is called: one line, without what is not seen."""
+    """A title: one line, without invisible characters."""
 
     def to_internal_value(self, data: Any) -> str:
         title = one_line(super().to_internal_value(data))
@@ -69,7 +69,7 @@ class FlagField(serializers.BooleanField):
 
 
 class WordsField(serializers.CharField):
-    """Words of the user's; null where there are none."""
+    """Texts of the user, such as a list of words; null where there are none."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(read_only=True, allow_null=True, **options)
@@ -79,7 +79,7 @@ class WordsField(serializers.CharField):
 
 
 class BoundedListField(serializers.ListField):
-    """At most `max_length` items: DRF's own field counts them only when it has read each."""
+    """At most `max_length` items: DRF's own field counts them only after it has validated each."""
 
     default_error_messages = {"max_length": "At most {max_length} can be listed."}
 
@@ -105,8 +105,8 @@ class UsdField(serializers.Field[int, int, float, Any]):
 
 
 class CentsField(serializers.Field[int, Any, float, Any]):
-    """An amount sent as a number of USD in whole cents, from `least` to `most` USD; nano-USD
-    inside."""
+    """An amount sent as a number of USD in whole cents, from `least` to `most` USD; its value is
+    nano-USD."""
 
     def __init__(self, *, least: int, most: int, **options: Any) -> None:
         super().__init__(**options)

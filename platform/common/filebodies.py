@@ -1,6 +1,6 @@
-"""Who may send a body that brings a file, how often, and how many at a time.
+"""Limits for bodies that bring a file: signed-in users only, with a rate and a number at a time.
 
-They are many times as long as others, so nothing of them is read before it is known whose they are.
+Such bodies are much larger than others, so they are not read before the user is known.
 """
 
 from collections import Counter
@@ -12,12 +12,12 @@ from common.asgi import Application, Headers, Receive, Scope, Send
 from common.errors import TooManyRequests
 from common.ratelimit import Limit, get_rate_limiter
 
-# Of one user, for each address.
+# Requests of one user, for each address.
 PACE = Limit(requests=300, window=3600)
-# Of one user in each process: as many as a browser opens to one host.
+# Open bodies of one user in each process: as many as a browser's connections to one host.
 MAX_AT_ONCE = 6
 
-# The user whose credentials these headers carry; raises DomainError.
+# Finds the user of the credentials in these headers; raises DomainError.
 Authenticate = Callable[[Headers], Awaitable[UUID]]
 
 
@@ -26,8 +26,8 @@ class TooManyFiles(TooManyRequests):
 
 
 class FileBodies:
-    """Lets `application` read the bodies of signed-in users. Raises TooManyFiles, and what
-    `authenticate` raises."""
+    """Lets `application` read the bodies of signed-in users. Raises TooManyFiles, and the errors of
+    `authenticate`."""
 
     def __init__(self, application: Application, authenticate: Authenticate) -> None:
         self._application = application

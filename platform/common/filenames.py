@@ -1,20 +1,20 @@
-"""Names of files that any file system and any browser takes."""
+"""File names that any file system and any browser accepts."""
 
 import re
 import unicodedata
 
 from common.titles import JOINERS
 
-# What some file system gives a meaning to.
+# Characters with a meaning in some file system.
 _MEANINGFUL = re.compile(r'[<>:"/\\|?*]')
-# What configuration is called, such as `.env`.
+# A leading dot marks configuration, such as `.env`.
 _LEADING_DOT = re.compile(r"\s*\.(?=[^\s.])")
 _NOT_AT_THE_ENDS = ". " + JOINERS
 
 
 def harmless(name: str, *, limit: int, otherwise: str) -> str:
-    """The name in NFC, without what is not seen or has a meaning, cut to `limit` characters; of
-    dots at its beginning one may stay. `otherwise` where nothing is left."""
+    """The name in NFC, without invisible and special characters, cut to `limit` characters, with at
+    most one leading dot. `otherwise` where nothing is left."""
     seen = "".join(
         character if _is_seen(character) else " "
         for character in _MEANINGFUL.sub(" ", unicodedata.normalize("NFC", name))

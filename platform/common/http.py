@@ -1,4 +1,4 @@
-"""The one way out: calls to providers over HTTP. No other file imports an HTTP client library.
+"""HTTP calls to providers. No other file imports an HTTP client library.
 
 aiohttp carries the calls; docs/decisions/0003-upstream-transport.md says why.
 """
@@ -15,27 +15,28 @@ import aiohttp
 from yarl import URL
 
 _IDLE_CONNECTION = 60.0  # seconds that an unused connection is kept
-# A socket whose other side is gone fails at once; a provider that fails later may have worked.
+# A socket that the other side has closed fails at once; after a later failure the provider may have
+# worked.
 _FAILS_AT_ONCE = 0.25  # seconds
 
-# Bodies are relayed as they come: a compressed stream would wait for its block to fill.
+# Bodies are relayed in pieces: a compressed stream would wait until its block is full.
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "multi-model-ai-platform"}
 
 
 class TransportError(Exception):
-    """No (whole) answer came: unreachable, reset, malformed HTTP, or longer than was allowed."""
+    """No (whole) answer came: unreachable, reset, malformed HTTP, or longer than allowed."""
 
 
 class ConnectFailed(TransportError):
-    """No connection came about: the other side has seen nothing of the call."""
+    """The connection failed: the other side has seen nothing of the call."""
 
 
 class AnswerTooLong(TransportError):
-    """More came than was allowed: another try would bring as much."""
+    """The answer is longer than allowed: another attempt would bring as much."""
 
 
 class UpstreamResponse:
-    """An answer whose headers have come. Reads raise TransportError. Close it in the end."""
+    """An answer whose headers have come. Reads raise TransportError. The caller closes it."""
 
     __slots__ = ("_response", "_size")
 
@@ -53,7 +54,7 @@ class UpstreamResponse:
         return self._response.headers
 
     async def read_chunk(self, limit: int) -> bytes:
-        """All that has arrived since the last read, or waits for more; b"" at the end.
+        """All that has arrived since the last read, or else the next bytes; b"" at the end.
 
         `limit` is the number of bytes that the body may have in all.
         """
@@ -74,33 +75,35 @@ class UpstreamResponse:
         return b"".join(chunks)
 
     def close(self) -> None:
-        """Close the connection, unless the body was read to its end: then it is kept for others."""
+        """Close the connection, unless the body was read to its end: then it is kept for other
+        calls."""
         self._response.close()
 
 
 @dataclass(slots=True)
 class _Connection:
-    """What is known of the connection that the current call goes over."""
+    """The connection of the current call, as far as it is known."""
 
     is_new: bool = False
 
 
 _connection: ContextVar[_Connection] = ContextVar("_connection")
 
-# How it shows that the other side had closed a kept connection.
+# How a kept connection fails that the other side has closed.
 _WAS_CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 _NEVER_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 
 def _new_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """A socket, made only when no kept connection is at hand: aiohttp tells us in no other way
-    that costs nothing."""
+    """Create a socket. aiohttp calls it only when no kept connection is free, which is the cheapest
+    way to know that."""
     _connection.get().is_new = True
     return socket.socket(*address[:3])
 
 
 class _Sessions(NamedTuple):
-    """The ways out of one event loop: over kept connections, and over a new one for each call."""
+    """The sessions of one event loop: one over kept connections, and one that connects for each
+    call."""
 
     kept: aiohttp.ClientSession
     new: aiohttp.ClientSession
@@ -140,15 +143,15 @@ class UpstreamClient:
         """Send `body` and wait for the headers of the answer, which the caller closes.
 
         `connect_timeout` is in seconds. Raises TransportError where no answer came. Where a kept
-        connection fails at once, the provider had closed it meanwhile: the call is then repeated,
-        once, over a new connection. One that starts `over_new_connection` is never sent twice.
+        connection fails at once, the provider had closed it: the call is then repeated, once, over
+        a new connection. A call that starts `over_new_connection` is never sent twice.
         """
         return await self._send("POST", url, headers, body, connect_timeout, over_new_connection)
 
     async def get(
         self, url: str, headers: Mapping[str, str], *, connect_timeout: float
     ) -> UpstreamResponse:
-        """Ask for `url`, written exactly so: it may be signed. All else is as with `post`."""
+        """Request `url`, unchanged, because it may be signed. All else is as in `post`."""
         return await self._send("GET", url, headers, None, connect_timeout, False)
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""The `Idempotency-Key` header: what a client calls a POST that shall be carried out once.
+"""The `Idempotency-Key` header of a POST that is to be carried out once.
 
 The semantics are those of the IETF draft "The Idempotency-Key HTTP Header Field".
 """
@@ -18,7 +18,7 @@ KEY = re.compile(r"[\x20-\x7e]{1,255}")
 KEY_HOURS = 24  # for which a key stands for its request
 MALFORMED = "`Idempotency-Key` must be 1 to 255 printable ASCII characters."
 
-# For `extend_schema` of a view that honours it.
+# For `extend_schema` of a view that supports the header.
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
@@ -36,5 +36,5 @@ def read_key(request: Request) -> str | None:
 
 
 def digest(values: Mapping[str, Any]) -> bytes:
-    """The SHA-256 of what a body asks, however it was written."""
+    """The SHA-256 of a body's values, independent of their order and spacing."""
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).digest()

@@ -1,4 +1,4 @@
-"""Identifiers: UUIDv7, sortable by time of creation (RFC 9562, section 5.7); names of requests."""
+"""Identifiers: UUIDv7, sortable by time of creation (RFC 9562, section 5.7); ids of requests."""
 
 import os
 import re
@@ -8,24 +8,24 @@ from datetime import datetime
 
 from common.redaction import redact
 
-# What a caller's own `x-request-id` may be: harmless in logs and headers.
+# The accepted form of a caller's `x-request-id`: harmless in logs and headers.
 REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def request_id(sent: str | None) -> str:
-    """The id that the caller sent where it is well formed and does not look like a credential,
-    otherwise a new one."""
+    """The caller's id where it is well formed and does not look like a credential, otherwise a new
+    one."""
     if sent and REQUEST_ID.fullmatch(sent) and redact(sent) == sent:
         return sent
     return f"req_{uuid.uuid4().hex}"
 
 
 def uuid7(at: datetime | None = None) -> uuid.UUID:
-    """A new UUIDv7, of now or of that moment. Those of one process sort in the order in which they
-    were made.
+    """A new UUIDv7, of now or of `moment`. Those of one process sort in the order of their
+    creation.
 
-    48 bits of Unix milliseconds, 12 bits of a fraction of one (RFC 9562, section 6.2, method 3),
-    62 random bits; version and variant between them.
+    48 bits of Unix milliseconds, 12 bits of a fraction of one (RFC 9562, section 6.2, method 3), 62
+    random bits; version and variant between them.
     """
     nanoseconds = time.time_ns() if at is None else int(at.timestamp() * 1_000_000) * 1_000
     milliseconds, rest = divmod(nanoseconds, 1_000_000)
@@ -43,11 +43,11 @@ def as_uuid(value: uuid.UUID | str) -> uuid.UUID | None:
 
 
 def unix_seconds(value: uuid.UUID) -> int:
-    """When that UUIDv7 was made."""
+    """The time of creation of that UUIDv7."""
     return (value.int >> 80) // 1000
 
 
 def least_of_day(days: int) -> uuid.UUID:
-    """Not above any UUIDv7 of that UTC day or a later one, and above all earlier ones. Days are
-    counted from 1970-01-01."""
+    """A lower bound of the UUIDv7s of that UTC day and later ones, and above all earlier ones. Days
+    are counted from 1970-01-01."""
     return uuid.UUID(int=max(0, days) * 86_400_000 << 80)

@@ -1,8 +1,8 @@
-"""Responses that go on when Django is done with their requests.
+"""Responses that continue after Django is done with their requests.
 
-Django keeps a thread for each request until its response has ended. What a stream of minutes sends
-is therefore written when Django's handler has returned. A stream that may still refuse, by a
-DomainError, has the response wait for its first chunk: whatever it raises before is the answer.
+Django keeps a thread for each request until its response has ended. A stream of minutes is
+therefore written after Django's handler has returned. The response of a stream that may still raise
+a DomainError waits for the first chunk: an error before it becomes the answer.
 """
 
 import asyncio
@@ -17,19 +17,20 @@ from common import envelope
 from common.asgi import Application, Message, Receive, Scope, Send
 from common.errors import DomainError
 
-# No stream is silent for as long.
+# Seconds; every stream sends something within this time.
 STALL_SECONDS = 60.0
 
 _EXTENSION = "live"
 
 Stream = AsyncGenerator[bytes, None]
-# Given what ends the response early; is entered for as long as it is written, on its event loop.
+# A context manager that is open while the response is written, on its event loop; it receives the
+# function that ends the response early.
 Guard = Callable[[Callable[[], None]], AbstractContextManager[None]]
 
 
 class LiveResponses:
-    """In front of Django: writes the streams that its views leave behind (`live_response`). A
-    client that takes nothing for `stall` seconds is given up."""
+    """In front of Django: writes the streams of views that return a `live_response`. A client that
+    takes nothing for `stall` seconds is disconnected."""
 
     def __init__(self, application: Application, *, stall: float = STALL_SECONDS) -> None:
         self._application = application
@@ -41,7 +42,7 @@ class LiveResponses:
         try:
             await self._application(scope, receive, body.send)
         finally:
-            # It knows the server's connection, which knows the scope.
+            # It refers to the server's connection, which refers to the scope.
             del scope[_EXTENSION]
         await body.go_on(receive)
 
@@ -54,20 +55,20 @@ def live_response(
     *,
     may_refuse: bool = False,
 ) -> StreamingHttpResponse:
-    """A response whose body `stream` writes, for as long as the client takes it, and as `guard`
-    lets it. The stream is closed when the client goes, or never begun where it has gone before.
-    Where it `may_refuse`, the response starts with its first chunk."""
-    # Who asks for the head alone does not wait for the end of what is not sent.
+    """A response whose body is `stream`, written while the client reads and `guard` allows it. The
+    stream is closed when the client disconnects, and never started where it has disconnected
+    before. Where it `may_refuse`, the response starts with its first chunk."""
+    # A HEAD request does not wait for the end of a body that is not sent.
     if request.method != "HEAD":
         body = cast(ASGIRequest, request).scope[_EXTENSION]
         body.stream, body.guard = stream, guard
         body.headers, body.may_refuse = headers, may_refuse
-    # A streaming one, so that nobody says how long it is.
+    # A streaming response, so that Django sets no length.
     return StreamingHttpResponse(_nothing(), headers=dict(headers))
 
 
 class _Body:
-    """What comes after the start of one response."""
+    """The body of one response."""
 
     def __init__(self, send: Send, stall: float) -> None:
         self.stream: Stream | None = None
@@ -77,14 +78,14 @@ class _Body:
         self._send = send
         self._stall = stall
         self._is_started = False
-        # What waits for the first chunk.
+        # The response's start, which waits for the first chunk.
         self._start: Message | None = None
         self._written_at = 0.0
         self._stalling: asyncio.Timeout | None = None
         self._is_ended = False
 
     async def send(self, message: Message) -> None:
-        """For Django: the body of a live response is not its own."""
+        """For Django: the body of a live response is not Django's."""
         is_start = message["type"] == "http.response.start"
         self._is_started |= is_start
         if is_start and self.may_refuse:
@@ -93,7 +94,7 @@ class _Body:
             await self._send(message)
 
     async def go_on(self, receive: Receive) -> None:
-        """Write the stream, if there is one, until it ends or its reader is gone."""
+        """Write the stream, if there is one, until it ends or its reader has gone."""
         if self.stream is None:
             return
         async with aclosing(self.stream):
@@ -112,13 +113,13 @@ class _Body:
                 writing.result()
 
     def _end(self) -> None:
-        """Write no more of the stream."""
+        """Stop writing the stream."""
         self._is_ended = True
         if self._stalling is not None and not self._stalling.expired():
             self._stalling.reschedule(asyncio.get_running_loop().time())
 
     async def _write(self, stream: Stream) -> None:
-        with suppress(TimeoutError):  # the client stopped taking, or the response was ended
+        with suppress(TimeoutError):  # the client stopped reading, or the response was ended
             async with asyncio.timeout(0 if self._is_ended else self._stall) as self._stalling:
                 try:
                     async for chunk in stream:
@@ -144,7 +145,7 @@ class _Body:
             await self._send(start)
 
     async def _refuse(self, start: Message, refusal: DomainError) -> None:
-        """Answer with the refusal, and keep of the headers what is not the stream's."""
+        """Answer with the error, and keep the headers that do not describe the stream."""
         answer = envelope.answer(refusal)
         answer["Content-Length"] = str(len(answer.content))
         streams = {name.lower().encode() for name in self.headers}
@@ -154,8 +155,8 @@ class _Body:
         await self._send(_body(answer.content, more=False))
 
     def _postpone(self, stall: asyncio.Timeout) -> None:
-        """A timeout for each write would cost more than the write: one for all is moved on, at most
-        once a second."""
+        """A timeout for each write would cost more than the write: one timeout is postponed, at
+        most once a second."""
         now = asyncio.get_running_loop().time()
         if now - self._written_at > 1.0 and not self._is_ended:
             self._written_at = now

@@ -8,19 +8,19 @@ from django.db import connection
 
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
-    """Is nobody else doing this just now? Held by the session: workers keep theirs."""
+    """Take the lock during the block, if it is free. The session holds it: workers keep their
+    sessions."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (name,))
-        taken: bool = cursor.fetchone()[0]
+        is_acquired: bool = cursor.fetchone()[0]
         try:
-            yield taken
+            yield is_acquired
         finally:
-            if taken:
+            if is_acquired:
                 cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", (name,))
 
 
 def hold(name: str, key: str) -> None:
-    """Wait until nobody else is doing this to `key`, and keep others from it until the caller's
-    transaction ends."""
+    """Wait for the lock of `key`, and hold it until the caller's transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), hashtext(%s))", (name, key))

@@ -17,7 +17,8 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 class _SuspiciousOperationFilter(logging.Filter):
-    """What Django calls suspicious is a client's doing: a line tells it, without a traceback."""
+    """A suspicious operation, in Django's words, is a client's error: it is logged without a
+    traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name.startswith("django.security."):
@@ -34,9 +35,9 @@ class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
 
 
 class CallLine(msgspec.Struct, kw_only=True):
-    """A line of the level info that is written for every call, and so has to cost next to nothing:
-    it does without records and processors, and is not redacted. Its fields are ids, names and
-    numbers of ours.
+    """A line of the level info that is written for every call, and therefore has to be cheap: it is
+    no record, passes no processors and is not redacted. Its fields are ids, names and numbers of
+    ours.
 
     A subclass has a tag, the name of the event, in the field `event`.
     """
@@ -60,7 +61,7 @@ def _now() -> str:
     return f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
-# How lines of calls are written; None where those of the level info are not wanted.
+# Writes the lines of calls; None where the level info is off.
 _render: Callable[[CallLine], str] | None = None
 
 
@@ -112,15 +113,16 @@ def configure(*, json: bool, level: str = "INFO") -> None:
             },
             "root": {"handlers": ["stderr"], "level": level},
             "loggers": {
-                # The servers bring handlers of their own, which would not redact.
+                # The servers' own handlers would not redact.
                 "uvicorn": own_handlers,
                 "uvicorn.error": own_handlers,
-                # One line per request, or socket, is for the proxy in front to write.
+                # The proxy in front logs requests and sockets.
                 "uvicorn.access": {"handlers": [], "propagate": False},
                 "uvicorn.websocket": {"level": "WARNING"},
-                # Every 4xx is a warning to Django; to us it is an ordinary answer.
+                # Django warns of every 4xx; here it is an ordinary answer.
                 "django.request": {"level": "ERROR"},
-                # Every statement and every step of the loop: not even where all else is wanted.
+                # These log every statement and every step of the loop: they stay off even at the
+                # level debug.
                 "django.db.backends": {"level": "INFO"},
                 "asyncio": {"level": "INFO"},
             },

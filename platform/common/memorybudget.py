@@ -1,4 +1,4 @@
-"""A budget of memory that many requests share; a request for more than is left is refused."""
+"""A budget of memory that many requests share; a request for more than the rest is refused."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from common.errors import ServiceUnavailable
 
 
 class MemoryBudget:
-    """So many bytes, for all users of one process together."""
+    """A number of bytes for all users of one process together."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -16,8 +16,8 @@ class MemoryBudget:
 
     @contextmanager
     def share(self, owner: str = "", most: int | None = None) -> Iterator["Share"]:
-        """A share that grows as it is needed, and is given back at the end of the block. All shares
-        of one owner together hold `most` bytes at the most."""
+        """A share that grows as needed, and is given back at the end of the block. All shares of
+        one owner together hold at most `most` bytes."""
         share = Share(self, owner, most)
         try:
             yield share
@@ -25,7 +25,8 @@ class MemoryBudget:
             self.give_back(owner, share.taken)
 
     def take(self, owner: str, size: int, most: int | None) -> None:
-        """Raises ServiceUnavailable where that is more than is left, or than the owner may have."""
+        """Raises ServiceUnavailable where the amount exceeds the rest of the budget, or the owner's
+        limit."""
         own = self._taken[owner] + size
         if size > self._left or (most is not None and own > most):
             raise ServiceUnavailable
@@ -40,7 +41,7 @@ class MemoryBudget:
 
 
 class Share:
-    """What one user has taken of a budget."""
+    """The part of a budget that one request uses."""
 
     __slots__ = ("_budget", "_most", "_owner", "taken")
 
@@ -51,6 +52,6 @@ class Share:
         self.taken = 0
 
     def take(self, size: int) -> None:
-        """Take so many bytes more. Raises ServiceUnavailable where they are not there."""
+        """Take that many bytes more. Raises ServiceUnavailable where they are not available."""
         self._budget.take(self._owner, size, self._most)
         self.taken += size

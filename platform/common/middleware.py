@@ -15,7 +15,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 def request_id_middleware(get_response: Handler) -> Handler:
-    """Give every request an id: on the request, on its log lines, on its response."""
+    """Give every request an id: on the request, in its log lines, in its response."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         identity = request_id(request.headers.get("X-Request-ID"))
@@ -29,7 +29,7 @@ def request_id_middleware(get_response: Handler) -> Handler:
 
 
 def request_guard_middleware(get_response: Handler) -> Handler:
-    """Refuse, in JSON, what Django would answer in HTML or misread."""
+    """Refuse, in JSON, the requests that Django would answer in HTML or misread."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if error := refusal(request):
@@ -40,7 +40,7 @@ def request_guard_middleware(get_response: Handler) -> Handler:
 
 
 def refusal(request: HttpRequest) -> DomainError | None:
-    """What is wrong with an unknown host or a body that is compressed or of unknown length; else
+    """The error of an unknown host, or of a body that is compressed or of unknown length; else
     None."""
     try:
         request.get_host()
@@ -48,7 +48,7 @@ def refusal(request: HttpRequest) -> DomainError | None:
         return UnknownHost()
     if "Transfer-Encoding" in request.headers and "Content-Length" not in request.headers:
         return LengthRequired()
-    # The parsers would blame what is in it, or find nothing there.
+    # The parsers would blame the body's content, or find it empty.
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         return MalformedRequest("Send the body uncompressed.")
     return None

@@ -9,13 +9,13 @@ NUSD_PER_CENT = NUSD_PER_USD // 100
 def usd(nusd: int) -> float:
     """The JSON number for an amount. Exact to the nano-dollar below 9 million USD (53 bits).
 
-    msgspec writes it, everywhere, as JavaScript would: without an exponent down to 0.000001.
+    msgspec writes it as JavaScript would: without an exponent down to 0.000001.
     """
     return nusd / NUSD_PER_USD
 
 
 def usd_text(nusd: int) -> str:
-    """The same for people: "$1,234.50", and below a cent every digit that counts."""
+    """The amount for people: "$1,234.50", and below a cent every significant digit."""
     dollars, nanos = divmod(abs(nusd), NUSD_PER_USD)
     fraction = f"{nanos:09}".rstrip("0").ljust(2, "0")
     return f"{'-' if nusd < 0 else ''}${dollars:,}.{fraction}"
@@ -30,7 +30,7 @@ def whole_cents(amount: object) -> int:
 
 
 def exact_nusd(amount: object, *, decimals: int) -> int:
-    """Nano-USD of an amount given in USD with at most so many decimals, nine at most.
+    """Nano-USD of an amount given in USD with at most `decimals` decimals, nine at most.
 
     Raises ValueError for anything finer, not finite, or not a number.
     """

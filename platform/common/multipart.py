@@ -1,4 +1,4 @@
-"""Bodies that bring a file: forms (RFC 7578) with one part that is called `file`."""
+"""Bodies that bring a file: forms (RFC 7578) with one part named `file`."""
 
 import re
 import tempfile
@@ -19,12 +19,12 @@ from common.errors import MalformedRequest, PayloadTooLarge, ValidationFailed
 
 FIELD = "file"
 MAX_FILE_BYTES = 25_000_000
-# The file, and what stands around it.
+# The file, and the other parts of the form.
 MAX_FORM_BYTES = MAX_FILE_BYTES + 64 * 1024
-# What does not fit is written to disk.
+# A longer file is written to disk.
 _MEMORY_BYTES = 256 * 1024
 _NAMELESS = "file"
-# Where a head that could not be read is looked for: as much as stands around the file at most.
+# The search for an undecodable part header ends here: the most that comes before and after a file.
 _BEGINNING_BYTES = MAX_FORM_BYTES - MAX_FILE_BYTES
 _DISPOSITION = re.compile(rb"^content-disposition:.*$", re.IGNORECASE | re.MULTILINE)
 
@@ -66,8 +66,8 @@ class FormWithFileParser(BaseParser):
 
 
 class _Beginning:
-    """The body of a form, of which the first bytes are kept: Django passes over parts whose heads
-    it cannot decode, without a word."""
+    """The body of a form, and a copy of its first bytes: Django silently skips parts whose headers
+    it cannot decode."""
 
     def __init__(self, stream: IO[Any]) -> None:
         self._stream = stream
@@ -80,7 +80,7 @@ class _Beginning:
 
     @property
     def has_unreadable_head(self) -> bool:
-        """Is there a part whose name, or whose file's, is not UTF-8?"""
+        """Is there a part whose name, or whose file name, is not UTF-8?"""
         heads = _DISPOSITION.findall(self._kept)
         return any("\ufffd" in head.decode("utf-8", "replace") for head in heads)
 
@@ -98,13 +98,13 @@ def _parse(
 
 class _Form(MultiPartParser):
     def sanitize_file_name(self, file_name: str) -> str:
-        """A file is one although nothing of its name can be kept. Browsers write quotation marks
-        as `%22` (https://html.spec.whatwg.org/#multipart-form-data)."""
+        """Also a part whose file name has no usable character is a file. Browsers write quotation
+        marks as `%22` (https://html.spec.whatwg.org/#multipart-form-data)."""
         return super().sanitize_file_name(file_name.replace("%22", '"')) or _NAMELESS
 
 
 class _OneFile(FileUploadHandler):
-    """Keeps the file in `kept`. That has no name, so that nothing is left of it when the process is
+    """Stores the file in `kept`, an unnamed file, so that nothing is left when the process is
     killed."""
 
     def __init__(self, request: HttpRequest, kept: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""How the views of `/api` describe themselves in the OpenAPI document."""
+"""How the views of `/api` appear in the OpenAPI document."""
 
 import re
 from collections import defaultdict
@@ -14,8 +14,8 @@ _VERBS = {"GET": "get", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}
 
 
 class ApiSchema(AutoSchema):
-    """An operation is named after its path and method; the docstring of its action tells the rest:
-    its first paragraph is the summary."""
+    """An operation is named after its path and method; the first paragraph of its action's
+    docstring is the summary, the rest the description."""
 
     def get_operation_id(self) -> str:
         """Such as `authLogin`, `listKeys`, `createKey` and `updateKey`."""
@@ -44,8 +44,8 @@ class ApiSchema(AutoSchema):
 
 
 def error_responses(*errors: type[DomainError]) -> dict[int, OpenApiResponse]:
-    """The answers of a view that refuses like this, for `extend_schema(responses=...)`. What any
-    view like it may answer, 401 or 422 for example, is described without."""
+    """The error responses of a view, for `extend_schema(responses=...)`. Responses that any such
+    view may give, 401 or 422 for example, are added elsewhere."""
     by_status: defaultdict[int, list[type[DomainError]]] = defaultdict(list)
     for error in errors:
         by_status[error.status].append(error)
@@ -56,7 +56,7 @@ def error_responses(*errors: type[DomainError]) -> dict[int, OpenApiResponse]:
 
 
 def causes(errors: list[type[DomainError]]) -> str:
-    """A list of the sentences with which one status is explained."""
+    """A list of the sentences that explain one status."""
     return "\n".join(f"- {error.message}" for error in errors)
 
 

@@ -1,4 +1,4 @@
-"""Bounded lists: newest first, a bare array, the way on in a `Link` header."""
+"""Bounded lists: newest first, a bare array, the next page in a `Link` header."""
 
 import uuid
 from typing import Any
@@ -17,7 +17,7 @@ from common.errors import ValidationFailed
 MAX_LIMIT = 100
 _VERSION = 7  # of the UUIDs that rows have
 
-# The values of a row's fields that a list is ordered by.
+# The values of the fields that order a list.
 Values = tuple[Any, ...]
 
 # Between them in a link: no flag, number, time or id has one.
@@ -58,7 +58,7 @@ TWO_WAY_PAGE_PARAMETERS = [
 
 
 class NewestFirst(BasePagination):
-    """Pages of rows: `limit` (1 to 100) of those older than the one whose id is `before`.
+    """Pages of rows: `limit` (1 to 100) of those older than the row whose id is `before`.
 
     `order` names fields that are compared one after the other, each from large to small; the last
     one is unique. A primary key that is a UUIDv7 grows with time and is its own place in the list.
@@ -123,8 +123,8 @@ class NewestFirst(BasePagination):
         return self._place_of(queryset, _id(row_id, row), row)
 
     def _place_of(self, queryset: QuerySet[Any], row_id: uuid.UUID, name: str) -> Values:
-        """Where that row stands in the order. The id of a row that was deleted is as good as ever
-        where it is the order; an id that never was one of ours is none anywhere."""
+        """The place of that row in the order. Where the id is the order, the id of a deleted row
+        works too; elsewhere an unknown id raises ValidationFailed."""
         if self._is_by_key and row_id.version == _VERSION:
             return (row_id,)
         place: Values | None = queryset.filter(pk=row_id).values_list(*self._order).first()
@@ -141,7 +141,7 @@ class NewestFirst(BasePagination):
             raise ValidationFailed.of(name, "This is not a place in this list.") from None
 
     def _link(self, name: str, request: Request, queryset: QuerySet[Any], row: Any) -> None:
-        """Let the page of that name begin beside this row."""
+        """The link to the page `name` that begins beside this row."""
         here = request.build_absolute_uri()
         for each in _QUERIES:
             here = remove_query_param(here, each)

@@ -1,4 +1,4 @@
-"""What an event loop has one of: pools and clients that cannot be shared between loops.
+"""Objects of which each event loop has one: pools and clients that loops cannot share.
 
 A server has one loop for its life; tests and workers have several.
 """
@@ -11,17 +11,17 @@ T = TypeVar("T")
 
 
 class PerLoop(Generic[T]):
-    """Makes a T for each event loop that asks for it; those of closed loops are dropped."""
+    """Creates a T for each event loop that asks for one; those of closed loops are dropped."""
 
     def __init__(self, factory: Callable[[], T]) -> None:
         self._factory = factory
-        self._made: dict[asyncio.AbstractEventLoop, T] = {}
+        self._kept: dict[asyncio.AbstractEventLoop, T] = {}
 
     def get(self) -> T:
-        """The running loop's own."""
+        """The running loop's object."""
         loop = asyncio.get_running_loop()
-        made = self._made.get(loop)
-        if made is None:
-            self._made = {known: its for known, its in self._made.items() if not known.is_closed()}
-            made = self._made[loop] = self._factory()
-        return made
+        item = self._kept.get(loop)
+        if item is None:
+            self._kept = {known: its for known, its in self._kept.items() if not known.is_closed()}
+            item = self._kept[loop] = self._factory()
+        return item

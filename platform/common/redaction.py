@@ -1,4 +1,4 @@
-"""What looks like a credential, for everything that is written or passed on: one list."""
+"""The patterns of credentials, removed from everything that is logged or passed on."""
 
 import re
 
@@ -14,13 +14,13 @@ _SECRETS = (
     # scheme://user:password@host
     (re.compile(r"""(?i)(://[^\s/:@"'\\]*:)[^\s/"'\\]+(?=@)"""), r"\1[redacted]"),
     (re.compile(r"\bmk_[0-9A-Za-z]{8,}"), "mk_[redacted]"),
-    # Providers' keys, and the accounts' ids that their messages name; often shortened with stars.
+    # Providers' keys, and the ids of accounts in their messages; often shortened with stars.
     (re.compile(r"(?i)\b((?:sk|pk|gsk|xai)[-_])[\w.*-]{6,}"), r"\1[redacted]"),
     (
         re.compile(r"\b((?:key|org|proj)(?:-|_(?=\w*[\dA-Z*])))[\w.*-]{6,}"),
         r"\1[redacted]",
     ),
-    # What a shared conversation is read with: an id and its HMAC-SHA256.
+    # The token of a shared conversation: an id and its HMAC-SHA256.
     (re.compile(r"[0-9a-f]{32}\.[\w-]{43}"), "[redacted]"),
     (re.compile(r"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*"), "[redacted]"),
 )

@@ -1,9 +1,9 @@
-"""How a layer in front of Django refuses: as Django would, at a fraction of the cost.
+"""Refusals in front of Django: the same answers, at a fraction of the cost.
 
 Programs get the envelope of `/api`, the operators' browsers a sentence.
 
-Django's handler starts a thread for each request, for its signals and its logs. A refusal is there
-for when requests are too many or too long, so it passes through the outer middleware alone.
+Django's handler starts a thread for each request, for its signals and its logs. Refusals have to be
+cheap when requests are too many or too long, so they pass through the outer middleware alone.
 """
 
 from io import BytesIO
@@ -21,11 +21,11 @@ from common.middleware import request_id_middleware
 
 
 async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = False) -> None:
-    """Answer `error`, with the request's id and the headers that let a listed web app read it.
-    `close`: the connection ends, because its next bytes are no request.
+    """Answer `error`, with the request's id and the CORS headers. `close` ends the connection,
+    because its next bytes are no request.
 
     A WebSocket that is not accepted yet is refused in the same way where the server can answer a
-    handshake (ASGI's extension `websocket.http.response`); others say 403 and no more.
+    handshake (ASGI's extension `websocket.http.response`); other servers answer 403.
     """
     if scope["type"] == "websocket":
         if "websocket.http.response" not in (scope.get("extensions") or {}):
@@ -37,7 +37,7 @@ async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = 
         is_admin = scope["path"].startswith("/admin/")
         return _sentence(error) if is_admin else envelope.answer(error)
 
-    # The query plays no part, and need not be text; nor does the body's type.
+    # The query and the body's type play no part, and need not be valid.
     headers = [field for field in scope["headers"] if field[0] != b"content-type"]
     request = ASGIRequest({**scope, "query_string": b"", "headers": headers}, BytesIO())
     response = cast(HttpResponse, CorsMiddleware(request_id_middleware(answer))(request))
@@ -54,7 +54,7 @@ def _to_handshake(send: Send) -> Send:
 
 
 def _sentence(error: DomainError) -> HttpResponse:
-    """For people, who see no headers."""
+    """The error for people, who see no headers."""
     text = error.text.replace("Retry-After", str(error.retry_after))
     return HttpResponse(
         text,

@@ -1,8 +1,8 @@
 """Queues in front of Django: a burst of requests waits for turns, not for connections or cores.
 
-Nearly all that Django does needs a connection to the database, of which a process has few. Who asks
-for one is refused after a short while; and behind those who wait stand the replies that end
-meanwhile. Hashing a password takes all cores for a while.
+Nearly every request to Django needs one of the process's few connections to the database. A request
+that waits long for a connection is refused, and delays the replies that end meanwhile. Hashing a
+password takes all cores for a while.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from common.client_ip import client_ip
 from common.errors import ServiceUnavailable, TooManyRequests
 from common.fairqueue import FairQueue
 
-# Seconds. Who has waited so long goes on all the same, and learns from the database how it stands.
+# Seconds. After this time a request proceeds without a turn, and may find no connection.
 PATIENCE = 20.0
-# How many requests wait: in all, of one address, and of one address to have a password hashed.
+# The number of waiting requests: in all, of one address, and of one address for hashing a password.
 MAX_WAITING = 2_000
 MAX_WAITING_OF_ADDRESS = 500
 MAX_SIGN_INS_WAITING = 20
@@ -22,11 +22,11 @@ RETRY_SECONDS = 5
 
 
 class RequestQueue:
-    """Lets `application` work on so many requests at a time, and on so many (`each`) of one
-    address, fairly among the clients' addresses and, for each, in the order in which they came.
+    """Lets `application` handle a number of requests at a time, of which `each` for one address,
+    fairly among the clients' addresses and, for each, in the order of arrival.
 
-    A turn begins when all of the request has come, and ends when the response begins: nobody takes
-    one by sending or reading slowly. Where too many wait already, reading the request raises
+    A turn begins when the whole request has come, and ends when the response begins: slow senders
+    and readers take no turn. Where too many wait already, reading the request raises
     TooManyRequests (of the same address) or ServiceUnavailable (in all).
     """
 
@@ -72,7 +72,7 @@ class RequestQueue:
             end()
 
     async def _take(self, client: str) -> bool:
-        """Is it this request's turn? Otherwise it goes on without one."""
+        """Wait for a turn. False where the request proceeds without one."""
         if self.queue.waiting(client) >= self.max_of_address:
             raise TooManyRequests(retry_after=RETRY_SECONDS)
         if self.queue.length >= MAX_WAITING:
@@ -86,9 +86,8 @@ class RequestQueue:
 
 
 class SignInQueue(RequestQueue):
-    """The same for passwords to hash, with fewer of one address. A request that has waited for
-    `patience` is refused with ServiceUnavailable: there is nothing that it could go on without.
-    """
+    """The queue for hashing passwords, with fewer places for one address. A request that has waited
+    for `patience` is refused with ServiceUnavailable: it cannot proceed without a turn."""
 
     max_of_address = MAX_SIGN_INS_WAITING
 

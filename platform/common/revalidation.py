@@ -1,4 +1,4 @@
-"""What clients read again and again is sent again only when it has changed."""
+"""Sends unchanged answers as a 304."""
 
 from hashlib import md5
 
@@ -10,12 +10,12 @@ _KEPT = ("ETag", "Vary")
 
 
 def revalidated(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
-    """The answer of a view with an `ETag`, or a 304 for a client that has it (`If-None-Match`).
-    An answer that is no 200 to GET or HEAD, or whose view has set `Cache-Control`, stays as it is.
+    """The answer of a view with an `ETag`, or a 304 for a client that has it (`If-None-Match`). An
+    answer that is no 200 to GET or HEAD, or whose view has set `Cache-Control`, is not changed.
 
-    The tag is a hash of the body: no column covers all that is shown, such as the text of a running
-    reply and what a stopped one has cost. It is weak, because the body may be sent compressed. The
-    client keeps tag and answer itself: no cache may store what belongs to a user.
+    The tag is a hash of the body: no column covers all of it, for example the text of a running
+    reply and the cost of a stopped one. It is weak, because the body may be sent compressed. The
+    client keeps tag and answer itself: no shared cache may store what belongs to a user.
     """
     is_read = request.method in ("GET", "HEAD") and answer.status_code == 200
     if not is_read or "Cache-Control" in answer:

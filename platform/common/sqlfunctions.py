@@ -1,7 +1,7 @@
 """Installs an app's SQL functions (its folder `sql/`) into the database.
 
 They are code, not schema: every `migrate` replaces them all (CREATE OR REPLACE), in file order, so
-that what runs is what stands in the repository. Why functions: docs/decisions/0002.
+that the database runs what the repository has. docs/decisions/0002 says why functions.
 """
 
 import sys
@@ -22,7 +22,7 @@ def install_functions(
 ) -> None:
     """Create or replace every function of the app, in one transaction. Connected to `post_migrate`.
 
-    Before the app's newest migration they are left alone: they need its tables.
+    It does nothing before the app's newest migration is applied: the functions need its tables.
     """
     if not _is_migrated(app_config.label, using):
         if verbosity:

@@ -1,4 +1,4 @@
-"""Code that uses the ORM, called from an event loop."""
+"""Runs code that uses the ORM from an event loop."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +12,11 @@ T = TypeVar("T")
 # In a worker each of them keeps a database connection.
 MAX_THREADS = 16
 
-# Not the event loop's own: it looks up the names of hosts, and shall not wait for a database.
+# Not the event loop's own threads: those look up host names, and must not wait for a database.
 _executor = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="orm")
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` in one of the threads kept for this, whose stale database connections are
-    closed first."""
+    """Run `function` in one of these threads; stale database connections are closed first."""
     run = database_sync_to_async(function, thread_sensitive=False, executor=_executor)
     return await run(*args, **kwargs)

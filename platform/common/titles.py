@@ -1,12 +1,12 @@
-"""What things are called: on one line, without what is not seen."""
+"""Titles: on one line, without invisible characters."""
 
 import unicodedata
 
-# Control and format characters, which may change how text around them is shown.
+# Control and format characters, which may change how the text around them is shown.
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs"})
 JOINERS = "\u200c\u200d"  # within words of some scripts, and in emoji
-# Letters and symbols that show nothing by themselves: fillers of Hangul, the empty braille pattern,
-# joiners of marks, and what chooses between forms of the character before it.
+# Letters and symbols that show nothing by themselves: Hangul fillers, the empty braille pattern,
+# joiners of marks, and variation selectors.
 _BLANK = frozenset(
     {
         *JOINERS,
@@ -19,20 +19,20 @@ _BLANK = frozenset(
 
 
 def one_line(text: str) -> str:
-    """The text with single spaces, without what is not seen; empty where nothing is."""
+    """The text with single spaces, without invisible characters; may be empty."""
     kept = "".join(char for char in text if char.isspace() or _is_seen(char))
     return " ".join(word for word in kept.split() if word.strip(JOINERS))
 
 
 def first_line(text: str, limit: int) -> str:
-    """What a thing is called before anybody has named it: the first line of a text that shows
-    something, cut to `limit` characters."""
+    """The default title: the first line of a text that has visible characters, cut to `limit`
+    characters."""
     line = next(filter(None, map(one_line, text.split("\n"))), "")
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def shows_something(text: str) -> bool:
-    """Is anything of the text seen?"""
+    """Has the text any visible character?"""
     return any(
         not character.isspace() and character not in _BLANK and _is_seen(character)
         for character in text

@@ -1,4 +1,4 @@
-"""What every viewset of `/api` is."""
+"""The base of every viewset of `/api`."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from common.revalidation import revalidated
 
 
 class ViewSet(viewsets.ViewSet):
-    # No docstring: it would become the description of all that have none.
+    # No docstring: it would become the description of every view that has none.
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Answer, and let go what is of no use from then on.
+        """Answer, and break the reference cycles of view, request and answer.
 
-        View, request and answer refer to each other and to themselves. What was asked and answered
-        would stay until the garbage collector comes, and that then takes a quarter of a second.
+        Otherwise all of them would stay until the garbage collector runs, which then takes a
+        quarter of a second.
         """
         answer = super().dispatch(request, *args, **kwargs)
         if isinstance(answer, Response):

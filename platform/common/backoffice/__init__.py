@@ -1,1 +1,1 @@
-"""What the operators' pages of all apps are made of."""
+"""The parts of the operators' pages of all apps."""

@@ -1,4 +1,4 @@
-"""What an operator does to a record, each on a page of its own, with a reason for the audit log."""
+"""Operators' actions on a record, each on a page of its own, with a reason for the audit log."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -21,10 +21,10 @@ from common.errors import DomainError, ServiceUnavailable
 
 
 class Act(forms.Form):
-    """One thing that can be done to `record`. Nothing happens by a GET."""
+    """An action on `record`. A GET changes nothing."""
 
     title: ClassVar[str]
-    # What comes of it, for the operator to read before.
+    # What the action does, for the operator to read first.
     explanation: ClassVar[str] = ""
     dangerous: ClassVar[bool] = False
     fields_in_order: ClassVar[Sequence[str]] = ()
@@ -40,21 +40,21 @@ class Act(forms.Form):
         super().__init__(data, field_order=self.fields_in_order)
 
     def carry_out(self) -> str:
-        """Do it, in a transaction of its caller; returns a sentence that says what was done, empty
-        where it had been done before. Raises DomainError, which is shown on the page."""
+        """Carry out the action, in the caller's transaction. Returns a sentence for the operator,
+        empty where an earlier request carried it out. Raises DomainError, which the page shows."""
         raise NotImplementedError
 
 
 class Acting(Page):
-    """A page of records with acts. Who may change such records may act on them, even where their
-    fields cannot be edited."""
+    """A page of records with actions. Operators with the permission to change such records may act
+    on them, even where the fields cannot be edited."""
 
     def has_act_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         codename = get_permission_codename("change", self.opts)
         return bool(request.user.has_perm(f"{self.opts.app_label}.{codename}"))
 
     def account_of(self, record: Any) -> Any:
-        """The account that acts on this record are felt by."""
+        """The account that actions on this record affect."""
         return record.account
 
     def may_act_on(self, request: HttpRequest, record: Any) -> bool:
@@ -70,7 +70,7 @@ class Acting(Page):
         return super().get_actions_detail(request, object_id)
 
     def act(self, request: HttpRequest, object_id: str, kind: type[Act]) -> HttpResponse:
-        """The page of an act (GET), or the act itself (POST).
+        """The page of an action (GET), or the action itself (POST).
 
         Raises Http404 and PermissionDenied.
         """
@@ -92,7 +92,7 @@ class Acting(Page):
         return TemplateResponse(request, "backoffice/act.html", context)
 
     def _carried_out(self, request: HttpRequest, record: Model, act: Act) -> bool:
-        """Do it and write it down, both or neither."""
+        """Carry out the action and write the audit log, both or neither."""
         try:
             with transaction.atomic():
                 if done := act.carry_out():
@@ -101,7 +101,7 @@ class Acting(Page):
         except DomainError as error:
             act.add_error(None, error.text)
             return False
-        except OperationalError:  # somebody holds the account for longer than we wait
+        except OperationalError:  # the account is locked for longer than we wait
             act.add_error(None, ServiceUnavailable.message)
             return False
         messages.success(request, done or "This had been done before; nothing changed.")

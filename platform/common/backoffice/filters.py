@@ -1,4 +1,4 @@
-"""Filters of lists, by which a table of millions can be narrowed quickly."""
+"""Filters that narrow a list of millions of rows quickly."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Money on the operators' pages: nano-USD inside, US dollars before their eyes."""
+"""Money on the operators' pages: nano-USD in the database, US dollars on the page."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from common.backoffice.theme import display
 from common.money import NUSD_PER_USD, exact_nusd, usd_text
 
 MAX_USD = 1_000_000
-# As wide as a digit, so that the points of a column stand below each other.
+# As wide as a digit, so that the points of a column are aligned.
 _FIGURE_SPACE = "\u2007"
 
 
@@ -24,8 +24,8 @@ def usd_column(
 ) -> Callable[[Any, Model], str | None]:
     """A column or read-only field of a page, for a field that counts in `unit` nano-USD.
 
-    It is called `..._usd` on its page, by which it is set right (backoffice/style.css). There is
-    room for so many decimals, and more where an amount has them.
+    Its name on the page is `..._usd`; backoffice/style.css aligns it by that name. It shows at
+    least `decimals` decimals, and more where an amount has them.
     """
 
     @display(description=title or name.replace("_", " "), ordering=name)
@@ -37,7 +37,7 @@ def usd_column(
 
 
 def aligned(nusd: int, decimals: int = 9) -> str:
-    """An amount whose point stands below others of its column."""
+    """An amount whose point is aligned with the others of its column."""
     text = usd_text(nusd)
     return text + _FIGURE_SPACE * (decimals - len(text.partition(".")[2]))
 
@@ -46,8 +46,8 @@ _WRITTEN = re.compile(r"[-+]?[0-9]*(\.[0-9]*)?", re.ASCII)
 
 
 class UsdField(forms.CharField):
-    """An amount typed in US dollars; its value is counted in `unit` nano-USD, which fit into
-    `decimals`."""
+    """An amount typed in US dollars with at most `decimals` decimals; its value is counted in
+    `unit` nano-USD."""
 
     widget = UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal", "placeholder": "0.00"})
 
@@ -70,7 +70,7 @@ class UsdField(forms.CharField):
         return usd_text(value * self.unit).replace("$", "").replace(",", "")
 
     def to_python(self, value: Any) -> int | None:  # type: ignore[override]
-        if isinstance(value, int):  # what a form begins with
+        if isinstance(value, int):  # the initial value of a form
             return value
         text = super().to_python(value)
         if text is None:
@@ -87,7 +87,7 @@ class UsdField(forms.CharField):
 
 
 class UsdFields:
-    """A page or a part of it whose `usd_fields` are typed in US dollars."""
+    """A page or inline form whose `usd_fields` are typed in US dollars."""
 
     usd_fields: tuple[str, ...] = ()
 

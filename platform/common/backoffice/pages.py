@@ -21,12 +21,12 @@ from common.backoffice.theme import ChangeList, ModelAdmin
 from common.ids import as_uuid
 
 MAX_COUNT = 10_000
-# Beginnings of addresses are looked up; whoever has more than that in common has to type more.
+# Searches compare prefixes of addresses, and return at most this many accounts.
 MAX_ACCOUNTS = 100
 
 
 class BoundedPaginator(Paginator[Any]):
-    """Counts and pages no further than MAX_COUNT rows; others are found by search and filters."""
+    """Counts and pages no further than MAX_COUNT rows; search and filters find the others."""
 
     @cached_property
     def count(self) -> int:
@@ -35,24 +35,24 @@ class BoundedPaginator(Paginator[Any]):
 
 
 class FilteredList(ChangeList):
-    """Narrowed by the filters that the list offers and by no other field: whoever could ask how a
-    password's hash begins would have the whole of it before long."""
+    """Only the list's own filters narrow it: a filter by any other field would let an operator read
+    a password's hash, one prefix at a time."""
 
     def get_filters(self, request: HttpRequest) -> Any:
-        """Raises DisallowedModelAdminLookup for what no filter has taken."""
+        """Raises DisallowedModelAdminLookup for parameters that no filter has used."""
         found = super().get_filters(request)
         if rest := found[2]:
             raise DisallowedModelAdminLookup(f"Filtering by {', '.join(rest)} is not allowed.")
         return found
 
     def get_results(self, request: HttpRequest) -> None:
-        """All rows are not counted, so that the title has no other number to tell."""
+        """The total is not counted, so the title shows none."""
         super().get_results(request)
         self.full_result_count = self.result_count
 
 
 class Page(UsdFields, ModelAdmin[Any]):
-    """What every page has in common."""
+    """The common base of all pages."""
 
     paginator = BoundedPaginator
     show_full_result_count = False
@@ -61,7 +61,7 @@ class Page(UsdFields, ModelAdmin[Any]):
     list_filter_submit = True
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
-        """None as well for an id that PostgreSQL could not compare with any."""
+        """The record; None also for an id that is malformed."""
         if "\0" in str(object_id):
             return None
         return super().get_object(request, object_id, from_field)
@@ -70,26 +70,26 @@ class Page(UsdFields, ModelAdmin[Any]):
         return FilteredList
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """What the address fills in, but for ids and times that are none."""
+        """The initial values from the query, without malformed ids and times."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         for field in self.opts.concrete_fields:
             if field.name in initial and isinstance(field, models.ForeignKey | models.DateField):
                 try:
                     value = field.to_python(initial[field.name])
                     if isinstance(value, datetime):
-                        to_current_timezone(value)  # as the form will
+                        to_current_timezone(value)  # as the form does
                     initial[field.name] = value
                 except (ValidationError, OverflowError):
                     del initial[field.name]
         return initial
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
-        """Raises BadRequest for chosen rows whose ids are none."""
+        """Raises BadRequest for selected rows whose ids are malformed."""
         _refuse_what_is_no_id(request, ACTION_CHECKBOX_NAME, self.model)
         return super().response_action(request, queryset)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Raises BadRequest for ids that the fields which look them up could not show again."""
+        """Raises BadRequest for malformed ids in fields that look them up."""
         for name in self.get_autocomplete_fields(request):
             related = self.opts.get_field(name).related_model
             _refuse_what_is_no_id(request, name, related)  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def _shown(form: ModelForm[Any], name: str, value: Any) -> str:
 
 
 class ReadOnly(Page):
-    """Rows that are looked at."""
+    """A page that cannot be edited."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -157,7 +157,7 @@ class ReadOnly(Page):
 
 
 class OfAnAccount(Page):
-    """Rows that belong to an account: found by its address or id, or by an id of their own."""
+    """Rows that belong to an account: found by its address or id, or by the row's own id."""
 
     search_fields: ClassVar[tuple[str, ...]] = ("account__email",)
     search_help_text = "An account's address (or its beginning) or id, or the id of a row"
@@ -175,11 +175,11 @@ class OfAnAccount(Page):
         return queryset.none(), False
 
     def search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
-        """What else `term` may stand for."""
+        """Other searches that `term` may mean."""
         return queryset.none()
 
     def _readings(self, queryset: QuerySet[Any], term: str) -> Iterator[QuerySet[Any]]:
-        """What `term` may stand for, the likeliest first."""
+        """The possible meanings of `term`, the likeliest first."""
         if wanted := as_uuid(term):
             if isinstance(self.opts.pk, models.UUIDField):
                 yield queryset.filter(pk=wanted)

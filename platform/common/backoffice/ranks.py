@@ -1,4 +1,4 @@
-"""On whose accounts an operator may act."""
+"""The accounts that an operator may act on."""
 
 from typing import Any
 

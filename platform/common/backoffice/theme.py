@@ -1,5 +1,5 @@
-"""The theme of the admin (django-unfold), which carries no types: to the type checker its classes
-are the ones of Django that they extend."""
+"""The theme of the admin (django-unfold), which has no types: the type checker takes its classes
+for the Django classes that they extend."""
 
 from typing import TYPE_CHECKING, Any, TypeVar
 

@@ -66,7 +66,7 @@ def execute_beside(command: list[str]) -> int:
 
 
 def _welcome(local: configuration.Configuration) -> str:
-    """What to do now: the demo credentials, and a call to paste."""
+    """The next steps for the user: the demo credentials, and a call to paste."""
     lines = ["", f"Ready on {local.base_url}   (Ctrl-C stops everything)"]
     if not local.demo:
         lines.append("No demo account in a database of yours; DEMO=1 makes one.")

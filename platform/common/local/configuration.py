@@ -1,4 +1,4 @@
-"""What the environment asks of the local default."""
+"""The local default's configuration, from the environment."""
 
 import json
 import os
@@ -24,8 +24,8 @@ INTERNAL = ("postgres", "redis", "model", "speech", "simulator")
 
 @dataclass(frozen=True)
 class Configuration:
-    """The local default, resolved. An own store, or an own model, is one that we do not start; with
-    client ids of one's own, the simulator does not stand in for Google's sign-in. Without the
+    """The resolved configuration. With the user's own store or model, we start none; with the
+    user's own client ids, the simulator does not stand in for Google's sign-in. Without the
     recogniser's wheel there is none.
 
     `ports` are the internal ones, by name of the part; `secrets`, the passwords of our own stores.
@@ -61,7 +61,7 @@ class Configuration:
 
     @property
     def env(self) -> dict[str, str]:
-        """What every process of the service finds in its environment."""
+        """The environment of every process of the service."""
         return {
             "PYTHONPATH": PYTHONPATH,
             "PYTHONUNBUFFERED": "1",
@@ -82,7 +82,7 @@ class Configuration:
 
     @property
     def _identity_provider(self) -> dict[str, str]:
-        """Whose sign-ins are taken, where the environment does not say."""
+        """The issuer of sign-ins, where the environment names none."""
         if self.own_client_ids is not None or not self.has_simulator:
             return {}
         return {
@@ -93,8 +93,8 @@ class Configuration:
 
 
 def var_folder(environ: Mapping[str, str]) -> Path:
-    """The folder for everything local, made if need be. Raises LocalError if it is read-only."""
-    # Without `..` and links: PostgreSQL tells its folder so, and is recognised by it.
+    """The folder for everything local, created if needed. Raises LocalError if it is read-only."""
+    # Without `..` and links: PostgreSQL reports its folder in this form, and is recognised by it.
     var = Path(os.path.realpath(environ.get("VAR_DIR") or ROOT / "var"))
     try:
         for folder in (var / "run", var / "log"):
@@ -110,8 +110,8 @@ def var_folder(environ: Mapping[str, str]) -> Path:
 
 
 def keep_private(var: Path) -> None:
-    """Let nobody else on this machine read what is in `var`, from earlier runs either: logs have
-    links that reset passwords. What is made from now on is for our user alone."""
+    """Make `var` private to our user, the files of earlier runs too: logs contain links that reset
+    passwords."""
     os.umask(0o077)
     for path in var.iterdir():
         if path.name != "postgres" and not path.is_symlink():
@@ -120,17 +120,17 @@ def keep_private(var: Path) -> None:
 
 
 def _secrets(path: Path) -> dict[str, str]:
-    """The passwords of our own stores, by name of the part, made if need be."""
+    """The passwords of our own stores, by name of the part, created if needed."""
     if not path.exists():
-        made = {name: secrets.token_hex(16) for name in ("postgres", "redis")}
+        passwords = {name: secrets.token_hex(16) for name in ("postgres", "redis")}
         path.touch(mode=0o600)
-        path.write_text(json.dumps(made))
+        path.write_text(json.dumps(passwords))
     kept: dict[str, str] = json.loads(path.read_text())
     return kept
 
 
 def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> Configuration:
-    """The configuration that `environ` asks for, with ports chosen - or, if `running`, as they are.
+    """The configuration that `environ` asks for; ports are chosen, or if `running`, read.
 
     Raises LocalError for a PORT that is no port, and a DRAIN_SECONDS that is no number.
     """
@@ -153,7 +153,7 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
         own_client_ids=environ.get("GOOGLE_CLIENT_IDS"),
         # Set to nothing, SIMULATED_PROVIDERS says that no provider is simulated.
         has_simulator=environ.get("SIMULATED_PROVIDERS") != "",
-        # Demo accounts are for our own database; in somebody else's only on request.
+        # Demo accounts are for our own database; in another one only on request.
         demo=not own_database or environ.get("DEMO") == "1",
         drain_seconds=_drain_seconds(environ),
         ports=ports,
@@ -182,7 +182,7 @@ def _drain_seconds(environ: Mapping[str, str]) -> int:
 
 
 def _default_speech_model(environ: Mapping[str, str], *, has_recogniser: bool) -> str:
-    """What hears something, rather than what the simulator stands in for."""
+    """The recogniser rather than the simulator's speech model."""
     is_local = has_recogniser and not environ.get("OPENAI_API_KEY")
     return environ.get("DEFAULT_SPEECH_MODEL") or (
         "pocketsphinx-en" if is_local else "gpt-transcribe"

@@ -1,4 +1,4 @@
-"""What the supervisor writes to the terminal: whole lines, each with the name of its part."""
+"""The supervisor's output: whole lines, each with the name of its part."""
 
 import os
 import sys
@@ -35,5 +35,5 @@ class Console:
                 self._stream.writelines(f"{prefix} {line}\n" for line in text.splitlines() or [""])
                 self._stream.flush()
             except OSError:
-                # The terminal, or what we were piped into, is gone. The service goes on.
+                # The terminal or pipe is gone. The service goes on.
                 self._stream = open(os.devnull, "w")  # noqa: SIM115 - for the rest of our life

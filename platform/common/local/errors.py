@@ -1,5 +1,5 @@
-"""What ends a local command."""
+"""Errors that end a local command."""
 
 
 class LocalError(Exception):
-    """One sentence for the person at the terminal: what is wrong, and what to do about it."""
+    """One sentence for the person at the terminal: what is wrong, and how to mend it."""

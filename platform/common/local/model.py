@@ -16,7 +16,7 @@ import xllamacpp
 from common.local.ports import LOOPBACK
 
 NAME = "smollm2-135m"
-# Answers at the same time, and the context of each in tokens (the model's maximum).
+# Concurrent answers, and the context of each in tokens (the model's maximum).
 SLOTS, CONTEXT = 4, 8192
 THREADS = 2
 

@@ -21,7 +21,7 @@ START_ORDER = (
     ("beat", "worker"),
     ("web",),
 )
-# What serves customers is drained while all it stands on still works.
+# The parts that serve customers drain while their stores still work.
 STOP_ORDER = (
     ("beat", "web", "worker"),
     ("prepare", "model", "speech", "simulator"),
@@ -33,7 +33,7 @@ QUEUES = "interactive,media,default"
 
 
 def parts(configuration: Configuration) -> dict[str, Callable[[], Service]]:
-    """A maker for each part that this configuration needs, by name."""
+    """A factory for each part that this configuration needs, by name."""
     all_parts = {
         "postgres": _postgres,
         "redis": _redis,
@@ -134,7 +134,7 @@ def _beat(configuration: Configuration) -> Service:
 
 
 def worker_command(name: str, *, queues: str = QUEUES) -> tuple[str, ...]:
-    """A worker as in production; no other on its Redis has that name."""
+    """A worker as in production, with a name that is unique on its Redis."""
     options = ("--pool=threads", "--concurrency=4", "--queues", queues)
     quieter = ("--without-gossip", "--without-mingle", "--without-heartbeat")
     celery = ("celery", "-A", "config", "--quiet")
@@ -159,7 +159,7 @@ def _worker(configuration: Configuration) -> Service:
         env={
             **configuration.env,
             "DATABASE_POOL": "0",
-            # As root in a container that is how it is.
+            # As for root in a container.
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
         },
         is_ready=lambda: worker_answers(name, configuration.env["REDIS_URL"]),

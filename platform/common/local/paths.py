@@ -1,4 +1,4 @@
-"""Where the project lies."""
+"""The project's folders."""
 
 import os
 from pathlib import Path

@@ -13,7 +13,7 @@ _CANDIDATES = range(20_000, 32_000)
 
 
 def is_free(port: int) -> bool:
-    """Can a server listen on this port now? (A port that only lingers in TIME_WAIT counts.)"""
+    """Can a server listen on this port now? (A port in TIME_WAIT counts as free.)"""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -31,13 +31,13 @@ def free_port(*, but: Collection[int] = ()) -> int:
 
 
 def noted_ports(path: Path) -> dict[str, int]:
-    """The ports of the run before, by name."""
+    """The ports of the previous run, by name."""
     ports: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
     return ports
 
 
 def choose_ports(path: Path, names: Sequence[str], *, but: int) -> dict[str, int]:
-    """A port for each name, none of them `but`: the noted one where it is free, else a new one.
+    """A port for each name, none of them in `but`: the noted one where it is free, else a new one.
 
     The choice is noted in `path`.
     """

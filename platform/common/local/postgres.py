@@ -35,20 +35,20 @@ _NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
 
 def url(port: int, database: str, password: str = "") -> str:
-    """`password` of letters and digits; none for a cluster that has none."""
+    """`password` has letters and digits; none for a cluster that has none."""
     who = f"{SUPERUSER}:{password}" if password else SUPERUSER
     return f"postgres://{who}@{LOOPBACK}:{port}/{database}"
 
 
 def initialise(data: Path) -> None:
-    """Make the cluster in `data` unless it is there; end or forget what an earlier run left.
+    """Create the cluster in `data` unless it exists; end or remove what an earlier run left.
 
     Raises LocalError when this machine cannot run PostgreSQL.
     """
     if (data / "PG_VERSION").exists():
         _clear_lock(data)
         return
-    # Made beside and renamed: an interrupted initdb never looks like a cluster.
+    # Created in a temporary folder and renamed: an interrupted initdb never looks like a cluster.
     fresh = data.with_name(f"{data.name}.new")
     who = _identity()
     shutil.rmtree(fresh, ignore_errors=True)
@@ -62,11 +62,10 @@ def initialise(data: Path) -> None:
 
 
 def protect(data: Path, password: str) -> None:
-    """Have the cluster ask for `password`; one that trusted every user of this machine, too. It
-    must not run. Raises LocalError where it cannot be changed.
+    """Make the cluster require `password`, also one that trusted every user of this machine. The
+    cluster must not run. Raises LocalError where it cannot be changed.
 
-    The rules are written last, and name the password that was set: what was interrupted is done
-    again.
+    The rules are written last, and name the password that was set: an interrupted run is repeated.
     """
     rules = data / "pg_hba.conf"
     digest = hashlib.sha256(password.encode()).hexdigest()
@@ -75,9 +74,9 @@ def protect(data: Path, password: str) -> None:
         return
     who = _identity()
     change = f"ALTER ROLE {SUPERUSER} PASSWORD '{password}'\n"
-    # Alone with its files, where nobody is asked for a password.
+    # The single-user mode asks for no password.
     server = [*who.launcher, _binary("postgres"), "--single", "-D", str(data), "postgres"]
-    done = _run(server, who, said=change)
+    done = _run(server, who, stdin=change)
     if done.returncode != 0 or "ERROR" in done.stdout:
         raise LocalError(
             f"PostgreSQL's password could not be set in {data}:\n{done.stdout.strip()}"
@@ -86,8 +85,8 @@ def protect(data: Path, password: str) -> None:
 
 
 def service(data: Path, port: int, *, durable: bool = True, password: str = "") -> Service:
-    """PostgreSQL on 127.0.0.1:`port`, with the `password` that protects it, if one does. Not
-    `durable`: faster, for data that nobody will miss."""
+    """PostgreSQL on 127.0.0.1:`port`, protected by `password`, if there is one. If not `durable`,
+    it is faster, for disposable data."""
     who = _identity()
     options = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"]
     options += ["shared_buffers=64MB", *(() if durable else _NOT_DURABLE)]
@@ -118,7 +117,8 @@ def create_database(port: int, name: str, password: str = "") -> None:
 
 @dataclass(frozen=True)
 class _Identity:
-    """As whom the server runs: a launcher in front of it, or another user, or neither."""
+    """The user that the server runs as: by a launcher in front of it, as another user, or
+    neither."""
 
     launcher: tuple[str, ...] = ()
     user: int | None = None
@@ -152,15 +152,18 @@ def _can_run(who: _Identity) -> bool:
 
 
 def runs_as_another_user() -> bool:
-    """Then that user has to pass through the folders above its files."""
+    """Does the server run as another user? That user needs access to the folders above its
+    files."""
     return _identity().user is not None
 
 
-def _run(command: list[str], who: _Identity, *, said: str = "") -> subprocess.CompletedProcess[str]:
+def _run(
+    command: list[str], who: _Identity, *, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command lines
         command,
         check=False,
-        input=said,
+        input=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -193,7 +196,7 @@ def _serves(data: Path, port: int, password: str) -> bool:
 
 
 def _clear_lock(data: Path) -> None:
-    """After a crash: end a postmaster that still serves these files, or drop its lock file.
+    """After a crash: end a postmaster that still serves these files, or remove its lock file.
 
     PostgreSQL itself refuses to start when the old pid now belongs to another of our processes.
     """

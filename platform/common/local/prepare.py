@@ -20,7 +20,7 @@ def main() -> None:
     try:
         prepare(demo=demo)
     except DatabaseError as error:
-        # What PostgreSQL said, without what Django wrote around it, and its first line alone.
+        # The first line of PostgreSQL's message, without Django's additions.
         reason = str(error.__context__ or error).strip().splitlines()[0]
         sys.exit(
             f"The database cannot be prepared: {reason}. Its user must be able to connect, and to "

@@ -20,7 +20,7 @@ _POLL = 0.02
 
 
 def command_of(pid: int) -> tuple[str, ...]:
-    """The command line of a live process; empty when there is none, or it is not ours to see."""
+    """The command line of a live process; empty when there is none, or we may not read it."""
     try:
         return tuple(psutil.Process(pid).cmdline())
     except psutil.Error:
@@ -28,7 +28,8 @@ def command_of(pid: int) -> tuple[str, ...]:
 
 
 def end(pid: int, *, first: signal.Signals, grace: float) -> None:
-    """End a process that need not be our child: politely, and after `grace` seconds by force."""
+    """End a process that need not be our child: by SIGTERM, and after `grace` seconds by
+    SIGKILL."""
     for number in (first, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
@@ -86,7 +87,7 @@ class Process:
         """Return when the service is ready, or when `unless` is set.
 
         Raises LocalError when it ends, or is not ready within `timeout` seconds. The process is
-        looked at before it is probed: on a busy port another server would answer in its place.
+        checked before the probe: on a busy port another server would answer in its place.
         """
         deadline = time.monotonic() + timeout
         while not (unless and unless.is_set()):
@@ -105,7 +106,7 @@ class Process:
             os.kill(self.pid, self.service.stop_signal)
 
     def wait_stopped(self, *, hurry: threading.Event | None = None) -> bool:
-        """Wait for the end; SIGKILL after the grace, or in a `hurry`. Was it an orderly end?
+        """Wait for the end; SIGKILL after the grace, or in a `hurry`. Did it end in order?
 
         Servers that drain and then raise the signal again (uvicorn does) ended in order.
         """
@@ -120,7 +121,7 @@ class Process:
         return self.exit_code in (0, -number, 128 + number)
 
     def kill(self) -> None:
-        """End it by force, with what it has started."""
+        """Kill the process, with its children."""
         os.killpg(self.pid, signal.SIGKILL)
         self._popen.wait()
 

@@ -1,4 +1,5 @@
-"""PocketSphinx, with the English model of its wheel: it hears one voice at a time, and not well."""
+"""PocketSphinx, with the English model of its wheel: it recognises one voice at a time, and not
+well."""
 
 from collections.abc import Callable, Iterator
 from typing import IO
@@ -6,8 +7,8 @@ from typing import IO
 from pocketsphinx import Decoder, Endpointer
 
 RATE = 16_000  # Hz: of the model
-# A longer stretch without a pause is heard in pieces: whether anybody waits for the words is asked
-# between two, and a stretch takes nearly half as long to hear as it did to say.
+# A longer stretch without a pause is cut: between two pieces the program checks whether the client
+# still waits, and recognising takes nearly half as long as speaking.
 _LONGEST_STRETCH = 15 * RATE * 2  # bytes
 _SAMPLE = bytes(2)  # of silence
 
@@ -23,7 +24,7 @@ class Recogniser:
         self._decoder = Decoder(samprate=RATE, loglevel="FATAL")
 
     def hear(self, pcm: IO[bytes], is_wanted: Callable[[], bool]) -> str:
-        """The words in all that `pcm` brings. Raises GivenUp where they are not wanted any more."""
+        """The words in `pcm`. Raises GivenUp where they are not wanted any more."""
         words = []
         for stretch in _stretches(pcm):
             if not is_wanted():
@@ -32,7 +33,8 @@ class Recogniser:
         return " ".join(filter(None, words))
 
     def _words(self, stretch: bytes) -> str:
-        """Given whole, a stretch is normalised as a whole, and understood better."""
+        """The words of a stretch. Given whole, it is normalised as a whole, and recognised
+        better."""
         self._decoder.start_utt()
         self._decoder.process_raw(stretch, full_utt=True)
         self._decoder.end_utt()
@@ -41,7 +43,7 @@ class Recogniser:
 
 
 def _stretches(pcm: IO[bytes]) -> Iterator[bytes]:
-    """What is speech, from one pause to the next."""
+    """The stretches of speech between pauses."""
     endpointer = Endpointer(sample_rate=RATE)
     stretch = b""
     while len(frame := pcm.read(endpointer.frame_bytes)) == endpointer.frame_bytes:
@@ -49,6 +51,6 @@ def _stretches(pcm: IO[bytes]) -> Iterator[bytes]:
         if stretch and (not endpointer.in_speech or len(stretch) > _LONGEST_STRETCH):
             yield stretch
             stretch = b""
-    # It takes no empty frame, and still has the last of a stretch that is open.
+    # It accepts no empty frame, and still has the last part of an open stretch.
     if stretch := stretch + (endpointer.end_stream(frame or _SAMPLE) or b""):
         yield stretch

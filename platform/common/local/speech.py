@@ -1,6 +1,6 @@
 """The local speech model: PocketSphinx, served on OpenAI's wire.
 
-`python -m common.local.speech --port N`. It writes down one file at a time, of at most ten minutes;
+`python -m common.local.speech --port N`. It transcribes one file at a time, of at most ten minutes;
 a few others wait. SIGTERM ends it at once.
 """
 
@@ -25,7 +25,7 @@ from common.local.recogniser import GivenUp, Recogniser
 
 NAME = "pocketsphinx-en"
 PATH = "/v1/audio/transcriptions"
-# What this takes in time is about a third of what it lasts.
+# Transcribing takes about a third of the audio's length.
 MAX_SECONDS = 600
 _MAX_FORM = 26 * 1024 * 1024  # bytes
 _WAITING = 4
@@ -40,7 +40,7 @@ class Refused(Exception):
 
 
 class Server(ThreadingHTTPServer):
-    """The recogniser, whose turn it is, and who waits."""
+    """The recogniser, and the queue for it."""
 
     daemon_threads = True
 
@@ -52,7 +52,7 @@ class Server(ThreadingHTTPServer):
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Be among those who are written down or wait. Raises Refused."""
+        """Hold a place in the queue during the block. Raises Refused."""
         if not self._places.acquire(blocking=False):
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "Too many others are written down.")
         try:

@@ -1,4 +1,4 @@
-"""Starts the parts of the service in order, watches over them, and stops them in order."""
+"""Starts the parts of the service in order, watches them, and stops them in order."""
 
 import signal
 import threading
@@ -13,14 +13,14 @@ from common.local.processes import Process
 from common.local.records import Records
 from common.local.service import Service
 
-# How often a part is started again, and after how many seconds the first time; then doubled.
+# How many times a part is restarted, and after how many seconds at first; the delay doubles.
 RESTARTS, FIRST_PAUSE = 3, 1.0
-# A part that has run for so long after it was ready has recovered: its restarts are forgotten.
+# A part that has run this long after it was ready has recovered: its restarts are reset.
 RECOVERED_SECONDS = 60
 READY_SECONDS = 120
-# How often the parts are looked at.
+# Seconds between two checks of the parts.
 LOOK_SECONDS = 0.2
-# A part that takes longer to stop has something to finish, and we say so.
+# A part that takes longer to stop is finishing work, and the console says so.
 PROMPT_SECONDS = 2
 # A signal to the whole process group may reach us twice; so close together, it is one signal.
 ONE_WISH_SECONDS = 0.5
@@ -29,12 +29,11 @@ Stages = Sequence[Sequence[str]]
 
 
 class Supervisor:
-    """Runs `parts`: functions that make a service, by name.
+    """Runs `parts`: functions that create a service, by name.
 
     The parts of one stage of `start_order` start together, and the next stage waits until they are
-    ready; `stop_order` likewise. A part that dies once all are ready is started again, as often as
-    RESTARTS says, whatever becomes of the others; that is forgotten once it has run well for a
-    minute.
+    ready; `stop_order` likewise. A part that dies once all are ready is restarted, at most RESTARTS
+    times, whatever happens to the others; the count is reset once it has run well for a minute.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class Supervisor:
         self._logs = logs
         self._running: dict[str, Process] = {}
         self._restarts: Counter[str] = Counter()
-        # When a part that runs was started and became ready, and when one that died is due again.
+        # When each running part was started and became ready, and when each dead one is due again.
         self._started_at: dict[str, float] = {}
         self._ready_at: dict[str, float] = {}
         self._due: dict[str, float] = {}
@@ -64,7 +63,8 @@ class Supervisor:
         self._asked_at = 0.0
 
     def run(self, *, when_ready: Callable[[], None]) -> int:
-        """Run until SIGINT, SIGTERM or SIGHUP; returns the exit code. A second signal hastens."""
+        """Run until SIGINT, SIGTERM or SIGHUP; returns the exit code. A second signal stops at
+        once."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._ask_to_stop())
         try:
@@ -89,7 +89,7 @@ class Supervisor:
             self._stop.set()
 
     def _start(self, names: Sequence[str]) -> None:
-        begun = time.monotonic()
+        started_at = time.monotonic()
         started = []
         for name in names:
             if name in self._parts and not self._stop.is_set():
@@ -102,7 +102,7 @@ class Supervisor:
                 self._forget(process)
         if started and not self._stop.is_set():
             names = [process.service.name for process in started]
-            self._console.say(f"ready: {', '.join(names)} ({time.monotonic() - begun:.1f} s)")
+            self._console.say(f"ready: {', '.join(names)} ({time.monotonic() - started_at:.1f} s)")
 
     def _launch(self, name: str) -> Process:
         service = self._parts[name]()
@@ -120,7 +120,8 @@ class Supervisor:
         self._records.remove(process)
 
     def _watch(self) -> None:
-        """Nothing waits in here: what is started again may need another part that has died too."""
+        """Check the parts. This never waits: a restarted part may need another part that has died
+        too."""
         while not self._stop.wait(LOOK_SECONDS):
             for process in list(self._running.values()):
                 if process.exit_code is not None:
@@ -145,7 +146,7 @@ class Supervisor:
             self._restart_soon(process, f"was not ready within {READY_SECONDS} seconds")
 
     def _restart_soon(self, process: Process, what: str) -> None:
-        """Have a part that died started again, soon. Raises LocalError when it keeps dying."""
+        """Schedule the restart of a dead part. Raises LocalError when it keeps dying."""
         name = process.service.name
         self._forget(process)
         report = process.report(what)

@@ -1,8 +1,8 @@
 """Throw-away stores: PostgreSQL and Redis in a temporary folder, for tests and benchmarks.
 
-A keeper process holds them for as long as its stdin stays open. However its owner ends, kill -9
-included, the system closes that pipe; the keeper then kills what was still running over the stores
-(whatever has `MARK` in its environment), stops them and removes the folder.
+A keeper process owns them while its stdin stays open. However its owner ends, kill -9 included, the
+system closes that pipe; the keeper then kills the processes that still use the stores (those with
+`MARK` in their environment), stops the stores and removes the folder.
 """
 
 import json
@@ -32,7 +32,7 @@ _DURABLE = "--durable"
 
 @dataclass(frozen=True)
 class Stores:
-    """Where the stores answer, and the folder they are kept in."""
+    """The addresses of the stores, and their folder."""
 
     database_url: str
     redis_url: str
@@ -41,7 +41,7 @@ class Stores:
 
 @contextmanager
 def stores(*, durable: bool = False) -> Iterator[Stores]:
-    """Fresh stores until the block ends; `durable` ones pay for every commit as real ones do.
+    """Fresh stores until the block ends; `durable` ones flush every commit as real ones do.
 
     Raises LocalError when they cannot be started.
     """
@@ -63,10 +63,11 @@ def stores(*, durable: bool = False) -> Iterator[Stores]:
 
 
 def main() -> None:
-    """The keeper: print where the stores answer, as one line of JSON, and wait for end of file."""
+    """The keeper: print the addresses of the stores, as one line of JSON, and wait for end of
+    file."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stores-")))
-        folder.chmod(0o711)  # PostgreSQL may run as another user, who has to pass through
+        folder.chmod(0o711)  # PostgreSQL may run as another user, who needs access to it
         try:
             answer = asdict(_start(folder, stack, durable=_DURABLE in sys.argv[1:]))
         except LocalError as error:
