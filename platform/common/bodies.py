@@ -28,7 +28,7 @@ MAX_BYTES_OF_USER = 32 * MB
 # The bodies from one address that name no user.
 MAX_BYTES_OF_ADDRESS = 16 * MB
 
-# A body may take this long, and a second more for each RATE bytes that have come: 0.8 Mbit/s.
+# A body may take this long, and a second more for each 100,000 bytes so far: 0.8 Mbit/s.
 FIRST_SECONDS = 30.0
 BYTES_PER_SECOND = 100_000
 # The longest pause between two parts of a body.

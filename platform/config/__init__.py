@@ -1,4 +1,5 @@
-"""The project: settings, routes, servers. Django and Celery find the app and the checks here."""
+"""The project: settings, routes, servers. Django and Celery load the app and the checks from
+here."""
 
 from config import checks
 from config.celery import app as celery_app

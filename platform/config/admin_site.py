@@ -1,4 +1,4 @@
-"""The operators' site: who gets in, and what they see first."""
+"""The operators' site: access, and the first page."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -26,7 +26,7 @@ MAX_QUERY = 4_000  # characters; more than any form of the admin writes into an 
 
 
 class OperatorSite(AdminSite):
-    """The theme's site with our way in."""
+    """The theme's site with our sign-in."""
 
     login_form = SignInForm
     login_template = "accounts/sign_in.html"
@@ -44,15 +44,15 @@ class OperatorSite(AdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """The dashboard, for those who may see the ledger; for others the list of pages."""
+        """The dashboard, for operators who may see the ledger; for others the list of pages."""
         context = extra_context or {}
         if request.user.has_perm("billing.view_ledgerentry"):
             context = {**context, "dashboard": dashboard()}
         return super().index(request, context)
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
-        """Every page behind the sign-in: refuses what PostgreSQL could not look for or store, and
-        leads operators who have to set up a second factor there first."""
+        """Wraps every page behind the sign-in: refuses values that PostgreSQL cannot store, and
+        redirects operators without a second factor to its setup."""
 
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ class OperatorSite(AdminSite):
         return super().admin_view(guarded, cacheable)
 
     def get_urls(self) -> list[Any]:
-        """Without the way to a record's page on the site, where there are no such pages."""
+        """The routes, without "view on site", which no record has."""
         urls = [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
         page = self.admin_view(self.second_factor)
         return [path("second-factor/", page, name="second_factor"), *urls]
@@ -80,7 +80,7 @@ class OperatorSite(AdminSite):
     def search(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Raises Http404 for a page that there is not."""
+        """Raises Http404 for a page that does not exist."""
         try:
             return super().search(request, extra_context)
         except (ValueError, InvalidPage):

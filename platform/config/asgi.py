@@ -1,11 +1,11 @@
-"""The web process: `/v1` to its own application, sockets to theirs, the rest of HTTP to Django."""
+"""The web process: dispatches `/v1`, sockets, and Django's requests."""
 
 import asyncio
 import gc
 import os
 from typing import Any
 
-# Whoever forgets to choose gets the settings that refuse to be unsafe; `make run` chooses dev.
+# The default settings refuse an unsafe start; `make run` chooses dev.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 
 from django.conf import settings
@@ -37,13 +37,13 @@ from publicapi.v1.app import is_public
 
 refuse_unsafe_production()
 
-# Between two collections of garbage.
+# Seconds between two garbage collections.
 COLLECT_SECONDS = 30.0
 
-# Where bodies bring a file (POST).
+# The paths whose bodies bring a file (POST).
 FILE_PATHS = frozenset({"/api/uploads", "/api/transcribe"})
 
-# Where a password is hashed (POST).
+# The paths where a password is hashed (POST).
 HASHING_PATHS = frozenset(
     {
         "/api/auth/signup",
@@ -60,7 +60,8 @@ _django: Application = django_application
 _requests = RequestQueue(
     _django, turns=2 * settings.DATABASE_POOL_SIZE, each=max(1, settings.DATABASE_POOL_SIZE // 2)
 )
-# Who brings no token of ours comes one at a time of an address, and then waits like all others.
+# Requests without a token of ours run one at a time for each address, and then queue like all
+# others.
 _anonymous_requests = RequestQueue(_requests, turns=2 * settings.DATABASE_POOL_SIZE, each=1)
 
 
@@ -70,7 +71,7 @@ async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 _queued = BodyLimit(_in_turn, sender_of)
-# What waits for a hash, or for Google's keys, has no connection and needs no turn of these.
+# A request that waits for a hash, or for Google's keys, has no connection and needs no turn here.
 _hashing = BodyLimit(SignInQueue(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
 _authentication = BodyLimit(_django, sender_of)
 _file_bodies = BodyLimit(
@@ -90,7 +91,7 @@ async def _by_work(scope: Scope, receive: Receive, send: Send) -> None:
         await _queued(scope, receive, send)
 
 
-# Who asks too often is refused before anything of the request is read.
+# Rate limits come first: a refused request is not read.
 limited_django_application = ClientLimit(LiveResponses(_by_work))
 
 
@@ -98,7 +99,7 @@ _without_lifespan = RequestsWithoutLifespan()
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
-    """By kind, by host, and by the first segment of the path."""
+    """Dispatch by kind, by host, and by the first segment of the path."""
     match scope["type"]:
         case "http" if scope["path"] in health.PATHS:
             await health.application(scope, send)
@@ -114,7 +115,7 @@ _guarded = FairAdmission(SecurityHeaders(RedirectToHttps(_route)))
 
 
 async def application(scope: Scope, receive: Any, send: Any) -> None:
-    """Serve whatever comes, on any server."""
+    """The ASGI application, for any server."""
     if scope["type"] == "lifespan":
         await lifespan(receive, send)
     elif _without_lifespan.are_expected:
@@ -124,14 +125,14 @@ async def application(scope: Scope, receive: Any, send: Any) -> None:
 
 
 def is_for_v1(scope: Scope) -> bool:
-    """On every host what is under `/v1`, on the host of its own whatever comes."""
+    """Paths under `/v1` on every host, and all paths on the host of the API."""
     if is_public(scope["path"]):
         return True
     return bool(settings.API_HOST) and domain_of(scope["headers"]) == settings.API_HOST
 
 
 async def lifespan(receive: Any, send: Any) -> None:
-    """Nothing depends on being started by this: not every server calls it."""
+    """The lifespan protocol. Nothing is started here, because not every server calls it."""
     await receive()
     _without_lifespan.are_expected = False
     spare_loaded_code()
@@ -145,17 +146,17 @@ async def lifespan(receive: Any, send: Any) -> None:
 
 
 async def collect_garbage() -> None:
-    """Collect regularly, for the thresholds below may not be reached for hours once it is quiet.
-    A connection that has ended is garbage with cycles, and holds its buffers: a thousand of them
-    held 40 MB. With the loaded code spared a collection takes 2 to 5 ms."""
+    """Collect regularly, because an idle process may not reach the thresholds below for hours. An
+    ended connection is garbage with cycles, and keeps its buffers: a thousand of them kept 40 MB.
+    Without the loaded code a collection takes 2 to 5 ms."""
     while True:
         await asyncio.sleep(COLLECT_SECONDS)
         gc.collect()
 
 
 def spare_loaded_code() -> None:
-    """Have the garbage collector leave alone what is loaded now, and come more rarely: a look
-    through all code took longer than most requests, in the middle of one of them."""
+    """Exclude the loaded code from garbage collection, and collect less often: a collection of all
+    code takes longer than most requests."""
     _ = get_resolver().url_patterns  # imports all views
     gc.collect()
     gc.freeze()

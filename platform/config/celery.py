@@ -9,10 +9,10 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.checks import refuse_unsafe_production
 
-# Whoever forgets to choose gets the settings that refuse to be unsafe; `make run` chooses dev.
+# The default settings refuse an unsafe start; `make run` chooses dev.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 
-# They write three lines for every task; failures are errors, and still written.
+# These loggers write three lines for every task; failures are errors, and are still written.
 _CHATTY = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 app = Celery("config")
@@ -22,7 +22,8 @@ app.autodiscover_tasks()
 
 @signals.setup_logging.connect
 def log_like_the_web(**_: object) -> None:
-    """The app `common` has set up logging; a receiver of this signal keeps Celery's own away."""
+    """The app `common` has set up logging; with a receiver of this signal Celery leaves it
+    alone."""
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
 
@@ -30,7 +31,8 @@ def log_like_the_web(**_: object) -> None:
 @signals.worker_init.connect
 @signals.beat_init.connect
 def refuse_unsafe_start(**_: object) -> None:
-    """A worker is held to the same rules as the web. (A signal swallows ordinary exceptions.)"""
+    """Check the production settings, as in the web process. (Celery ignores ordinary exceptions of
+    signals.)"""
     try:
         refuse_unsafe_production()
     except ImproperlyConfigured as error:
@@ -39,7 +41,7 @@ def refuse_unsafe_start(**_: object) -> None:
 
 @signals.celeryd_after_setup.connect
 def start_event_loop(instance: Any, **_: object) -> None:
-    """Before Celery connects to the broker: jobs are looked out for without it, too."""
+    """Start before Celery connects to the broker: workers find jobs without a broker, too."""
     from jobs.worker import get_worker
 
     get_worker().start(list(instance.app.amqp.queues.consume_from))
@@ -47,7 +49,7 @@ def start_event_loop(instance: Any, **_: object) -> None:
 
 @signals.worker_shutting_down.connect
 def begin_drain(**_: object) -> None:
-    """With the signal itself: how long Celery's own threads take is nothing to jobs."""
+    """Begin with the signal itself, because jobs need not wait for Celery's own threads."""
     from jobs.worker import get_worker
 
     get_worker().begin_drain()
@@ -55,7 +57,7 @@ def begin_drain(**_: object) -> None:
 
 @signals.worker_shutdown.connect
 def stop_event_loop(**_: object) -> None:
-    """When Celery's own threads have ended."""
+    """Stop when Celery's own threads have ended."""
     from jobs.worker import get_worker
 
     get_worker().stop()

@@ -1,4 +1,4 @@
-"""What must hold before the service starts: Django's checks, and a guard for servers without them.
+"""The checks before a start: Django's checks, and a guard for servers that do not run them.
 
 `manage.py` runs the checks. uvicorn and Celery do not, so `config.asgi` and `config.celery` call
 `refuse_unsafe_production`.
@@ -22,19 +22,19 @@ MINIMUM_DIFFERENT_CHARACTERS = 8
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
 LONGEST_SESSION_DAYS = 3_650
 _SMTP = "django.core.mail.backends.smtp.EmailBackend"
-# What `dev` and `test` use for secrets begins like this, and is known to everyone.
+# The secrets of `dev` and `test` begin like this, and are public.
 _PUBLIC_SECRETS = ("development-only", "test-only")
 
 
 def refuse_unsafe_production() -> None:
-    """Raises ImproperlyConfigured, naming everything that production must not have."""
+    """Raises ImproperlyConfigured, with a sentence for every danger."""
     if found := list(production_dangers()):
         raise ImproperlyConfigured("Refusing to start in production. " + " ".join(found))
 
 
 def production_dangers() -> Iterator[str]:
-    """A sentence for each setting that invents answers, gives away money, opens a lock or shuts it
-    for everybody, or loses files or mails."""
+    """A sentence for each setting that is unsafe in production: invented answers, free money, open
+    or locked access, lost files or mails."""
     if not settings.PRODUCTION:
         return
     if settings.DEBUG:
@@ -97,7 +97,7 @@ def _mail_dangers() -> Iterator[str]:
 
 
 def _is_wildcard(host: str) -> bool:
-    """Does Django take any host for this entry? (".com" and the like are as good as any.)"""
+    """Does Django accept any host for this entry? (".com" and the like accept nearly any.)"""
     return not host.strip(". ") or "*" in host or (host.startswith(".") and "." not in host[1:])
 
 
@@ -107,13 +107,13 @@ def _is_https(url: str) -> bool:
 
 
 def _public_host() -> str:
-    """The host of PUBLIC_BASE_URL, written as `common.asgi.domain_of` writes that of a request."""
+    """The host of PUBLIC_BASE_URL, in the form of `common.asgi.domain_of`."""
     host, _ = split_domain_port(urlsplit(settings.PUBLIC_BASE_URL).netloc)
     return host
 
 
 def shadows(source_root: Path) -> list[Path]:
-    """What would put `platform/` in the place of Python's own module `platform`."""
+    """Modules that would shadow Python's own module `platform`."""
     return [
         path
         for name in ("__init__.py", "conftest.py", "tests")

@@ -1,7 +1,7 @@
-"""`/api/council/cards/{id}/continue`: from the answer of a council into a conversation.
+"""`/api/council/cards/{id}/continue`: continues a council's answer in a conversation.
 
-Councils and conversations know nothing of each other; what leads from one into the other stands
-above both (docs/decisions/0037).
+Councils and conversations do not import each other; this module stands above both
+(docs/decisions/0037).
 """
 
 from uuid import UUID
@@ -34,7 +34,7 @@ from council.types import MAX_TITLE
 
 
 class ContinuationViewSet(ViewSet):
-    """What leads from a card into a conversation."""
+    """Continues a card in a conversation."""
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -51,11 +51,11 @@ class ContinuationViewSet(ViewSet):
         },
     )
     def create(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
-        """Go on with a card in a conversation.
+        """Continue a card in a conversation.
 
-        It begins with the council's question and the answer that the card shows, and what was said
-        to the card since; the card's model answers what comes next. No model is called, and nothing
-        is billed.
+        The conversation begins with the council's question and the card's answer, and the later
+        messages of the card; the card's model answers the next message. No model is called, and
+        nothing is billed.
         """
         conversation_id, is_replayed = continue_card(
             user=request.user,
@@ -77,16 +77,16 @@ class ContinuationViewSet(ViewSet):
 def continue_card(
     *, user: User, card_id: UUID, request_key: RequestKey | None
 ) -> tuple[UUID, bool]:
-    """Begin a conversation with what a card has said. Returns its id, and whether an earlier
-    request of that name has begun it.
+    """Create a conversation from a card. Returns its id, and whether an earlier request with the
+    same key created it.
 
-    Raises NotFound, NothingToAnswer, IdempotencyMismatch, and what `continue_with` does.
+    Raises NotFound, NothingToAnswer, IdempotencyMismatch, and the errors of `continue_with`.
     """
     if (
         request_key is not None
-        and (begun := idempotency.claim(account=user, request_key=request_key)) is not None
+        and (created := idempotency.claim(account=user, request_key=request_key)) is not None
     ):
-        return begun, True
+        return created, True
     card = get_card(user, card_id)
     if not has_answer(card):
         raise NothingToAnswer

@@ -1,4 +1,4 @@
-"""How a web process ends: SIGTERM begins the drain of its calls, and what it keeps open is closed.
+"""Ends a web process: SIGTERM starts the drain of its calls, then its pools and clients are closed.
 
 A server with lifespan, such as uvicorn, waits for its connections at SIGTERM, and then sends
 lifespan's shutdown. daphne has no lifespan, and cancels its requests at SIGTERM.
@@ -21,9 +21,9 @@ from providers import registry
 
 
 def begin_with_sigterm() -> None:
-    """Begin the drain with the signal itself; the handler of the server runs after ours.
+    """Start the drain in a signal handler of our own; the server's handler runs after it.
 
-    The server sends lifespan's shutdown only when its connections are gone, and a stream that is
+    The server sends lifespan's shutdown only when its connections are closed, and a stream that is
     to be stopped would keep its connection until then.
     """
     loop = asyncio.get_running_loop()
@@ -38,7 +38,7 @@ def begin_with_sigterm() -> None:
 
 
 async def close() -> None:
-    """Let calls end, as long as the drain allows it, and close what this process keeps open."""
+    """Wait for the calls within the drain, and close everything that this process has open."""
     await get_hub().close()
     await get_runtime().drain()
     await get_job_host().close()
@@ -49,12 +49,12 @@ async def close() -> None:
 
 
 class RequestsWithoutLifespan:
-    """Requests of a server without lifespan, `are_expected` until a server begins one.
+    """Tracks the requests of a server without lifespan, and `are_expected` until a server begins
+    one.
 
     At SIGTERM the server's own handler waits until the calls have been drained and the requests
-    have ended; a second signal calls it at once. Not where the server runs in another than the main
-    thread, as `runserver` with its reloader does, or handles no signals: such a process ends at
-    once.
+    have ended; a second signal calls it at once. Where the server runs outside the main thread, as
+    `runserver` with its reloader does, or handles no signals, the process ends at once.
     """
 
     def __init__(self) -> None:

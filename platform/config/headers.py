@@ -1,7 +1,7 @@
-"""The security headers of every response, whoever writes it: Django, `/v1`, a refusal, a file.
+"""The security headers of every response: of Django, `/v1`, refusals and files.
 
-What a response says itself is left as it is, `Cache-Control` for example. All others are not to be
-stored: they carry tokens, keys, conversations or money.
+Headers that a response already has are kept, `Cache-Control` for example. All other responses are
+not to be stored: they carry tokens, keys, conversations or money.
 https://owasp.org/www-project-secure-headers/
 """
 
@@ -23,22 +23,22 @@ _PAGES: Headers = [
     (b"x-frame-options", b"DENY"),
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
-# Nothing that a program reads is a page.
+# For answers to programs, which are no pages.
 _NO_PAGE = b"default-src 'none'; frame-ancestors 'none'"
-# Alpine.js, which the theme is made with, evaluates expressions, and writes styles.
+# Alpine.js, the theme's library, evaluates expressions, and writes styles.
 _ADMIN = (
     b"default-src 'self'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     b"img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     b"frame-ancestors 'none'"
 )
-# The pages that show the OpenAPI document say the rest themselves.
+# The pages that show the OpenAPI document set the rest themselves.
 _DOCUMENTS = b"frame-ancestors 'none'"
 
 _STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 
 
 class SecurityHeaders:
-    """Adds to each response of `application`, to a handshake too, what it lacks."""
+    """Adds the missing headers to each response of `application`, and to handshakes."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -46,7 +46,7 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         wanted = _wanted(_policy(scope["path"]), is_secure(scope))
 
-        # Not a coroutine of its own: it is called for each piece of a stream.
+        # Not a coroutine of its own: it is called for each chunk of a stream.
         def complete(message: Message) -> Awaitable[None]:
             if message["type"] in _STARTS:
                 message = {**message, "headers": _completed(message.get("headers", []), wanted)}

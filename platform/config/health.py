@@ -1,9 +1,9 @@
-"""Is this process alive, and should it be sent requests? For load balancers and orchestrators.
+"""Liveness and readiness, for load balancers and orchestrators.
 
 `GET /livez` answers 200 as long as the event loop runs. `GET /readyz` answers 200, or 503 where the
 process cannot do its work: `{"status": "ready" | "not_ready", "checks": {name: state}}`. Both are
-answered on every host, because a probe knows a process by its address, and to everybody, because
-they tell nothing but these words.
+answered on every host, because a probe uses the process's address, and without authentication,
+because they reveal nothing else.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ from inference.runtime import get_runtime
 log = structlog.get_logger(__name__)
 
 PATHS = frozenset({"/livez", "/readyz"})
-# Seconds. A probe is answered within the sum, whatever the stores do.
+# Seconds for each store. A probe is answered within the sum, whatever the stores do.
 DATABASE_SECONDS = 2.0
 REDIS_SECONDS = 0.5
-# However many probes come, the stores are asked once in so many seconds.
+# The stores are asked once in this many seconds, however many probes come.
 KEPT_SECONDS = 1.0
-# Without these nothing can be done. Without Redis everything can, if more slowly.
+# The process cannot work without these. Without Redis it can, if more slowly.
 REQUIRED_STORES = ("database", "migrations")
 
 OK = "ok"
@@ -45,10 +45,10 @@ Migration = tuple[str, str]
 
 
 class Readiness:
-    """What the stores of one event loop answered last."""
+    """The last answers of the stores, for one event loop."""
 
     def __init__(self) -> None:
-        # A connection of its own: a process that is busy is not one that cannot work.
+        # A connection of its own: a busy process is still ready.
         self._lane = get_database().lane()
         self._stores: dict[str, str] = {}
         self._asked_at = -KEPT_SECONDS
@@ -57,8 +57,8 @@ class Readiness:
         self._query: asyncio.Task[list[Row]] | None = None
 
     async def checks(self) -> dict[str, str]:
-        """A state for each of `process`, `database`, `migrations` and `redis`: "ok" or what is
-        wrong."""
+        """A state for each of `process`, `database`, `migrations` and `redis`: "ok" or the
+        problem."""
         async with self._asking:
             if time.monotonic() - self._asked_at >= KEPT_SECONDS:
                 self._stores = await self._ask()
@@ -68,7 +68,7 @@ class Readiness:
     async def _ask(self) -> dict[str, str]:
         (database, migrations), redis = await asyncio.gather(self._database(), _redis())
         stores = {"database": database, "migrations": migrations, "redis": redis}
-        # Logged here, not for each probe: the stores are asked at most once a second.
+        # Logged here, at most once a second, and not for each probe.
         if any(stores[name] != OK for name in REQUIRED_STORES):
             log.warning("health.not_ready", checks=stores)
         return stores
@@ -77,7 +77,7 @@ class Readiness:
         """The states of the database and of its migrations."""
         if self._query is None:
             self._query = asyncio.create_task(self._lane.rows(_APPLIED))
-        # The query is not cancelled: psycopg would wait until a frozen server confirms that.
+        # The query is not cancelled: psycopg would wait until a frozen server confirms it.
         done, _ = await asyncio.wait([self._query], timeout=DATABASE_SECONDS)
         if not done:
             return UNAVAILABLE, "unknown"
@@ -110,7 +110,7 @@ _readiness = PerLoop(Readiness)
 
 
 async def application(scope: Scope, send: Send) -> None:
-    """Answer a request for one of PATHS. A body is not read."""
+    """Answer a request for one of PATHS. The body is not read."""
     if scope["method"] not in ("GET", "HEAD"):
         await _answer(scope, send, 405, {"detail": "Use GET."})
         return

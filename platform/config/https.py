@@ -1,4 +1,4 @@
-"""Requests that came without TLS to the proxy that ends it."""
+"""Redirects requests that reached the TLS proxy without TLS."""
 
 from urllib.parse import quote
 
@@ -11,15 +11,15 @@ _PERMANENT_REDIRECT = 308
 
 
 def is_secure(scope: Scope) -> bool:
-    """Did the client use TLS, as far as the server or a trusted proxy knows?"""
+    """Did the client use TLS, according to the server or a trusted proxy?"""
     return scope.get("scheme") in ("https", "wss") or _forwarded_protocol(scope) == b"https"
 
 
 class RedirectToHttps:
-    """Sends clients that came by plain HTTP to the same address with TLS.
+    """Redirects clients that used plain HTTP to the same address with TLS.
 
-    Only those of which the proxy says so: what comes past it, like a health check, is served. `308`
-    keeps method and body (RFC 9110, section 15.4.9).
+    Only where the proxy says that they did: requests that do not pass the proxy, such as health
+    checks, are served. `308` keeps method and body (RFC 9110, section 15.4.9).
     """
 
     def __init__(self, application: Application) -> None:
@@ -28,7 +28,7 @@ class RedirectToHttps:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _forwarded_protocol(scope) == b"http":
             domain = domain_of(scope["headers"])
-            # An unknown host is refused: whoever sends it would choose where the redirect leads.
+            # An unknown host is refused: the client would choose the target of the redirect.
             if is_served(domain):
                 await _redirect(f"https://{domain}{_target(scope)}", send)
                 return
@@ -36,8 +36,8 @@ class RedirectToHttps:
 
 
 def _target(scope: Scope) -> str:
-    """The path and the query as they came."""
-    raw_path = scope.get("raw_path")  # which not every server tells
+    """The path and the query, unchanged."""
+    raw_path = scope.get("raw_path")  # not every server sets it
     path = raw_path.decode("latin-1") if raw_path else quote(scope["path"])
     query = scope["query_string"].decode("latin-1")
     return f"{path}?{query}" if query else path
@@ -51,7 +51,7 @@ async def _redirect(location: str, send: Send) -> None:
 
 
 def _forwarded_protocol(scope: Scope) -> bytes:
-    """What the proxy says that it was asked by; empty where no proxy is trusted to say it."""
+    """The scheme of the request to the proxy; empty where no proxy is trusted."""
     if not settings.SECURE_PROXY_SSL_HEADER:
         return b""
     values = [value for name, value in scope["headers"] if name == b"x-forwarded-proto"]

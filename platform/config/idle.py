@@ -1,25 +1,25 @@
-"""Connections that wait for their client's next request."""
+"""Bounds the idle connections of a process."""
 
 from collections import defaultdict
 from typing import Protocol
 
-# In one process. Each takes some 20 KB and a file descriptor.
+# Of one process. Each takes some 20 KB and a file descriptor.
 MAX_IDLE = 1_000
 
 
 class Connection(Protocol):
     def timeout_keep_alive_handler(self) -> None:
-        """Close it."""
+        """Close the connection."""
 
 
 class IdleConnections:
-    """They are kept until they expire, or until there are more than `most`: then one is closed of
-    the address that has the most of them, the one that has waited for longest."""
+    """Idle connections are kept until they expire. Above `most`, one is closed: the longest idle
+    one of the address with the most idle connections."""
 
     def __init__(self, most: int = MAX_IDLE) -> None:
         self._most = most
         self._count = 0
-        # By address; the one that has waited for longest comes first.
+        # By address; the longest idle one comes first.
         self._waiting: defaultdict[str, dict[Connection, None]] = defaultdict(dict)
 
     def add(self, connection: Connection, address: str) -> None:
@@ -32,7 +32,7 @@ class IdleConnections:
             oldest.timeout_keep_alive_handler()
 
     def discard(self, connection: Connection, address: str) -> None:
-        """It waits no more, if it did."""
+        """The connection is not idle any more, if it was."""
         connections = self._waiting.get(address, {})
         if connection in connections:
             del connections[connection]

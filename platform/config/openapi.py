@@ -1,6 +1,6 @@
 """The machine-readable description of both interfaces, in one OpenAPI 3.1 document.
 
-`/api` is read off its serializers by drf-spectacular, `/v1` off its own types.
+drf-spectacular reads `/api` from its serializers; `/v1` is read from its own types.
 """
 
 import json
@@ -16,7 +16,7 @@ from drf_spectacular.openapi import AutoSchema
 from config.openapi_errors import COMPONENTS, describe_errors
 from publicapi.v1 import openapi as v1
 
-# What operations are sorted under, by the first segment of their path below /api.
+# The tags of operations, by the first segment of the path below /api.
 _TAGS = {
     "auth": ("Authentication", "Signing up, in and out; addresses and passwords."),
     "users": ("Account", "The signed-in user: profile, usage, and what may be used."),
@@ -35,7 +35,7 @@ _TAGS = {
 
 
 class AccessTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How a call to `/api` says who makes it."""
+    """How a client of `/api` authenticates."""
 
     target_class = "accounts.authentication.AccessTokenAuthentication"
     name = "accessToken"
@@ -46,7 +46,7 @@ class AccessTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
 
 @cache
 def document() -> dict[str, Any]:
-    """The whole document. Parts of the two interfaces have no name in common."""
+    """The whole document. The two interfaces have no component name in common."""
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     described: dict[str, Any] = generator.get_schema(public=True)  # type: ignore[no-untyped-call]
     for path, operations in described["paths"].items():
@@ -63,5 +63,5 @@ def document() -> dict[str, Any]:
 
 
 def openapi_json(request: HttpRequest) -> HttpResponse:
-    """`/openapi.json`, which only deployments that are not production serve."""
+    """`/openapi.json`, which production does not serve."""
     return HttpResponse(json.dumps(document()), content_type="application/json")

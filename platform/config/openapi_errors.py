@@ -33,7 +33,7 @@ from common.openapi import causes, envelope_schema
 Schema = dict[str, Any]
 Errors = list[type[DomainError]]
 
-# What any operation may answer that takes a token, an id in its path, a body or a query.
+# The errors of any operation with a token, an id in its path, a body or a query.
 _GENERAL: dict[int, Errors] = {
     400: [MalformedRequest, UnknownHost],
     401: [InvalidToken],
@@ -57,7 +57,7 @@ _HEADERS = {
 
 
 def describe_errors(path: str, operation: Schema) -> None:
-    """Add to an operation's own refusals those of every operation like it, and the headers."""
+    """Add to an operation's own errors those of its kind, and their headers."""
     responses: dict[str, Schema] = operation["responses"]
     for status, response in responses.items():
         response["headers"] = _headers(status) | response.get("headers", {})
@@ -95,7 +95,7 @@ _USD = {"type": "number", "description": "US dollars."}
 
 
 def _object(description: str, **properties: Schema) -> Schema:
-    """All properties are always there."""
+    """All properties are required."""
     return {
         "description": description,
         "type": "object",

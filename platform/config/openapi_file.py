@@ -1,16 +1,16 @@
-"""`docs/openapi.json`: the document as it is kept beside the code. `make openapi` writes it."""
+"""`docs/openapi.json`: the document in the repository. `make openapi` writes it."""
 
 import json
 
 import django
 from django.conf import settings
 
-# Where `make run` serves: what is kept says nothing of the machine it was written on.
+# The address of `make run`: the file is the same on every machine.
 SERVER = "http://127.0.0.1:8000"
 
 
 def text() -> str:
-    """What the file should hold."""
+    """The file's content."""
     from config.openapi import document
 
     described = document() | {"servers": [{"url": SERVER}]}

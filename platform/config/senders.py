@@ -1,4 +1,4 @@
-"""Who sends the body of a request to Django: asked of the head alone, before anything is read."""
+"""Finds the sender of a request to Django from its head, before the body is read."""
 
 from django.urls import Resolver404, resolve
 from rest_framework.permissions import AllowAny
@@ -12,10 +12,10 @@ from common.errors import Unauthenticated
 
 
 def sender_of(scope: Scope) -> Sender:
-    """The user whom the access token names, or else the client's address.
+    """The user of the access token, or else the client's address.
 
-    The token's signature is checked, and no more: its row is looked at with the request's own.
-    Raises Unauthenticated or InvalidToken where the view would refuse the request anyway.
+    Only the token's signature is checked; the request itself looks up its row. Raises
+    Unauthenticated or InvalidToken where the view would refuse the request anyway.
     """
     try:
         claims = read_claims(scope["headers"])
@@ -31,7 +31,7 @@ def sender_of(scope: Scope) -> Sender:
 
 
 def sender_of_file(scope: Scope) -> Sender:
-    """The user whom the access token names. Raises Unauthenticated, InvalidToken."""
+    """The user of the access token. Raises Unauthenticated, InvalidToken."""
     claims = read_claims(scope["headers"])
     if claims is None:
         raise Unauthenticated
@@ -39,7 +39,7 @@ def sender_of_file(scope: Scope) -> Sender:
 
 
 def _needs_token(path: str) -> bool:
-    """Does the view of REST framework at this path have only signed-in users?"""
+    """Does the view at this path serve signed-in users only?"""
     try:
         view = getattr(resolve(path).func, "cls", None)
     except Resolver404:  # such as the target `*`: Django answers 404 itself

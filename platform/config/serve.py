@@ -1,7 +1,5 @@
-"""`python -m config.serve --host HOST --port PORT`: the web process, in a container, under
-`make run`, in tests and benchmarks. Other options are uvicorn's, and come after those that stand
-here.
-"""
+"""`python -m config.serve --host HOST --port PORT`: the web process, in a container, under `make
+run`, in tests and benchmarks. Other options are uvicorn's, and override those given here."""
 
 import argparse
 import ctypes
@@ -17,9 +15,9 @@ from uvicorn.main import main as uvicorn
 from common.shutdown import SERVER_SECONDS, drain_seconds
 
 APPLICATION = "config.asgi:application"
-# Longer than what keeps connections to a server waits before it uses one no more: proxies (nginx
-# and ALB 60 s, Caddy 120 s) and clients (Go 90 s). Whoever waits for less never meets a connection
-# that is being closed.
+# Longer than proxies (nginx and ALB 60 s, Caddy 120 s) and clients (Go 90 s) keep an idle
+# connection: they close it first, and never send a request on a connection that the server is
+# closing.
 KEEP_ALIVE_SECONDS = 125
 
 _M_MMAP_THRESHOLD = -3
@@ -27,9 +25,9 @@ _BUFFER_BYTES = 32 * 1024
 
 
 def options() -> tuple[str, ...]:
-    """The options of uvicorn that every web process has. Raises ValueError for a DRAIN_SECONDS that
-    is no number."""
-    # Longer than running calls have, so that a stream which is stopped gets its last frames.
+    """The options of uvicorn for every web process. Raises ValueError for a DRAIN_SECONDS that is
+    no number."""
+    # Longer than the drain, so that a stopped stream gets its last frames.
     graceful = drain_seconds(os.environ) + SERVER_SECONDS
     return (
         *("--loop", "uvloop", "--http", "config.http:HttpProtocol"),
@@ -42,7 +40,7 @@ def options() -> tuple[str, ...]:
 
 
 def command(arguments: Sequence[str]) -> list[str]:
-    """The arguments of uvicorn for those of this program."""
+    """The arguments of uvicorn for the arguments of this program."""
     parser = argparse.ArgumentParser(prog="python -m config.serve", description=__doc__)
     parser.add_argument("--application", default=APPLICATION, help="another ASGI application")
     known, others = parser.parse_known_args(arguments)
@@ -50,16 +48,16 @@ def command(arguments: Sequence[str]) -> list[str]:
 
 
 def allow_many_connections() -> None:
-    """As many open files as the system lets this process have. By default it is often 1,024, and a
-    connection for which none is left is dropped."""
+    """Raise the limit of open files to the hard limit. The default is often 1,024, and a connection
+    above it is dropped."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def give_memory_back() -> None:
-    """Have the C library (glibc) give back to the system what was taken for a buffer as soon as the
-    buffer is gone. By itself it raises the size from which it does so as larger ones come and go:
-    mallopt(3). Between smaller ones that stay, the pieces of a thousand bodies would stay too."""
+    """Have the C library (glibc) return the memory of a freed buffer to the system at once. By
+    default it raises the threshold for that as larger buffers are freed (mallopt(3)), and the
+    fragments of a thousand bodies would stay between smaller buffers."""
     if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
         mallopt(_M_MMAP_THRESHOLD, _BUFFER_BYTES)
 

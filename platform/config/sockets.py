@@ -1,4 +1,4 @@
-"""All WebSockets: which consumer a path leads to, and who is refused before it."""
+"""The consumers of all WebSockets, by path, and the checks in front of them."""
 
 from django.conf import settings
 from django.http.request import validate_host
@@ -16,7 +16,7 @@ _BY_FOLDER: dict[str, type[StreamConsumer]] = {"/api/council/ws": CouncilConsume
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
-    """Django looks at the host of a request; of a handshake, nobody else does."""
+    """Dispatch by path, after checking the host: Django does that for requests only."""
     path = scope["path"]
     consumer = _BY_PATH.get(path) or _BY_FOLDER.get(path.rpartition("/")[0])
     if not validate_host(domain_of(scope["headers"]), settings.ALLOWED_HOSTS):

@@ -1,4 +1,4 @@
-"""The socket of a stream: who may open it, and what it takes from its client."""
+"""The socket of a stream: who may open it, and how it treats its client's messages."""
 
 from typing import Any, ClassVar
 from urllib.parse import parse_qs
@@ -18,17 +18,16 @@ from events.follower import Follower, Socket
 from events.hub import get_hub
 from events.types import USER_STREAM, Place
 
-# A client has nothing to say but that it is there.
+# Clients only answer pings.
 MAX_TEXT = 4096
 
 
 class StreamConsumer(AsyncWebsocketConsumer):
-    """Sends what happens in one stream of `kind`, from the moment on when it is accepted, or from
-    `?after_seq=`. The last segment of its path is the stream's id, unless a subclass says which
-    stream it is.
+    """Sends the events of one stream of `kind`, from the acceptance on, or after `?after_seq=`. The
+    last segment of its path is the stream's id, unless a subclass chooses another stream.
 
-    A refusal is accepted and then closed with a code: before that, a code would not reach the
-    client. Its origin is not looked at: a token speaks for a client, and no cookie does.
+    A refused socket is accepted and then closed with a code: before that, a code would not reach
+    the client. The origin is not checked: clients authenticate by a token, not by a cookie.
     """
 
     kind: ClassVar[str]
@@ -43,7 +42,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
                 get_hub().leave(self._follower)
 
     async def dispatch(self, message: Any) -> None:
-        """Without a thread for each message, as Channels' own has for Django's connections: none
+        """Channels' own dispatch starts a thread for each message, for Django's connections; none
         is used here."""
         await getattr(self, get_handler_name(message))(message)
 
@@ -70,8 +69,8 @@ class StreamConsumer(AsyncWebsocketConsumer):
         raise StopConsumer
 
     async def _follow(self) -> Follower:
-        """The head is read before the stream is followed, so whatever is committed from then on is
-        delivered, and what a client replays after it was accepted leaves no gap."""
+        """The last seq is read before the stream is followed: every later event is delivered, and a
+        replay after the acceptance leaves no gap."""
         query = {
             name: values[-1]
             for name, values in parse_qs(
@@ -87,7 +86,8 @@ class StreamConsumer(AsyncWebsocketConsumer):
         return hub.follow(place, head, claims, Socket(self.send, self.close))
 
     def _token(self, query: dict[str, str]) -> str:
-        """From the header, or else from the query, for browsers' sockets have no headers."""
+        """The token of the header, or else of the query, because browsers' sockets have no
+        headers."""
         for name, value in self.scope["headers"]:
             scheme, _, token = value.partition(b" ")
             if name == b"authorization" and scheme.lower() == b"bearer":

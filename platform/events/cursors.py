@@ -1,4 +1,4 @@
-"""Places in a stream, as clients name them."""
+"""Parameters for a place in a stream."""
 
 from common.errors import ValidationFailed
 
@@ -6,7 +6,7 @@ MAX_SEQ = 2**63 - 1
 
 
 def read_after_seq(text: str | None) -> int | None:
-    """The number that a client has come to; None where it names none. Raises ValidationFailed."""
+    """The client's `after_seq`; None where it sends none. Raises ValidationFailed."""
     if text is None:
         return None
     seq = _digits(text)
@@ -16,7 +16,7 @@ def read_after_seq(text: str | None) -> int | None:
 
 
 def read_limit(text: str | None, most: int) -> int:
-    """How many events a client wants at once, never more than `most`. Raises ValidationFailed."""
+    """The number of events that a client asks for, at most `most`. Raises ValidationFailed."""
     if text is None:
         return most
     limit = _digits(text)
@@ -26,5 +26,5 @@ def read_limit(text: str | None, most: int) -> int:
 
 
 def _digits(text: str) -> int | None:
-    """None for what is no plain number, or has more digits than any that makes sense."""
+    """None for a malformed number, or one with too many digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 100 else None

@@ -1,4 +1,4 @@
-"""Why a socket is refused or ended, and the close codes that say so."""
+"""The reasons for which a socket is refused or ended, and their close codes."""
 
 from common.errors import DomainError, ServiceUnavailable, TooManyRequests
 
@@ -29,10 +29,11 @@ class TooManySockets(TooManyRequests):
 
 
 class Restarting(ServiceUnavailable):
-    """Another process takes the client that comes again."""
+    """The client may connect again: another process serves it."""
 
 
 def close_code(error: DomainError | type[DomainError]) -> int:
-    """Somebody else's stream, a missing one and a suspended account are not told apart."""
+    """The close code of an error. A foreign stream, a missing one and a suspended account have the
+    same code."""
     kind = error if isinstance(error, type) else type(error)
     return SERVICE_RESTART if issubclass(kind, Restarting) else _BY_STATUS[kind.status]

@@ -1,4 +1,4 @@
-"""The latest of one stream, read once for all sockets of a process that follow it."""
+"""The latest events of one stream, read once for all sockets of a process that follow it."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from events.types import Frame
 if TYPE_CHECKING:
     from events.follower import Follower
 
-# Of what was read before the last page, that much is kept for those who are a little behind.
+# Bytes that are kept of the events before the last page, for followers that are a little behind.
 KEPT_BYTES = 32 * 1024
 
 
 class Feed:
-    """`seq` is how far the stream was read. A feed lives as long as somebody follows it."""
+    """`seq` is the last event that was read. A feed exists as long as somebody follows it."""
 
     def __init__(self, stream_id: UUID, seq: int) -> None:
         self.stream_id = stream_id
@@ -27,7 +27,7 @@ class Feed:
         self._size = 0
 
     def add(self, page: Sequence[Frame]) -> None:
-        """Go on by what came next."""
+        """Append the next events."""
         self._frames.extend(page)
         self._size += sum(len(frame.text) for frame in page)
         while self._size > KEPT_BYTES and len(self._frames) > len(page):
@@ -35,18 +35,18 @@ class Feed:
         self.seq = page[-1].seq
 
     def after(self, seq: int) -> list[Frame] | None:
-        """What comes after `seq`, as far as it was read; None where some of it is not kept."""
+        """The events after `seq` that were read; None where some of them are not kept."""
         missing = self.seq - seq
         if missing > len(self._frames):
             return None
         return list(islice(self._frames, len(self._frames) - missing, None)) if missing > 0 else []
 
     def end(self, code: int) -> None:
-        """Close the sockets of all who follow."""
+        """Close the sockets of all followers."""
         for follower in self.followers:
             follower.end(code)
 
     def forget(self) -> None:
-        """Keep nothing: all who follow have it."""
+        """Drop the frames: all followers have them."""
         self._frames.clear()
         self._size = 0

@@ -1,4 +1,4 @@
-"""One socket's place in a stream, and how it gets what comes next."""
+"""One socket's place in a stream, and the delivery of the next events."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,19 +19,19 @@ log = structlog.get_logger(__name__)
 
 
 class Socket(NamedTuple):
-    """How a follower speaks to its client. `send` waits for a client that reads slowly, and raises
-    OSError where there is none any more; `close` takes a code."""
+    """The connection of a follower. `send` waits for a client that reads slowly, and raises OSError
+    where the client has gone; `close` takes a code."""
 
     send: Callable[[str], Awaitable[None]]
     close: Callable[[int], Awaitable[None]]
 
 
 class Follower:
-    """Writes to one socket, in a task that lives only while there is something to write.
+    """Writes to one socket, in a task that exists only while there is something to write.
 
-    It keeps no frames but the page it is writing, so a slow client costs as little memory as a
-    quick one. `seq` is the last that was written. One that is further behind than the
-    feed reaches back reads pages of its own through `behind`.
+    It keeps only the page that it is writing, so a slow client costs as little memory as a quick
+    one. `seq` is the last event written. A follower that is further behind than the feed's frames
+    reads pages of its own through `behind`.
     """
 
     __slots__ = (
@@ -70,23 +70,23 @@ class Follower:
         return self._writing
 
     def open(self) -> None:
-        """Begin to write: the socket is accepted."""
+        """Start writing: the socket is accepted."""
         self._is_open = True
         self.wake()
 
     def wake(self) -> None:
-        """There may be something to write."""
+        """Check for something to write."""
         if self._is_open and self._writing is None and self._is_due():
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
     def leave(self) -> None:
-        """The socket is gone."""
+        """Stop: the socket has gone."""
         self._is_open = False
         if self._writing is not None:
             self._writing.cancel()
 
     def note(self, text: str) -> None:
-        """Send something that is no event, after what is being written."""
+        """Send a message that is no event, after the current page."""
         self._note = text
         self.wake()
 
@@ -99,9 +99,9 @@ class Follower:
         return self.seq < self.feed.seq or self._note is not None or self._close_code is not None
 
     async def _write(self) -> None:
-        """Outermost: a fault of ours ends this socket and no other."""
+        """The outermost handler of the task: a bug ends this socket and no other."""
         try:
-            with suppress(OSError):  # the client is gone
+            with suppress(OSError):  # the client has gone
                 await self._write_all()
         except DatabaseUnavailable:
             log.warning("events.follower_waits", stream_id=str(self.feed.stream_id))

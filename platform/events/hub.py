@@ -1,10 +1,10 @@
-"""All sockets of one process: who follows which stream, and what wakes them.
+"""All sockets of one process: their streams, and the notifications that wake them.
 
-There is one subscription to the notifier, one statement at a time for all streams that have grown
-meanwhile and one for all handshakes, one every few seconds that looks again at all that are
-followed (a notification may have been lost), and one at each tick that asks whether the tokens
-still hold; tokens of a session that was ended are asked about when the notifier says so.
-While the database or Redis is away sockets stay, and get everything later.
+There is one subscription to the notifier. One statement at a time reads all streams that have
+grown, one reads all handshakes, one every few seconds checks all followed streams (a notification
+may have been lost), and one at each tick checks the tokens; the tokens of an ended session are
+checked when the notifier reports it. While the database or Redis is away sockets stay open, and
+receive everything later.
 """
 
 import asyncio
@@ -46,14 +46,14 @@ from events.watch import ResponseReader, TokenWatch
 log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 5.0
-# How long the last events may take at the end of the process.
+# Seconds for the last events at the end of the process.
 DRAIN_SECONDS = 1.0
-# Streams in one statement: those that have grown, and those that followers read for themselves.
+# Streams in one statement: those that have grown, and those of followers that are behind.
 LIVE_AT_ONCE = 32
 BEHIND_AT_ONCE = 4
 # Handshakes in one statement.
 OPENED_AT_ONCE = 100
-# Sockets that a tick writes to before others have their turn.
+# Sockets that a tick writes to before it yields to others.
 PINGED_AT_ONCE = 100
 
 
@@ -82,10 +82,10 @@ class Hub:
     async def find_head(
         self, claims: AccessClaims, kind: str, stream_id: UUID, after_seq: int | None = None
     ) -> int:
-        """The last seq of the stream, if it is theirs and of that kind.
+        """The last seq of the stream, if it is the account's and of that kind.
 
         Raises InvalidToken, AccountSuspended, NotFound, DatabaseUnavailable, and EventsPurged where
-        some of what comes after `after_seq` is deleted.
+        events after `after_seq` are deleted.
         """
         opening = Opening(claims.user_id, claims.session_id, kind, stream_id)
         status, token_version, head, purged = await self._openings.run(opening)
@@ -107,15 +107,14 @@ class Hub:
             raise TooManySockets
 
     def follow(self, place: Place, head: int, claims: AccessClaims, socket: Socket) -> Follower:
-        """Deliver what comes after `place`, once the follower is opened. `head` is the last seq of
-        the stream, read just before. Raises what `check_room` does.
-        """
+        """Deliver the events after `place`, once the follower is opened. `head` is the last seq of
+        the stream, read just before. Raises the errors of `check_room`."""
         self.check_room(claims.user_id)
         self._start()
         feed = self._feeds.get(place.stream_id)
         if feed is None:
             feed = self._feeds[place.stream_id] = Feed(place.stream_id, head)
-            # What was notified since its head was read was not received.
+            # Notifications since the head was read have been missed.
             self._read_on(feed)
         follower = Follower(feed, place.seq, claims, socket, self._behind)
         feed.followers.add(follower)
@@ -125,7 +124,7 @@ class Hub:
         return follower
 
     def leave(self, follower: Follower) -> None:
-        """The follower's socket is gone."""
+        """The follower's socket has gone."""
         follower.leave()
         self._followers.remove(follower)
         self._watch.remove(follower)
@@ -139,8 +138,8 @@ class Hub:
 
     @contextmanager
     def watched(self, claims: AccessClaims, end: Callable[[], None]) -> Iterator[None]:
-        """While this lasts, `end` is called when the token of these claims is revoked. That it
-        expires is nothing to a response that has begun."""
+        """During the block, `end` is called when the token of these claims is revoked. An expired
+        token does not end a response that has begun."""
         self._start()
         reader = ResponseReader(claims, end)
         self._watch.add(reader)
@@ -150,14 +149,14 @@ class Hub:
             self._watch.remove(reader)
 
     def begin_drain(self) -> None:
-        """Take no more sockets, and close those that are open when they have what is committed:
-        their clients come back to another process."""
+        """Accept no more sockets, and close the open ones when they have all committed events:
+        their clients connect to another process."""
         if not self.draining:
             self.draining = True
             self._tasks.append(asyncio.get_running_loop().create_task(self._drain()))
 
     async def close(self) -> None:
-        """End what goes on beside the sockets."""
+        """End the background tasks."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -175,7 +174,7 @@ class Hub:
         for follower in self._followers:
             follower.end(SERVICE_RESTART)
 
-    # --- What has grown ---------------------------------------------------------------------------
+    # --- Streams that have grown ------------------------------------------------------------------
 
     def _read_on(self, feed: Feed) -> None:
         self._grown.add(feed)
@@ -185,7 +184,8 @@ class Hub:
             )
 
     async def _read_grown(self) -> None:
-        """Read what streams have grown by, until none has. What fails is found by the next look."""
+        """Read the new events of streams until no stream has more. A failed read is repeated by the
+        next check."""
         try:
             while self._grown:
                 count = min(LIVE_AT_ONCE, len(self._grown))
@@ -210,7 +210,7 @@ class Hub:
                 follower.wake()
 
     async def _look_again(self) -> None:
-        """Find the streams that have grown, whether anybody rang or not."""
+        """Find the streams that have grown, with or without a notification."""
         heads = await read_heads(list(self._feeds))
         for feed in list(self._feeds.values()):
             if heads.get(feed.stream_id, feed.seq + 1) > feed.seq:
@@ -218,9 +218,9 @@ class Hub:
             if all(follower.seq >= feed.seq for follower in feed.followers):
                 feed.forget()
             for follower in feed.followers:
-                follower.wake()  # one that failed to read for itself
+                follower.wake()  # a follower that failed to read for itself
 
-    # --- What goes on beside the sockets ----------------------------------------------------------
+    # --- Background tasks -------------------------------------------------------------------------
 
     def _start(self) -> None:
         steps = (self._listen, self._look, self._tick, self._watch.check_suspects)
@@ -228,7 +228,7 @@ class Hub:
             self._tasks = [self._keep(step) for step in steps]
 
     def _keep(self, step: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
-        """Repeat a step for ever. Nothing ends this: sockets would be silent."""
+        """Repeat a step for ever. No error ends it: sockets would get no more events."""
 
         async def repeat() -> None:
             while True:
@@ -253,7 +253,7 @@ class Hub:
 
     async def _look(self) -> None:
         with suppress(TimeoutError):
-            # Not wait_for, which may forget a cancellation before Python 3.12.
+            # Not wait_for, which may lose a cancellation before Python 3.12.
             async with asyncio.timeout(LOOK_SECONDS):
                 await self._look_now.wait()
         self._look_now.clear()
@@ -261,7 +261,7 @@ class Hub:
             await self._look_again()
 
     async def _tick(self) -> None:
-        """End the sockets whose tokens hold no more, and ping the others."""
+        """End the sockets whose tokens are revoked, and ping the others."""
         await asyncio.sleep(settings.SOCKET_TICK_SECONDS)
         try:
             await self._watch.check_all()

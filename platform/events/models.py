@@ -1,4 +1,4 @@
-"""Streams of events: what happened to one session, or to one user, in order."""
+"""Streams of events: one for each session and each user, in order."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,12 +7,12 @@ from accounts.models import User
 
 
 class Stream(models.Model):
-    """The head of one log. Its id is that of what it tells of, such as a council session.
+    """The head of one log. Its id is the id of its subject, such as a council session.
 
     `kind` is the product that writes it (`council`), or `user`: the stream of that user, which the
-    database opens together with the account. `last_seq` is the number of the last event. The row is
-    updated with each append, so its lock makes the order of commits that of the numbers, without
-    gaps; of all locks a transaction takes, it is the last. Events up to `purged_seq` are deleted.
+    database creates together with the account. `last_seq` is the number of the last event. Each
+    append updates the row, so its lock puts commits in the order of the numbers, without gaps; it
+    is the last lock of a transaction. Events up to `purged_seq` are deleted.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

@@ -1,10 +1,10 @@
 """Notifies all web processes, through the channel layer, that streams have grown, or that sessions
-may have been ended.
+may have ended.
 
-A notification carries no event, only the ids of streams and of sessions, which are never the same:
-all are UUIDv7. A notification that is lost costs its listeners the seconds until they look again.
-`notify` never waits: a thread of the process sends for all, and keeps what it cannot send while
-Redis is away.
+A notification carries no event, only the ids of streams and of sessions, which never collide: all
+are UUIDv7. Where a notification is lost, its listeners find out at their next check, some seconds
+later. `notify` never waits: a thread of the process sends for all, and keeps unsent ids while Redis
+is away.
 """
 
 import asyncio
@@ -22,21 +22,21 @@ log = structlog.get_logger(__name__)
 
 LAYER = "notifier"
 GROUP = "events"
-# What Redis may take for a message, or for a subscription.
+# Seconds for a message or a subscription.
 TIMEOUT = 0.5
-# After a failure Redis is left alone for so long.
+# Seconds without attempts after a failure of Redis.
 PAUSE = 0.5
-# A connection can be dead without a sign: one that hears nothing for so long is opened again.
+# A connection can be dead without a sign: after this many silent seconds it is opened again.
 SILENCE = 10.0
-# Ids that a process keeps while they cannot be sent.
+# The number of unsent ids that a process keeps.
 KEPT_IDS = 10_000
 
 _AWAY = (RedisError, OSError)
 
 
 def notify(*ids: UUID) -> None:
-    """Tell all processes that these streams have grown, or that these sessions may have been
-    ended; from threads and from event loops."""
+    """Notify all processes that these streams have grown, or that these sessions may have ended;
+    from threads and from event loops."""
     with _starting:
         sender = _sender()
     sender.send(ids)
@@ -48,8 +48,8 @@ def notify_of_sessions(*, session_ids: Iterable[UUID], **_: Any) -> None:
 
 
 async def notifications(*, silence: float = SILENCE) -> AsyncGenerator[set[UUID], None]:
-    """The ids that were sent, and an empty set whenever listening has begun: what was sent before
-    was not received. Goes on for ever; while Redis is away it tries again and again."""
+    """The ids of notifications, and an empty set whenever listening has begun: earlier
+    notifications were missed. Never ends; while Redis is away it tries again and again."""
     while True:
         layer = _layer()
         try:
@@ -74,7 +74,7 @@ async def _subscribe(layer: BaseChannelLayer) -> str:
 async def _next_message(
     layer: BaseChannelLayer, channel: str, silence: float
 ) -> dict[str, Any] | None:
-    """None after so many seconds of silence."""
+    """The next message; None after this many seconds of silence."""
     try:
         async with asyncio.timeout(silence):
             return await layer.receive(channel)
@@ -83,8 +83,8 @@ async def _next_message(
 
 
 class _Sender:
-    """The thread that sends. Ids that come meanwhile share the next message. Nothing ends it: all
-    notifications of the process would be lost."""
+    """The thread that sends. Ids that arrive while it sends share the next message. No error ends
+    it: all notifications of the process would be lost."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -119,7 +119,7 @@ class _Sender:
 
 
 def _message(ids: Iterable[UUID]) -> dict[str, Any]:
-    """16 bytes for each."""
+    """16 bytes for each id."""
     return {"ids": b"".join(each.bytes for each in ids)}
 
 

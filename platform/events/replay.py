@@ -45,7 +45,7 @@ NEXT_SEQ = OpenApiParameter(
 
 
 def limit_of(request: AuthenticatedRequest) -> int:
-    """How many events the client asks for at most. Raises ValidationFailed."""
+    """The number of events that the client asks for, at most. Raises ValidationFailed."""
     return read_limit(request.query_params.get("limit"), MAX_EVENTS)
 
 
@@ -65,15 +65,16 @@ def replay(
 
 
 def as_page(page: Page) -> HttpResponse:
-    """The texts of the events are joined and not read: they are what the socket sends."""
+    """The JSON texts of the events are joined, not parsed: they are what the socket sends."""
     headers = {"X-Next-Seq": str(page.next_seq)}
     return HttpResponse(page.body, content_type="application/json", headers=headers)
 
 
 class ReplayMixin:
-    """For the viewset of what has a stream: `{"get": "events"}` under `<uuid:session_id>/events`.
+    """For the viewset of a resource with a stream: `{"get": "events"}` under
+    `<uuid:session_id>/events`.
 
-    `kind` is that of its streams.
+    `kind` is the kind of its streams.
     """
 
     kind: str
@@ -91,10 +92,10 @@ class ReplayMixin:
         responses=EVENTS,
     )
     def events(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
-        """What happened in a session, in order, exactly as its socket delivers it.
+        """The events of a session, in order, exactly as its socket delivers them.
 
         Page with `X-Next-Seq` until the array is empty. Then open the socket, replay once more, and
-        drop what comes twice by its `seq`: nothing is lost.
+        drop duplicates by their `seq`: nothing is lost.
         """
         after_seq = read_after_seq(request.query_params.get("after_seq")) or 0
         limit = limit_of(request)

@@ -1,7 +1,7 @@
-"""Reading streams, as events are delivered.
+"""Reads streams, as events are delivered.
 
-What is read for an account asks whose stream it is. The hub does so when somebody begins to follow,
-and from then on reads for all who follow.
+Reads for an account check the owner of the stream. The hub checks it when a client begins to
+follow, and from then on reads for all followers.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from events.errors import EventsPurged
 from events.models import Event, Stream
 from events.types import Frame, Opening, Page, Place, Reading, StreamStatus
 
-# What a statement brings of one stream.
+# The most that a statement reads of one stream.
 PAGE_EVENTS = 100
 PAGE_BYTES = 128 * 1024
 
@@ -34,8 +34,8 @@ WHERE s.id = %(stream_id)s AND s.kind = %(kind)s AND s.account_id = %(account_id
 def read_page(
     *, account: User, kind: str, stream_id: UUID, after_seq: int, limit: int, max_bytes: int
 ) -> Page:
-    """The account's events after a number. At most `limit`, and at most `max_bytes` of text, but
-    one in any case where there is one. Raises NotFound, EventsPurged."""
+    """The account's events after a number. At most `limit`, and at most `max_bytes` of text, but at
+    least one where there is one. Raises NotFound, EventsPurged."""
     parameters: dict[str, str | int | UUID] = {
         "stream_id": stream_id,
         "kind": kind,
@@ -73,8 +73,8 @@ def get_last_seq(stream_id: UUID) -> int:
 def list_data(stream_id: UUID, *, event_type: str, after_seq: int) -> list[str]:
     """The `data` of the stream's events of a type after a number, in order, as JSON; for the app
     that writes the stream."""
-    told = Event.objects.filter(stream=stream_id, seq__gt=after_seq, type=event_type)
-    return list(told.order_by("seq").values_list("data", flat=True))
+    events = Event.objects.filter(stream=stream_id, seq__gt=after_seq, type=event_type)
+    return list(events.order_by("seq").values_list("data", flat=True))
 
 
 # --- For event loops; all raise DatabaseUnavailable -----------------------------------------------
@@ -102,7 +102,7 @@ ORDER BY place.number, page.seq
 
 
 async def read_statuses(lane: Lane, openings: Sequence[Opening]) -> list[StreamStatus]:
-    """How it stands with each of these."""
+    """The status of each of these openings."""
     columns = tuple(map(list, zip(*openings, strict=True)))
     return [StreamStatus(*row) for row in await lane.rows(_STATUSES, columns)]
 
@@ -116,7 +116,7 @@ async def read_heads(stream_ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 async def read_frames(lane: Lane, places: Sequence[Place]) -> list[Reading]:
-    """A page of what comes after each of these places, as it is delivered."""
+    """A page of the events after each of these places, as they are delivered."""
     stream_ids = [place.stream_id for place in places]
     afters = [place.seq for place in places]
     rows = await lane.rows(_FRAMES, (stream_ids, afters, PAGE_EVENTS, PAGE_BYTES))

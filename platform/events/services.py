@@ -1,17 +1,16 @@
-"""Writing to streams, in the transaction of what they tell of.
+"""Writes to streams, in the transaction of the change that the events describe.
 
-A session's stream has all of what happens in it, and is written by `append`. Beside it each user
-has one stream of their own, which tells all of their tabs and devices that something in their lists
-has changed (docs/api/events.md). Any domain writes to it, at the end of the transaction of the
-change:
+A session's stream has all of its events, and is written by `append`. Each user also has one stream,
+which notifies all of their tabs and devices of changes in their lists (docs/api/events.md). Any
+domain writes to it, at the end of the transaction of the change:
 
     tell_user(user_id=user.pk, events=[NewEvent("conversation.updated", {"conversation": row})])
 
-`append`, `open_stream` and `delete_stream` do the same themselves (`to_user`).
+`append`, `open_stream` and `delete_stream` do so themselves (`to_user`).
 
 Locks: the head of a session's stream comes before that of its user's, and no lock that another
-transaction may hold comes after. What the transaction has locked or made itself may follow, such as
-the name of its request, for which it holds the wallet.
+transaction may hold comes after. Rows that the transaction has locked or created itself may follow,
+such as its idempotency key, for which it holds the wallet.
 """
 
 from collections.abc import Sequence
@@ -38,7 +37,7 @@ SELECT event_append(%s, %s) FROM opened
 def open_stream(
     *, stream_id: UUID, kind: str, account: User, to_user: ToUser | None = None
 ) -> None:
-    """Begin the log of something new, which is its owner's for good."""
+    """Create the log of a new resource; it belongs to its owner for good."""
     opened = (stream_id, kind, account.pk)
     with connection.cursor() as cursor:
         if to_user is None:
@@ -53,8 +52,8 @@ def append(*, stream_id: UUID, events: Sequence[NewEvent], to_user: ToUser | Non
     """Append within the caller's transaction, and notify when it is committed. Returns the last seq
     of that stream.
 
-    At the end of a transaction: it takes the locks that all others wait for who write to the
-    streams.
+    Call it at the end of a transaction: it takes the locks that all other writers of the streams
+    wait for.
     """
     if to_user is None:
         return _append((stream_id, events))
@@ -64,8 +63,8 @@ def append(*, stream_id: UUID, events: Sequence[NewEvent], to_user: ToUser | Non
 def tell_user(*, user_id: UUID, events: Sequence[NewEvent]) -> None:
     """Append to the user's own stream, as `append` does to a session's.
 
-    An event names what has changed (`resource.verb`), with its id and what its row in a list shows,
-    and never the text of a message.
+    An event names the change (`resource.verb`), with the id of the changed row and the fields that
+    lists show, and never the text of a message.
     """
     _append(ToUser(user_id, events))
 
@@ -78,8 +77,8 @@ def delete_stream(*, stream_id: UUID, to_user: ToUser) -> None:
 
 
 def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
-    """Delete the oldest streams of a kind, at most `limit`; `unless` says which are still needed,
-    with OuterRef("pk") for the stream. Returns how many."""
+    """Delete the oldest streams of a kind, at most `limit`; `unless` excludes streams that are
+    still needed, with OuterRef("pk") for the stream. Returns how many."""
     streams = Stream.objects.filter(kind=kind).exclude(unless).order_by("id")
     stream_ids = list(streams.values_list("id", flat=True)[:limit])
     Stream.objects.filter(pk__in=stream_ids).delete()
@@ -88,7 +87,7 @@ def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
 
 def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
     """Write to each of the streams, in this order and in one statement. Returns the last seq of the
-    first."""
+    first stream."""
     _check_transaction()
     written = ", ".join("event_append(%s, %s)" for _ in appends)
     parameters = [part for stream_id, events in appends for part in (stream_id, _encode(events))]
@@ -102,7 +101,7 @@ def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
 
 def _check_transaction() -> None:
     if not connection.in_atomic_block:
-        raise RuntimeError("An event is written in the transaction of what it tells of.")
+        raise RuntimeError("An event is written in the transaction of its change.")
 
 
 def _encode(events: Sequence[NewEvent]) -> str:

@@ -1,17 +1,17 @@
-"""What keeps users' own streams short: their old events are deleted."""
+"""Deletes old events of users' streams."""
 
 from django.db import connection
 
 KEPT_DAYS = 7
-# Of one stream, however new they are.
+# The number of events that a stream keeps, however new they are.
 KEPT_EVENTS = 10_000
-# Streams at a time.
+# Streams in one statement.
 LIMIT = 1000
 
 
 def purge_user_events(*, limit: int = LIMIT) -> int:
-    """Delete what is too old in users' streams, each in a transaction of its own. Returns how many
-    events."""
+    """Delete the old events of users' streams, each stream in a transaction of its own. Returns how
+    many events."""
     purged = 0
     with connection.cursor() as cursor:
         while True:

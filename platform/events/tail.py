@@ -1,4 +1,4 @@
-"""Following a stream over HTTP: all of its events, from the first on, as they come."""
+"""Follows a stream over HTTP: all of its events, from the first one on, as they come."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -9,7 +9,7 @@ from events.follower import Socket
 from events.hub import get_hub
 from events.types import Place
 
-# What is read ahead of a slow client: a page of the hub's is kept by the follower as well.
+# Frames read ahead of a slow client: the follower keeps a page of the hub's, too.
 READ_AHEAD = 8
 
 
@@ -18,7 +18,7 @@ def tail(claims: AccessClaims, place: Place, head: int) -> Iterator[AsyncIterato
     """The JSON of each event after `place`, and of the hub's pings. `head` is the stream's last
     seq, read just before (`Hub.find_head`).
 
-    Ends where a socket would be closed: the token holds no more, or the process ends. Raises
+    Ends where a socket would be closed: the token is revoked, or the process ends. Raises
     TooManySockets, ServiceUnavailable and Restarting on entering.
     """
     hub = get_hub()

@@ -1,4 +1,4 @@
-"""What is written to a stream, and how it is read."""
+"""Events that are written to a stream, and that are read from it."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,8 +13,8 @@ USER_STREAM = "user"
 
 
 class NewEvent(Struct, frozen=True):
-    """An event to be. `type` is `resource.verb`; `data` is whatever JSON can say, but
-    for the NUL character, which PostgreSQL cannot store."""
+    """An event to write. `type` is `resource.verb`; `data` is any JSON without the NUL character,
+    which PostgreSQL cannot store."""
 
     type: str
     data: Any
@@ -22,14 +22,14 @@ class NewEvent(Struct, frozen=True):
 
 
 class ToUser(NamedTuple):
-    """Events for the own stream of that user."""
+    """Events for that user's own stream."""
 
     user_id: UUID
     events: Sequence[NewEvent]
 
 
 def model_actor(model: str) -> str:
-    """The actor of what the model of that catalog key says."""
+    """The actor of what the model with that catalog key produces."""
     return f"model:{model}"
 
 
@@ -41,7 +41,7 @@ class Page(Struct, frozen=True):
 
 
 class Opening(NamedTuple):
-    """An account wants to follow a stream of `kind`, by a token of a session of its own."""
+    """A request to follow a stream of `kind`, with a token of the account's session."""
 
     account_id: UUID
     session_id: UUID
@@ -50,8 +50,8 @@ class Opening(NamedTuple):
 
 
 class StreamStatus(NamedTuple):
-    """What is to be known for that: the account as it is now, the last seq of the stream, and the
-    last one that is deleted. None where the account has no such session, or no such stream."""
+    """The account's status now, the last seq of the stream, and the last deleted one. None where
+    the account has no such session, or no such stream."""
 
     status: str | None
     token_version: int | None
@@ -60,7 +60,7 @@ class StreamStatus(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Somebody has read the stream up to `seq`."""
+    """A reader has read the stream up to `seq`."""
 
     stream_id: UUID
     seq: int
@@ -74,8 +74,7 @@ class Frame(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A page of what comes after a place, and whether the stream has more than that; or that it is
-    deleted."""
+    """A page of events after a place, and whether the stream has more; or that some are deleted."""
 
     frames: list[Frame]
     has_more: bool

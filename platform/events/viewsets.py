@@ -14,7 +14,7 @@ from events.types import USER_STREAM, Page
 
 
 class UserEventsViewSet(ViewSet):
-    """What changes in your lists."""
+    """Changes of your lists."""
 
     @extend_schema(
         parameters=[
@@ -30,11 +30,10 @@ class UserEventsViewSet(ViewSet):
         responses={200: EVENTS, **error_responses(EventsPurged)},
     )
     def list(self, request: AuthenticatedRequest) -> HttpResponse:
-        """What has changed in your lists, in order, exactly as the socket `/api/ws` delivers it.
+        """The changes of your lists, in order, exactly as the socket `/api/ws` delivers them.
 
-        Ask without `after_seq` before you load the lists, and open the socket with the
-        `X-Next-Seq` of the answer: nothing is missed. Events are kept for 7 days, the newest
-        10,000 of them.
+        Ask without `after_seq` before you load the lists, and open the socket with the `X-Next-Seq`
+        of the answer: nothing is missed. Events are kept for 7 days, the newest 10,000 of them.
         """
         account = request.user
         after_seq = read_after_seq(request.query_params.get("after_seq"))

@@ -1,4 +1,4 @@
-"""Those who read something for longer than a request, by tokens that may be revoked meanwhile."""
+"""Ends long-lived reads whose tokens are revoked."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from events.errors import close_code
 
 
 class Reader(Protocol):
-    """Somebody who reads by the token of these claims."""
+    """A reader with the token of these claims."""
 
     @property
     def claims(self) -> AccessClaims: ...
@@ -21,7 +21,7 @@ class Reader(Protocol):
 
 
 class ResponseReader:
-    """Whoever is sent a response that goes on when its request is answered."""
+    """A response that continues after Django is done with its request."""
 
     def __init__(self, claims: AccessClaims, end: Callable[[], None]) -> None:
         self.claims = claims
@@ -32,8 +32,8 @@ class ResponseReader:
 
 
 class TokenWatch:
-    """The readers of one event loop. Ends those whose tokens are revoked: soon after it is said
-    that a session was ended, and whenever all are checked. Expiry is not looked at.
+    """The readers of one event loop. Ends those whose tokens are revoked: soon after a notification
+    that a session was ended, and whenever all are checked. Expiry is not checked.
 
     The checks raise DatabaseUnavailable.
     """
@@ -54,13 +54,13 @@ class TokenWatch:
             del self._readers[session_id]
 
     def suspect(self, session_id: UUID) -> None:
-        """The session may have been ended: whoever reads by it is checked next."""
+        """The session may have ended: its readers are checked next."""
         if session_id in self._readers:
             self._suspects.add(session_id)
             self._suspected.set()
 
     async def check_suspects(self) -> None:
-        """Wait until there are some, and check their tokens."""
+        """Wait until there are some suspects, and check their tokens."""
         await self._suspected.wait()
         self._suspected.clear()
         suspects, self._suspects = self._suspects, set()

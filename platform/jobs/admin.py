@@ -1,4 +1,4 @@
-"""Jobs in the operators' admin: what waits, what runs, and what became of the last days' work."""
+"""Jobs in the operators' admin: waiting and running ones, and those of the last days."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from jobs.models import Job
 
 
 class KindFilter(DropdownFilter):
-    """The kinds that this process knows."""
+    """The kinds of jobs of this process."""
 
     title = parameter_name = "kind"
 
@@ -28,7 +28,7 @@ class KindFilter(DropdownFilter):
 
 @admin.register(Job)
 class JobAdmin(ReadOnly, OfAnAccount):
-    """Whoever wants a job to end does that where it was begun: here its money would stay behind."""
+    """Read only: a job is ended through its product, which also ends its charge."""
 
     list_display = ("queued_at", "account", "kind", "queue", "shown_status", "signal", "attempt")
     list_filter = (

@@ -1,4 +1,4 @@
-"""What running jobs write to streams, in batches."""
+"""Appends of running jobs to streams, in batches."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,8 +26,8 @@ PAUSES = (0.1, 0.2, 0.5, 1.0)
 
 class Append(Struct, frozen=True):
     """Events of a job that runs under that attempt. `number` counts the appends of the attempt, so
-    that one which is sent again is written once. `checkpoint`: how far the call had come that they
-    come of, saved with them."""
+    that a repeated append is written once. `checkpoint` is the progress of the call that produced
+    the events, saved with them."""
 
     job: UUID
     attempt: int
@@ -38,10 +38,10 @@ class Append(Struct, frozen=True):
 
 
 class Appender:
-    """The appends of one event loop, which go to the database together.
+    """The appends of one event loop, which go to the database in batches.
 
-    What a batch could not do, because its stream or charge was locked or another item broke it,
-    goes alone from then on.
+    An append that its batch could not do, because of a locked stream or charge or an error in
+    another item, is sent alone.
     """
 
     def __init__(self) -> None:
@@ -51,14 +51,14 @@ class Appender:
         self._turns: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def append(self, item: Append) -> bool:
-        """Write the events once the database is there. False where the job has ended."""
+        """Write the events as soon as the database is available. False where the job has ended."""
         is_written = await _persist(self._batcher.run, item)
         if is_written is None:
             is_written = await _persist(self._append_alone, item)
         return bool(is_written)
 
     async def _append_alone(self, item: Append) -> bool:
-        """One at a time for each stream: a locked one keeps one connection, however many jobs
+        """One at a time for each stream: a locked stream takes one connection, however many jobs
         write to it."""
         turn = self._turns.setdefault(item.stream, asyncio.Lock())
         async with turn:
@@ -66,7 +66,7 @@ class Appender:
         return bool(is_written)
 
     async def _append_many(self, items: list[Append]) -> list[bool | None]:
-        """Whether each is written; None for each that has to go alone."""
+        """Whether each was written; None for each that has to be sent alone."""
         try:
             rows = await self._lane.rows(_APPEND, (_encode(items),))
         except psycopg.Error:
@@ -75,7 +75,7 @@ class Appender:
 
 
 async def _persist(write: Callable[[Append], Awaitable[bool | None]], item: Append) -> bool | None:
-    """What `write` says, which is asked until the database answers."""
+    """The result of `write`, repeated until the database answers."""
     for pause in backoff(*PAUSES):
         try:
             return await write(item)

@@ -1,6 +1,6 @@
-"""Claiming jobs and hearing of them, from an event loop: the functions of `sql/10_jobs.sql`.
+"""Claims of jobs and their signals, for event loops: the functions of `sql/10_jobs.sql`.
 
-All may raise DatabaseUnavailable. A claim whose reply was lost is then put back by `put_back`.
+All may raise DatabaseUnavailable. A claim whose reply was lost is undone by `put_back`.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ from jobs.running import RunningJob
 
 
 class Notice(Struct, frozen=True):
-    """What is wanted of a running job (`Job.Signal`), or that it has `lost` it: it has ended."""
+    """The signal of a running job (`Job.Signal`), or `lost`: the job has ended."""
 
     job_id: UUID
     signal: str
@@ -23,7 +23,7 @@ class Notice(Struct, frozen=True):
 
 
 async def claim(owner_id: UUID, job_id: UUID) -> list[RunningJob]:
-    """Claim a job for a process. Empty where it is not to be had."""
+    """Claim a job for a process. Empty where it cannot be claimed."""
     rows = await get_database().rows(
         "SELECT * FROM job_claim(%s, %s, %s)", (job_id, claimable_kinds(), owner_id)
     )
@@ -33,7 +33,7 @@ async def claim(owner_id: UUID, job_id: UUID) -> list[RunningJob]:
 async def claim_waiting(
     owner_id: UUID, queues: Sequence[str], *, older_than: timedelta, limit: int
 ) -> list[RunningJob]:
-    """Claim at most `limit` jobs that have waited for so long."""
+    """Claim at most `limit` jobs that have waited longer than `seconds`."""
     rows = await get_database().rows(
         "SELECT * FROM job_claim_waiting(%s, %s, %s, %s, %s)",
         (list(queues), claimable_kinds(), owner_id, older_than, limit),
@@ -42,7 +42,7 @@ async def claim_waiting(
 
 
 async def put_back(owner_id: UUID, known: Collection[UUID], *, older_than: timedelta) -> list[UUID]:
-    """Let jobs wait again that were claimed for a process so long ago without its knowing."""
+    """Return jobs to the queue whose claims this process does not know."""
     rows = await get_database().rows(
         "SELECT * FROM job_put_back(%s, %s::uuid[], %s)", (owner_id, list(known), older_than)
     )
@@ -52,7 +52,7 @@ async def put_back(owner_id: UUID, known: Collection[UUID], *, older_than: timed
 async def find_unknown(
     owner_id: UUID, known: Collection[UUID], *, older_than: timedelta
 ) -> list[RunningJob]:
-    """Jobs that began for a process so long ago without its knowing."""
+    """Jobs that this process began and does not know."""
     rows = await get_database().rows(
         "SELECT * FROM job_unknown(%s, %s, %s::uuid[], %s)",
         (owner_id, begun_kinds(), list(known), older_than),
@@ -61,7 +61,7 @@ async def find_unknown(
 
 
 async def notices(jobs: Collection[RunningJob]) -> list[Notice]:
-    """What there is to say of running jobs."""
+    """The notices of running jobs."""
     rows = await get_database().rows(
         "SELECT * FROM job_signals(%s, %s::int[])",
         ([job.id for job in jobs], [job.attempt for job in jobs]),

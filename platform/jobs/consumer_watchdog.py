@@ -1,7 +1,7 @@
 """Notices that this worker takes no messages although some wait for it.
 
 After its broker was away, a Celery worker may be connected again and consume nothing (celery issues
-8030, 10302). Its process looks well; only what it does not take tells.
+8030, 10302). Its process looks healthy; only the waiting messages show it.
 """
 
 import asyncio
@@ -21,21 +21,21 @@ REDIS_TIMEOUT = 1.0
 
 
 async def until_stalled(queues: Sequence[str]) -> None:
-    """Return when messages have waited for CONSUMER_STALL_SECONDS, nothing was done, and none was
-    taken."""
+    """Return when messages have waited for CONSUMER_STALL_SECONDS, and this worker did nothing and
+    took none."""
     async with Redis.from_url(
         settings.REDIS_URL, socket_timeout=REDIS_TIMEOUT, socket_connect_timeout=REDIS_TIMEOUT
     ) as redis:
-        heard, heard_at = _tasks_begun(), time.monotonic()
-        while time.monotonic() - heard_at < settings.CONSUMER_STALL_SECONDS:
+        last_count, last_change = _tasks_begun(), time.monotonic()
+        while time.monotonic() - last_change < settings.CONSUMER_STALL_SECONDS:
             await asyncio.sleep(LOOK_SECONDS)
-            is_well = state.active_requests or _tasks_begun() != heard
+            is_well = state.active_requests or _tasks_begun() != last_count
             if is_well or not await _messages_wait(redis, queues):
-                heard, heard_at = _tasks_begun(), time.monotonic()
+                last_count, last_change = _tasks_begun(), time.monotonic()
 
 
 async def _messages_wait(redis: Redis, queues: Sequence[str]) -> bool:
-    """False, too, while Redis is away: nobody hears anything then."""
+    """Do messages wait? False while Redis is away."""
     try:
         async with redis.pipeline(transaction=False) as pipeline:
             for queue in queues:

@@ -1,6 +1,6 @@
-"""Sending the messages that hurry jobs along, without anybody waiting for the broker.
+"""Sends the messages that make workers start jobs sooner, without waiting for the broker.
 
-A thread sends them. One that cannot be sent is forgotten: the workers look out for its job.
+A thread sends them. A message that cannot be sent is dropped: workers also poll for jobs.
 """
 
 import queue
@@ -17,9 +17,9 @@ from jobs.tasks import run_job
 log = structlog.get_logger(__name__)
 
 MAX_WAITING = 10_000
-# By then the workers have looked out for the job.
+# Seconds after which the workers have polled for the job.
 EXPIRES_SECONDS = 30.0
-# After a failure the broker is left alone for so long.
+# Seconds without attempts after a failure of the broker.
 PAUSE_SECONDS = 1.0
 
 
@@ -46,13 +46,13 @@ class Dispatcher:
             try:
                 run_job.apply_async((str(job_id),), queue=to, expires=EXPIRES_SECONDS, retry=False)
             except Exception as error:
-                # Of whatever sort: nothing ends this thread.
+                # Any error: nothing may end this thread.
                 log.warning("job.not_sent", error=type(error).__name__)
                 time.sleep(PAUSE_SECONDS)
                 self._forget()
 
     def _forget(self) -> None:
-        """Drop what waited meanwhile."""
+        """Drop the messages that wait."""
         for _ in range(self._waiting.qsize()):
             self._waiting.get()
 

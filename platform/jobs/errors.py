@@ -1,4 +1,4 @@
-"""Why a job is not begun."""
+"""Errors of starting a job."""
 
 from common.errors import DomainError
 

@@ -1,4 +1,5 @@
-"""Signs of life. A worker may be connected and take nothing; its process alone proves nothing."""
+"""Heartbeats of queues: a worker may be connected and take nothing, so a living process is no
+proof."""
 
 from datetime import timedelta
 
@@ -10,12 +11,12 @@ SILENCE = timedelta(seconds=60)
 
 
 def record(*, queue: str) -> None:
-    """Write down that a message of the queue has been taken."""
+    """Record that a message of the queue was taken."""
     QueueHeartbeat.objects.update_or_create(queue=queue, defaults={"seen_at": Now()})
 
 
 def silent_queues() -> list[str]:
-    """The queues of which nobody has taken anything for a minute."""
+    """The queues of which no message was taken for a minute."""
     alive = QueueHeartbeat.objects.filter(seen_at__gt=Now() - SILENCE).values_list(
         "queue", flat=True
     )

@@ -1,6 +1,6 @@
-"""Runs jobs on an event loop: hears what is wanted of them, and makes sure that each ends.
+"""Runs jobs on an event loop: delivers their signals, and makes sure that each job ends.
 
-One lease keeps them, and the charges of their calls: that of the process's inference runtime.
+The lease of the process's inference runtime keeps the jobs and the charges of their calls.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from jobs.running import JobLost, RunningJob
 
 log = structlog.get_logger(__name__)
 
-# Longer than a claim, or a transaction that begins a job, may take to be answered.
+# Longer than the reply to a claim, or to the commit of a begun job, may take.
 UNANSWERED = timedelta(seconds=15)
 UNANSWERED_LOOK_SECONDS = 5.0
-# How often the host asks what is wanted of its jobs: one statement for all of them.
+# Seconds between two reads of the jobs' signals: one statement for all of them.
 NOTICE_SECONDS = 0.25
-# After the drain, how long jobs whose calls have been stopped may take to end.
+# Seconds after the drain for jobs whose calls have been stopped.
 CLOSE_SECONDS = 5.0
 END_PAUSES = (0.5, 1.0, 2.0, 5.0)
 
@@ -53,7 +53,7 @@ class JobHost:
         return self._jobs.keys()
 
     async def admit(self) -> UUID:
-        """The owner of a job that may begin here now (`jobs.services.begin`), to make a call.
+        """The owner id for a job that may begin here now (`jobs.services.begin`), to make a call.
 
         Raises ServiceUnavailable where there is no room for a call, or no lease.
         """
@@ -62,25 +62,26 @@ class JobHost:
         return self._runtime.owner_id
 
     def start(self, job: RunningJob, work: Work) -> None:
-        """Run `work`, which does the job and ends it. What it leaves running is ended as lost."""
+        """Run `work`, which does the job and ends it. A job that it leaves running is ended as
+        lost."""
         self._jobs[job.id] = job
-        # A fresh context, as for a runner: what began the job has nothing to do with it.
+        # A fresh context, as for a runner: the job does not belong to the request that began it.
         task = asyncio.get_running_loop().create_task(
             self._run(job, work), context=contextvars.Context()
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self.keep(self._hear, NOTICE_SECONDS)
+        self.keep(self._deliver_signals, NOTICE_SECONDS)
 
     def keep(self, step: Step, pause: float) -> None:
-        """Take a step now and then, until the host is closed."""
+        """Repeat a step until the host is closed."""
         if step not in self._keepers:
             self._keepers[step] = asyncio.get_running_loop().create_task(
                 _repeat(step, pause), context=contextvars.Context()
             )
 
     async def close(self, *, seconds: float = CLOSE_SECONDS) -> None:
-        """Let jobs end for so long. One that has not ended by then lapses with the lease."""
+        """Give jobs this long to end. A job that has not ended by then lapses with the lease."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._jobs:
@@ -96,7 +97,7 @@ class JobHost:
         await self._changed.wait()
 
     def wake(self) -> None:
-        """Have those who wait for a change look again."""
+        """Make the waiters of `change` check again."""
         self._changed.set()
 
     # --- Running ----------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class JobHost:
         except JobLost:
             log.warning("job.lost", job_id=str(job.id), kind=job.kind)
         except Exception:
-            # A fault of ours.
+            # A bug.
             log.exception("job.crashed", job_id=str(job.id), kind=job.kind)
         try:
             if not job.ended:
@@ -117,7 +118,7 @@ class JobHost:
             self.wake()
 
     async def _make_sure_of_its_end(self, job: RunningJob) -> None:
-        """End a job that was left without being ended; however often that takes."""
+        """End a job whose handler left it running; repeat until the database answers."""
         for pause in backoff(*END_PAUSES):
             try:
                 if any(notice.lost for notice in await claims.notices([job])):
@@ -127,12 +128,12 @@ class JobHost:
             except DatabaseUnavailable:
                 log.warning("job.not_ended", job_id=str(job.id))
             except Exception:
-                # As long as it runs under our lease, nobody else ends it.
+                # While it runs under our lease, nobody else ends it.
                 log.exception("job.not_ended", job_id=str(job.id))
             await asyncio.sleep(pause)
 
-    async def _hear(self) -> None:
-        """Tell the jobs what is wanted of them."""
+    async def _deliver_signals(self) -> None:
+        """Deliver the signals of the jobs."""
         if not self._jobs:
             return
         for notice in await claims.notices(list(self._jobs.values())):
@@ -145,7 +146,7 @@ class JobHost:
                 job.hear(Job.Signal(notice.signal))
 
     async def _end_unknown(self) -> None:
-        """End what began here without our knowing: the answer to its commit was lost."""
+        """End the jobs that began here with a lost reply to their commit."""
         owner_id = self._runtime.owner_id
         for job in await claims.find_unknown(owner_id, self._jobs, older_than=UNANSWERED):
             if job.id not in self._jobs:
@@ -158,7 +159,7 @@ async def _end_lost(job: RunningJob) -> None:
 
 
 async def _repeat(step: Step, pause: float) -> None:
-    """Nothing but its cancellation ends this."""
+    """Only a cancellation ends this."""
     while True:
         await asyncio.sleep(pause)
         try:

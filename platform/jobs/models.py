@@ -1,5 +1,5 @@
-"""Jobs, which a worker does after the request that asked for them has been answered; and the
-signs of life of the queues that bring them."""
+"""Jobs, which a worker runs after their request has been answered; and the heartbeats of the
+queues."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,12 +10,12 @@ from common.ids import uuid7
 
 
 class Job(models.Model):
-    """One piece of work. The row is the truth; a message that names it only hurries it along.
+    """One piece of work. The row is the truth; a message with its id only makes it start sooner.
 
     `kind` names the handler. A claim sets `owner_id`, the process whose lease keeps the job, and
-    counts `attempt` up: whoever writes for a job names its attempt, so that one who has lost the
-    job writes nothing. `appends` counts what the attempt has written to streams. `signal` is what
-    the job's owner wants of it while it runs.
+    increments `attempt`: every write for the job names its attempt, so that a process that has lost
+    the job writes nothing. `appends` counts the appends of the attempt to streams. `signal` is the
+    user's request to the running job.
     """
 
     class Status(models.TextChoices):
@@ -70,7 +70,7 @@ class Job(models.Model):
 
 
 class QueueHeartbeat(models.Model):
-    """When a worker last took the small task that is put into a queue every ten seconds."""
+    """When a worker last took the task that is put into each queue every ten seconds."""
 
     queue = models.CharField(max_length=16, primary_key=True)
     seen_at = models.DateTimeField()

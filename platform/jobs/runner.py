@@ -1,5 +1,5 @@
-"""Does the jobs of one worker process, on its event loop: claims them, has their handlers run by
-its host, and drains."""
+"""Runs the jobs of one worker process, on its event loop: claims them, runs their handlers in its
+host, and drains."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,9 +19,10 @@ from jobs.running import RunningJob
 
 log = structlog.get_logger(__name__)
 
-# How long a message waits for room here before the job is left to whoever looks out for it.
+# Seconds that a message waits for room here before the job is left for a later poll.
 ROOM_SECONDS = 2.0
-# How often the runner looks out for jobs whose messages went astray, and after what time they did.
+# Seconds between two polls for jobs whose messages were lost, and the age at which a message counts
+# as lost.
 LOOK_OUT_SECONDS = 2.0
 ASTRAY = timedelta(seconds=5)
 
@@ -34,13 +35,13 @@ class JobRunner:
         self._runtime = get_runtime()
         self._runtime.name("worker")
         self._host = get_job_host()
-        self._host.keep(self._look_out, LOOK_OUT_SECONDS)
+        self._host.keep(self._poll, LOOK_OUT_SECONDS)
         self._claiming = 0
         self._draining = False
 
     async def start(self, job_id: UUID) -> None:
-        """Begin a job, if there is room within a moment and nobody else has it. Otherwise it is
-        left as it is, and looked out for."""
+        """Run a job, if there is room within a moment and nobody else has claimed it. Otherwise a
+        later poll claims it."""
         with suppress(TimeoutError):
             async with asyncio.timeout(ROOM_SECONDS):
                 while not self._room and not self._draining:
@@ -53,8 +54,8 @@ class JobRunner:
             log.warning("job.not_claimed", job_id=str(job_id))
 
     async def close(self) -> None:
-        """Claim nothing any more. Let jobs end for DRAIN_SECONDS, stop the calls of the others,
-        which settle; then give up the lease. A job that has not ended by then has lapsed."""
+        """Claim no more jobs. Give jobs DRAIN_SECONDS to end, stop the calls of the others, which
+        settle; then give up the lease. A job that has not ended by then has lapsed."""
         self._draining = True
         await self._idle(settings.DRAIN_SECONDS)
         self._runtime.begin_drain(seconds=0)
@@ -71,7 +72,7 @@ class JobRunner:
         return max(0, settings.MAX_OPEN_JOBS - len(self._host.jobs) - self._claiming)
 
     async def _begin(self, claim: Callable[[], Awaitable[list[RunningJob]]], *, room: int) -> None:
-        """Run what `claim` brings, which takes at most `room`. Raises DatabaseUnavailable."""
+        """Run the jobs that `claim` returns, at most `room` of them. Raises DatabaseUnavailable."""
         self._claiming += room
         try:
             await self._runtime.keep_lease()
@@ -81,8 +82,8 @@ class JobRunner:
             self._claiming -= room
             self._host.wake()
 
-    async def _look_out(self) -> None:
-        """Claim what has waited too long; put back what was claimed for us without our knowing."""
+    async def _poll(self) -> None:
+        """Claim jobs that have waited too long; undo claims whose reply was lost."""
         owner_id = self._runtime.owner_id
         for job_id in await claims.put_back(owner_id, self._host.jobs, older_than=UNANSWERED):
             log.warning("job.unknown_to_its_owner", job_id=str(job_id))

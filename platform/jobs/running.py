@@ -12,15 +12,16 @@ from jobs.models import Job
 
 
 class JobLost(Exception):
-    """The job is not ours any more, or nobody is told of it: stop, and write nothing."""
+    """The job belongs to this process no more, or its stream is deleted: stop, and write
+    nothing."""
 
 
 class RunningJob:
     """A claimed job. `attempt` is the fence: every write for the job names it.
 
-    `signal` is what the job's owner wants of it; who can be interrupted listens with `on_signal`.
-    `lost` is set soon after the job has ended, whoever ended it. A handler that knows so may set
-    `ended`, and nobody needs to look.
+    `signal` is the user's request to the job; a handler that can be interrupted listens with
+    `on_signal`. `lost` is set soon after the job has ended, whoever ended it. A handler that has
+    ended its job may set `ended`, which saves a check.
     """
 
     def __init__(self, job_id: UUID, account_id: UUID, kind: str, attempt: int) -> None:
@@ -44,8 +45,8 @@ class RunningJob:
     async def append(
         self, stream_id: UUID, events: list[NewEvent], checkpoint: Checkpoint | None = None
     ) -> None:
-        """Write progress to a stream, once, and notify its readers; and with it how far the call of
-        the job has come. Appends of jobs that run at once share a round trip; while the database is
+        """Write progress to a stream, once, and notify its readers; and save the progress of the
+        job's call with it. Appends of concurrent jobs share a round trip; while the database is
         away, this waits.
 
         Raises JobLost where the job has ended, or the stream is deleted.
@@ -61,13 +62,13 @@ class RunningJob:
     # --- The host's side --------------------------------------------------------------------------
 
     def hear(self, signal: Job.Signal) -> None:
-        """Tell the handler what is wanted of it; again only if that has changed."""
+        """Deliver a signal to the handler, if it is a new one."""
         if self.signal != signal:
             self.signal = signal
             self._call_listeners()
 
     def lose(self) -> None:
-        """Tell the handler, once, that the job has ended."""
+        """Notify the handler, once, that the job has ended."""
         if not self.lost:
             self.lost = True
             self._call_listeners()

@@ -1,4 +1,4 @@
-"""What jobs there are, and what is wanted of them."""
+"""The number of jobs, and their cancellation."""
 
 from uuid import UUID
 
@@ -7,11 +7,11 @@ from jobs.models import Job
 
 
 def count_open(user: User) -> int:
-    """How many of the user's jobs wait or run."""
+    """The number of the user's waiting and running jobs."""
     open_jobs = Job.objects.filter(account=user, ended_at=None)
     return open_jobs.exclude(status=Job.Status.PAUSED).count()
 
 
 def is_unwanted(job_id: UUID) -> bool:
-    """Has the job been asked to end by itself?"""
+    """Was the job asked to cancel itself?"""
     return Job.objects.filter(pk=job_id, signal=Job.Signal.CANCEL).exists()

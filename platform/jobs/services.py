@@ -1,4 +1,4 @@
-"""What becomes of a job, as part of the caller's transaction."""
+"""Changes of jobs, as part of the caller's transaction."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +20,7 @@ from jobs.selectors import count_open
 def enqueue(
     *, job_id: UUID, kind: str, account: User, queue: Job.Queue = Job.Queue.INTERACTIVE
 ) -> None:
-    """Have a job done once the transaction is committed."""
+    """Have a worker run a job once the transaction is committed."""
     Job.objects.create(id=job_id, kind=kind, account=account, queue=queue)
     transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
 
@@ -33,8 +33,8 @@ def check_room(*, account: User, new: int = 0) -> None:
 
 
 def begin(*, job_id: UUID, kind: str, account: User, owner_id: UUID) -> RunningJob:
-    """Have a job done by the process of that `owner_id` (`JobHost.admit`), which starts it once the
-    transaction is committed (`JobHost.start`)."""
+    """Create a job that the process of `owner_id` (`JobHost.admit`) runs; it starts the job once
+    the transaction is committed (`JobHost.start`)."""
     job = Job.objects.create(
         id=job_id,
         kind=kind,
@@ -49,19 +49,19 @@ def begin(*, job_id: UUID, kind: str, account: User, owner_id: UUID) -> RunningJ
 
 
 def is_running(*, job_id: UUID, attempt: int) -> bool:
-    """Is the job this attempt's? It then stays so until the transaction ends."""
+    """Does the job run under this attempt? The answer holds until the transaction ends."""
     return _running(job_id, attempt).select_for_update().first() is not None
 
 
 def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
-    """End a running job. False where it was not this attempt's to end: then nothing may be written
-    for it."""
+    """End a running job. False where it does not run under this attempt: then nothing may be
+    written for it."""
     return _running(job_id, attempt).update(status=status, ended_at=Now()) == 1
 
 
 def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
-    """Cancel jobs. Those that nobody does just now are cancelled at once, and returned; those that
-    run are asked to stop, and end by themselves."""
+    """Cancel jobs. Idle jobs are cancelled at once, and returned; running ones are asked to stop,
+    and end by themselves."""
     idle, running = _lock(job_ids, Job.Status.QUEUED, Job.Status.PAUSED)
     Job.objects.filter(pk__in=idle).update(status=Job.Status.CANCELLED, ended_at=Now())
     Job.objects.filter(pk__in=running).update(signal=Job.Signal.CANCEL)
@@ -69,8 +69,8 @@ def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def pause(*, job_ids: Sequence[UUID]) -> set[UUID]:
-    """Pause jobs. Those that had not begun are paused now, and returned; those that run are asked
-    to (`park`), unless they are being cancelled."""
+    """Pause jobs. Jobs that had not begun are paused now, and returned; running ones are asked to
+    `park`, unless they are being cancelled."""
     queued, running = _lock(job_ids, Job.Status.QUEUED)
     Job.objects.filter(pk__in=queued).update(status=Job.Status.PAUSED)
     Job.objects.filter(pk__in=running, signal=Job.Signal.NONE).update(signal=Job.Signal.PAUSE)
@@ -78,15 +78,15 @@ def pause(*, job_ids: Sequence[UUID]) -> set[UUID]:
 
 
 def park(*, job_id: UUID, attempt: int) -> bool:
-    """Lay a running job down until it is resumed. False where it was not this attempt's, or is to
-    be cancelled."""
+    """Pause a running job until it is resumed. False where it does not run under this attempt, or
+    is to be cancelled."""
     job = _running(job_id, attempt).exclude(signal=Job.Signal.CANCEL)
     return job.update(status=Job.Status.PAUSED, signal=Job.Signal.NONE, owner_id=None) == 1
 
 
 def resume(*, job_ids: Sequence[UUID]) -> set[UUID]:
-    """Have paused jobs done again, from where their handler left them; they are returned. Those
-    that run and were asked to pause need not any more."""
+    """Resume paused jobs, from where their handler left them; they are returned. Running jobs that
+    were asked to pause go on."""
     paused, running = _lock(job_ids, Job.Status.PAUSED)
     Job.objects.filter(pk__in=paused).update(status=Job.Status.QUEUED, queued_at=Now())
     Job.objects.filter(pk__in=running, signal=Job.Signal.PAUSE).update(signal=Job.Signal.NONE)
@@ -100,8 +100,7 @@ def _running(job_id: UUID, attempt: int) -> QuerySet[Job]:
 
 
 def _lock(job_ids: Sequence[UUID], *idle: Job.Status) -> tuple[set[UUID], set[UUID]]:
-    """Lock jobs, in the order in which everybody does. Returns those that are as `idle` says, and
-    those that run."""
+    """Lock jobs, in the common order. Returns those with a status in `idle`, and those that run."""
     jobs = Job.objects.filter(pk__in=job_ids).order_by("pk").select_for_update()
     statuses = dict(jobs.values_list("pk", "status"))
     return (

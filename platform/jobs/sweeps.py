@@ -1,4 +1,4 @@
-"""What keeps jobs true without anybody asking: ending lost ones, deleting old ones."""
+"""Periodic work on jobs: ending lost ones, deleting old ones."""
 
 from datetime import timedelta
 
@@ -15,9 +15,9 @@ KEPT = timedelta(days=7)
 
 
 def end_lost_jobs(*, limit: int = 1000) -> int:
-    """End running jobs whose process has gone. Returns how many.
+    """End running jobs whose process has died. Returns how many.
 
-    Each is its own transaction, and one that cannot be ended now keeps no other waiting.
+    Each has a transaction of its own, and a job that cannot be ended now delays no other.
     """
     ended = 0
     with connection.cursor() as cursor:
@@ -27,7 +27,7 @@ def end_lost_jobs(*, limit: int = 1000) -> int:
         try:
             get_lost_job_handler(kind).on_lost(job_id, attempt)
         except Exception:
-            # Whatever is wrong with this one, the others shall end.
+            # An error of one job does not stop the others.
             log.exception("job.not_ended", job_id=str(job_id), kind=kind)
             continue
         log.warning("job.lapsed", job_id=str(job_id), kind=kind)

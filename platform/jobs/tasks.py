@@ -1,4 +1,4 @@
-"""What Celery runs: the hand-over of jobs, their sweeps, and the heartbeats."""
+"""Celery's tasks: the hand-over of jobs, their sweeps, and the heartbeats."""
 
 from uuid import UUID
 
@@ -33,5 +33,5 @@ def purge_ended_jobs() -> None:
 
 @shared_task
 def record_heartbeat(queue: str) -> None:
-    """Every 10 s, in every queue: a sign that its messages are taken."""
+    """Every 10 s, in every queue: record that its messages are taken."""
     heartbeats.record(queue=queue)

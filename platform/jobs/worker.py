@@ -1,6 +1,6 @@
 """The event loop of a Celery worker, in a thread of its own: jobs, and all I/O with providers.
 
-Celery's threads hand jobs over and go on; so many more run at once than there are threads.
+Celery's threads only hand jobs over, so many more jobs run at once than there are threads.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ log = structlog.get_logger(__name__)
 
 # Longer than `JobRunner.start` may take: room, a lease, a claim.
 HAND_OVER_SECONDS = 20.0
-# After the drain, how long the process may take to end: a database that is frozen keeps threads for
-# ever. Less than a supervisor waits before it kills.
+# Seconds after the drain for the process to end: a frozen database blocks threads for ever. Less
+# than a supervisor waits before it kills.
 LEAVE_SECONDS = 9.0
 
 
@@ -42,8 +42,8 @@ class Worker:
         self._stopping: asyncio.Event
 
     def start(self, queues: Sequence[str]) -> None:
-        """Serve these queues. Returns when jobs can be handed over. Raises SystemExit if they
-        cannot."""
+        """Serve these queues. Returns when jobs can be handed over. Raises SystemExit where the
+        loop cannot start."""
         ready: Future[None] = Future()
         self._thread = threading.Thread(
             target=self._run, args=(queues, ready), name="jobs", daemon=True
@@ -52,7 +52,7 @@ class Worker:
         ready.result()
 
     def hand_over(self, job_id: UUID) -> None:
-        """Have a job done here, if there is room for it and the loop does not drain."""
+        """Run a job here, if there is room for it and the loop is not draining."""
         if self._is_draining:
             return
         asyncio.run_coroutine_threadsafe(self._runner.start(job_id), self._loop).result(
@@ -60,8 +60,8 @@ class Worker:
         )
 
     def begin_drain(self) -> None:
-        """Take no more jobs; drain, settle, and end the event loop, whatever Celery's threads do
-        meanwhile. May be called by a signal handler."""
+        """Take no more jobs; drain, settle, and end the event loop, independently of Celery's
+        threads. May be called by a signal handler."""
         if self._thread and not self._is_draining:
             self._is_draining = True
             self._loop.call_soon_threadsafe(self._stopping.set)
@@ -80,7 +80,7 @@ class Worker:
             if ready.done():
                 raise
             log.exception("worker.not_started")
-            # What a signal of Celery lets through.
+            # An exception that Celery's signals do not swallow.
             ready.set_exception(SystemExit(1))
 
     async def _serve(self, queues: Sequence[str], ready: "Future[None]") -> None:
@@ -106,7 +106,7 @@ async def _leave_when_stalled(queues: Sequence[str]) -> None:
 
 
 def _leave_in_time() -> None:
-    """End this process, even if nothing else does."""
+    """End this process after the time limit, even if other threads block."""
     timer = threading.Timer(settings.DRAIN_SECONDS + LEAVE_SECONDS, os._exit, (1,))
     timer.daemon = True
     timer.start()

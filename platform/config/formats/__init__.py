@@ -1,1 +1,1 @@
-"""How the admin writes times: as logs and the interfaces do, not as people talk."""
+"""The admin's date formats: those of logs and interfaces."""

@@ -1,4 +1,4 @@
-"""What the operators' admin looks like: names, colours, and its menu."""
+"""The operators' admin: names, colours, and its menu."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from django.urls import reverse_lazy
 
 
 def _page(title: str, icon: str, model: str) -> dict[str, Any]:
-    """A list of the admin as an item of the menu, for those who may open it."""
+    """A list of the admin as an item of the menu, for operators who may open it."""
     app, name = model.split(".")
     return {
         "title": title,
@@ -50,7 +50,7 @@ UNFOLD: dict[str, Any] = {
             "950": "oklch(28.2% .091 267.935)",
         },
     },
-    # In the menu of the operator.
+    # In the operator's own menu.
     "ACCOUNT": {
         "navigation": [
             {"title": "Change password", "link": reverse_lazy("admin:password_change")},
@@ -132,7 +132,7 @@ UNFOLD: dict[str, Any] = {
 }
 
 FORMAT_MODULE_PATH = "config.formats"
-# Operators sign in once a working day. No one else has a session.
+# Operators sign in once a working day. Nobody else has a session.
 SESSION_COOKIE_AGE = 12 * 60 * 60
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"

@@ -1,4 +1,4 @@
-"""Settings shared by every environment. What differs is read from the environment or `.env`."""
+"""Settings shared by every environment. Differences are read from the environment or `.env`."""
 
 from pathlib import Path
 from typing import Any
@@ -22,21 +22,21 @@ BASE_DIR = Path(__file__).resolve().parents[3]
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-# Where the local default keeps what it makes: stores, logs, credentials.
+# The local default's folder for stores, logs and credentials.
 VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var")))
 
-# Held to the rules of config/checks.py?
+# Do the rules of config/checks.py apply?
 PRODUCTION = False
 DEBUG = False
 SECRET_KEY: str = env.str("SECRET_KEY", "")
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
-# A host on which there is `/v1` and nothing else.
+# A host that serves `/v1` only.
 API_HOST: str = env.str("API_HOST", "").lower()
 PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", "http://127.0.0.1:8000")
-# Where the web app is: links in mails lead there.
+# The address of the web app: links in mails lead there.
 WEB_APP_URL: str = env.str("WEB_APP_URL", PUBLIC_BASE_URL)
 PRODUCT_NAME = "Multi-model AI platform"
-# How many proxies of ours append to X-Forwarded-For.
+# The number of our proxies that append to X-Forwarded-For.
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
 INSTALLED_APPS = [
@@ -74,8 +74,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # Outermost: a web app shall be able to read refusals too. What is refused in front of Django
-    # passes through these two as well (common/refuse.py).
+    # Outermost, so that web apps can read refusals too. Refusals in front of Django pass through
+    # these two as well (common/refuse.py).
     "corsheaders.middleware.CorsMiddleware",
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",
@@ -130,18 +130,18 @@ CORS_EXPOSE_HEADERS = [
 ]
 
 # --- Stores -------------------------------------------------------------------------------------
-# PostgreSQL is all truth; Redis carries notifications, rate counters and the broker.
+# PostgreSQL is the only source of truth; Redis carries notifications, rate counters and the broker.
 
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db("DATABASE_URL", "postgres://postgres@127.0.0.1:5432/platform")
 }
 # ASGI threads come and go, so connections live in a pool, not in threads. Workers set
-# DATABASE_POOL=0: their threads persist, and so may their connections. Either way one that has died
-# meanwhile is found out before it is used.
+# DATABASE_POOL=0: their threads persist, and keep their connections. Both check a connection before
+# use.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-# Seconds: a server that is frozen takes connections and says nothing.
+# Seconds: a frozen server accepts connections and never answers.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-# Nobody waits for a row longer than that, unless the URL says so.
+# The longest wait for a row's lock, unless the URL sets another one.
 DATABASES["default"]["OPTIONS"]["options"] = (
     f"-c lock_timeout=10s {DATABASES['default']['OPTIONS'].get('options', '')}".rstrip()
 )
@@ -152,16 +152,16 @@ if env.bool("DATABASE_POOL", True):
         "min_size": 0,
         "max_size": DATABASE_POOL_SIZE,
         "timeout": 5,
-        # The pool's own attempts come further and further apart; every request that finds them
-        # given up starts new ones.
+        # The pool's own attempts come further and further apart; a request that finds them given up
+        # starts new ones.
         "reconnect_timeout": 3.0,
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
 
 REDIS_URL: str = env.str("REDIS_URL", "redis://127.0.0.1:6379/0")
-# One channel of each web process is all there is on it. Channels would open one more for every
-# socket on a layer that is called `default`.
+# Each web process uses one channel of this layer. With a layer named `default`, Channels would open
+# one more for every socket.
 CHANNEL_LAYERS = {
     "notifier": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -169,7 +169,7 @@ CHANNEL_LAYERS = {
     }
 }
 
-# Files that models made, and files that users uploaded: folders that all processes reach.
+# Models' pictures and users' uploads: folders that all processes share.
 OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))
 UPLOADS_DIR: str = env.str("UPLOADS_DIR", str(VAR_DIR / "uploads"))
 STORAGES = {
@@ -185,7 +185,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 
-# What the uploads of one user may take up, in millions of bytes.
+# The limit of one user's uploads, in millions of bytes.
 UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)
 
 # --- Accounts -----------------------------------------------------------------------------------
@@ -206,20 +206,20 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ] + [{"NAME": "accounts.services.password_rules.VarietyValidator"}]
-# A session of the web app ends after so many days, however often it is refreshed.
+# A session of the web app ends after this many days, however often it is refreshed.
 SESSION_LIFETIME_DAYS: int = env.int("SESSION_LIFETIME_DAYS", 90)
 # Must operators set up a second factor before any page of the admin?
 OPERATORS_NEED_SECOND_FACTOR = False
 # API keys are stored as HMAC-SHA256 under this pepper: a database dump alone is useless.
 API_KEY_PEPPER: str = env.str("API_KEY_PEPPER", "")
-# Sign-in with Google: whose ID tokens are taken, and where their keys are. Off without a client id.
+# Sign-in with Google: the accepted client ids, and the URL of its keys. Off without a client id.
 GOOGLE_CLIENT_IDS: list[str] = env.list("GOOGLE_CLIENT_IDS", default=[])
 GOOGLE_ISSUERS: list[str] = env.list(
     "GOOGLE_ISSUERS", default=["https://accounts.google.com", "accounts.google.com"]
 )
 GOOGLE_JWKS_URL: str = env.str("GOOGLE_JWKS_URL", "https://www.googleapis.com/oauth2/v3/certs")
 
-# A URL that names the server; by default mails are written to the worker's output.
+# The mail server's URL; by default mails are written to the worker's output.
 mail_server = env.email_url("EMAIL_URL", "consolemail://")
 EMAIL_BACKEND: str = mail_server["EMAIL_BACKEND"]
 EMAIL_HOST: str = mail_server["EMAIL_HOST"]
@@ -231,7 +231,7 @@ EMAIL_USE_SSL: bool = mail_server.get("EMAIL_USE_SSL", False)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "noreply@localhost")
 
-# New accounts in a day, and reset mails in an hour, of one network (an IPv4 /24, an IPv6 /48).
+# The limits of one network (an IPv4 /24, an IPv6 /48): new accounts a day, and reset mails an hour.
 MAX_SIGN_UPS_PER_NETWORK: int = env.int("MAX_SIGN_UPS_PER_NETWORK", 200)
 MAX_EMAILS_PER_NETWORK: int = env.int("MAX_EMAILS_PER_NETWORK", 60)
 
@@ -242,7 +242,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["common.api.StrictJSONParser"],
     "EXCEPTION_HANDLER": "common.api.exception_handler",
     "DEFAULT_SCHEMA_CLASS": "common.openapi.ApiSchema",
-    # What it would tell of a view is what its docstring says to us.
+    # A view's docstring is for developers; DRF would show it to clients.
     "DEFAULT_METADATA_CLASS": None,
     "UNAUTHENTICATED_USER": None,
     "URL_FORMAT_OVERRIDE": None,
@@ -289,18 +289,19 @@ DRAIN_SECONDS: int = drain_seconds(env.ENVIRON)
 
 # The model of a chat whose user has chosen none.
 DEFAULT_CHAT_MODEL: str = env.str("DEFAULT_CHAT_MODEL", "gpt-6-luna")
-# The model that audio is written down by where none is named.
+# The speech model where a request names none.
 DEFAULT_SPEECH_MODEL: str = env.str("DEFAULT_SPEECH_MODEL", "gpt-transcribe")
-# What names the conversations of the web app, at the platform's cost; empty: nothing does.
+# The model that gives conversations their titles, at the platform's cost; empty: titles are the
+# first line.
 TITLE_MODEL: str = env.str("TITLE_MODEL", "claude-haiku-5-5")
-# What the free plan's chat may cost the platform in one UTC day.
+# The daily limit (UTC) on the platform's costs for the free plan's chat.
 FREE_DAILY_BUDGET_USD: int = env.int("FREE_DAILY_BUDGET_USD", 100)
-# How much of that, in percent, all accounts together whose address is not verified.
+# The part of it, in percent, for all accounts with an unverified address together.
 FREE_UNVERIFIED_PERCENT: int = env.int("FREE_UNVERIFIED_PERCENT", 10)
 # May accounts credit themselves without paying? Development only.
 SELF_SERVICE_TOPUP = False
-# May demo accounts be made (`manage.py create_demo`)? The local default allows it in a database of
-# its own; in another one the user has to. Development only.
+# May demo accounts be created (`manage.py create_demo`)? The local default allows it in a database
+# of its own; in another one the user has to. Development only.
 DEMO_SEEDS: bool = env.bool("DEMO", False)
 
 # --- Sockets ------------------------------------------------------------------------------------
@@ -308,26 +309,26 @@ DEMO_SEEDS: bool = env.bool("DEMO", False)
 # Open sockets per process, and of one user in each.
 MAX_SOCKETS: int = env.int("MAX_SOCKETS", 10_000)
 MAX_SOCKETS_PER_USER: int = env.int("MAX_SOCKETS_PER_USER", 50)
-# Seconds between pings. As often it is asked whether the sockets' tokens still hold.
+# Seconds between pings. Sockets' tokens are checked as often.
 SOCKET_TICK_SECONDS: float = env.float("SOCKET_TICK_SECONDS", 20)
 
 # --- Background work ----------------------------------------------------------------------------
 
-# Jobs that a worker does at the same time; others wait, or go to another worker.
+# Jobs that a worker runs at the same time; others wait, or go to another worker.
 MAX_OPEN_JOBS: int = env.int("MAX_OPEN_JOBS", 200)
-# Jobs of one user that wait or run; over it a request that starts more is refused.
+# Waiting and running jobs of one user; over it a request that starts more is refused.
 MAX_RUNNING_CALLS: int = env.int("MAX_RUNNING_CALLS", 64)
-# A worker that takes no messages for so many seconds, although some wait, ends itself.
+# A worker that takes no messages for this many seconds, although some wait, ends itself.
 CONSUMER_STALL_SECONDS = 60.0
 
 CELERY_BROKER_URL = REDIS_URL
-# A broker that does not answer is a broken connection: nobody waits for it for ever.
+# A broker that does not answer counts as a broken connection.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_timeout": 5}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
-# A message is taken by a thread that is free for it, of whichever worker.
+# A thread of any worker takes a message only when it is free.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_DISABLE_PREFETCH = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
@@ -337,7 +338,7 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 # `common.logging.configure` does all of it, once the apps are loaded.
 LOGGING_CONFIG = None
 LOG_JSON: bool = env.bool("LOG_JSON", False)
-# Lines below it are not written: DEBUG, INFO, WARNING, ERROR or CRITICAL.
+# The lowest level that is written: DEBUG, INFO, WARNING, ERROR or CRITICAL.
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO").upper()
 if LOG_LEVEL not in LEVELS:
     raise ImproperlyConfigured(f"LOG_LEVEL is one of {', '.join(LEVELS)}, not {LOG_LEVEL!r}.")

@@ -1,9 +1,9 @@
-"""What the scheduler has done, and how often, in seconds."""
+"""The scheduler's tasks, and their intervals in seconds."""
 
 from typing import Any
 
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
-    # One that no worker took in time is void: the next is due.
+    # A task that no worker took in time is dropped: the next one is due.
     **{
         f"heartbeat-{queue}": {
             "task": "jobs.tasks.record_heartbeat",

@@ -3,7 +3,6 @@
 from config.settings.base import *
 
 # DEBUG stays off: errors are answered as in production, with the traceback in the log alone.
-# Static files are served from where they stand, as they are at the moment.
 SERVESTATIC_USE_FINDERS = True
 SERVESTATIC_AUTOREFRESH = True
 SECRET_KEY = env.str("SECRET_KEY", "development-only-secret-key-of-more-than-32-bytes")

@@ -13,7 +13,7 @@ UPLOADS_DIR = env.str("UPLOADS_DIR")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL")
 LOG_JSON = env.bool("LOG_JSON", True)
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
-# Only behind a proxy that sets this header itself: anybody could send it.
+# Only behind a proxy that sets this header itself: any client could send it.
 if env.bool("BEHIND_TLS_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = True

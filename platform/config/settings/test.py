@@ -9,13 +9,13 @@ ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Without the developer's own keys: no test calls a provider that costs money.
 PROVIDERS = from_environ({}, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL)
-# Static files are served from where they stand, as in development; nothing is collected.
+# Static files are served from their source folders, as in development.
 SERVESTATIC_USE_FINDERS = True
 # Off as in production, but a test may start a process that has it on.
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # Kinds of jobs that only tests have.
 INSTALLED_APPS = [*INSTALLED_APPS, "jobs.tests.apps.JobsTestsConfig"]
-# Tests of money spend without measure.
+# Tests spend without limit.
 FREE_DAILY_BUDGET_USD = env.int("FREE_DAILY_BUDGET_USD", 1_000_000)
 # All tests come from one network.
 MAX_SIGN_UPS_PER_NETWORK = env.int("MAX_SIGN_UPS_PER_NETWORK", 1_000_000)

@@ -1,7 +1,7 @@
 -- Write events to the end of a stream, within the caller's transaction. p_events is an array of
 -- {"type", "actor", "data"}; `data` is kept as it is written there. Returns the last number given.
 --
--- The head's row lock is held until the commit: whoever reads number n finds all below it.
+-- The head's row lock is held until the commit: a reader of number n finds all below it.
 CREATE OR REPLACE FUNCTION event_append(p_stream uuid, p_events json) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE v_last bigint; v_at timestamptz;
@@ -18,7 +18,7 @@ BEGIN
 END $$;
 
 -- The events of a stream after a number, as they are delivered: at most p_limit of them, and at
--- most p_bytes of text, but at least one. The one place that says what an event looks like.
+-- most p_bytes of text, but at least one. Only this function knows the format of an event.
 CREATE OR REPLACE FUNCTION events_after(p_stream uuid, p_after bigint, p_limit int, p_bytes int)
 RETURNS TABLE (seq bigint, frame text) LANGUAGE sql STABLE SET enable_seqscan = off AS $$
     SELECT page.seq, page.frame

@@ -1,9 +1,9 @@
--- Jobs: who does them, whose they still are, and what is written for them while they run.
+-- Jobs: claims, ownership, and the events that running jobs write.
 --
 -- A job is kept by the lease of the process that claimed it (billing/sql/20_leases.sql). `attempt` is
--- the fence: each claim counts it up, and whoever writes for a job names it.
+-- the fence: each claim increments it, and every write for a job names it.
 
--- Claim a job that waits, of a kind that the claiming process knows. No row: it is not to be had.
+-- Claim a waiting job of a kind that the claiming process knows. No row: it cannot be claimed.
 CREATE OR REPLACE FUNCTION job_claim(p_job uuid, p_kinds text[], p_owner uuid)
 RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid)
 LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
@@ -55,8 +55,8 @@ LANGUAGE sql STABLE SET enable_seqscan = off AS $$
       AND j.id <> ALL (p_known) AND j.started_at < clock_timestamp() - p_older_than
 $$;
 
--- What is wanted of running jobs, and which of them do not run any more under that attempt. Only
--- those of which there is something to say.
+-- The signals of running jobs, and the jobs that do not run any more under that attempt. Jobs with
+-- neither are left out.
 CREATE OR REPLACE FUNCTION job_signals(p_jobs uuid[], p_attempts int[])
 RETURNS TABLE (id uuid, signal text, lost boolean)
 LANGUAGE sql STABLE SET enable_seqscan = off AS $$
@@ -69,13 +69,14 @@ $$;
 
 -- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",
 -- "events", "checkpoint"}; `number` counts what an attempt writes, so that an item that is sent again
--- is written once. A checkpoint, {"charge_id", "tokens_in", "tokens_out", "cost"} or null, says what
--- the call had cost when these events came of it: what is shown is billed, whoever dies. Returns for
--- each, in order, whether it is written; if not, its job is lost, or its stream is deleted. NULL where
--- somebody else holds the charge, the job or the stream: it is not done, and may be sent again.
+-- is written once. A checkpoint, {"charge_id", "tokens_in", "tokens_out", "cost"} or null, is the cost
+-- of the call when it produced these events: text that was shown is billed, even if the process dies.
+-- Returns for each, in order, whether it is written; if not, its job is lost, or its stream is deleted.
+-- NULL where another transaction has locked the charge, the job or the stream: the item may be sent
+-- again.
 --
--- Waits for no row, so that one stream that is held keeps no other waiting. The charge comes first, as
--- for whoever ends it together with the job.
+-- It waits for no row, so that a locked stream delays no other. The charge comes first, as in the
+-- transaction that ends it together with the job.
 CREATE OR REPLACE FUNCTION job_append(p_items json) RETURNS SETOF boolean
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE v_item record; v_is_written boolean[] := '{}';
@@ -119,7 +120,7 @@ BEGIN
     RETURN QUERY SELECT unnest(v_is_written);
 END $$;
 
--- The same for a lone item, which waits for its rows, in everybody's order.
+-- The same for a single item, which waits for its rows, in the common order.
 CREATE OR REPLACE FUNCTION job_append_alone(p_items json) RETURNS SETOF boolean
 LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
     SELECT FROM billing_charge WHERE id = (p_items->0->'checkpoint'->>'charge_id')::uuid
@@ -132,7 +133,7 @@ LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
     SELECT job_append(p_items)
 $$;
 
--- Running jobs that nobody does any more, because the lease of their process is over. By the rules
+-- Running jobs whose process has died: its lease has ended. By the rules
 -- for charges: not in the first minute after an outage, and not before that process has been
 -- doubted for 8 seconds.
 CREATE OR REPLACE FUNCTION lapsed_jobs(p_limit int)

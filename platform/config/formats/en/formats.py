@@ -1,4 +1,4 @@
-"""Days and moments in ISO 8601, in UTC like everything else."""
+"""Dates and times in ISO 8601, in UTC."""
 
 DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i:s"

@@ -1,4 +1,4 @@
-"""`manage.py check_workers`: do workers take what is in the queues? Exits with 1 if not."""
+"""`manage.py check_workers`: do workers take messages of all queues? Exits with 1 if not."""
 
 from typing import Any
 
@@ -17,5 +17,5 @@ class Command(BaseCommand):
         except OperationalError as error:
             raise CommandError("The database cannot be reached.") from error
         if silent:
-            raise CommandError(f"For a minute nothing was taken from: {', '.join(silent)}.")
+            raise CommandError(f"No message was taken for a minute from: {', '.join(silent)}.")
         self.stdout.write("Every queue is served.")
