@@ -39,9 +39,9 @@ validate_address = AddressValidator()
 
 
 def mailbox_of(address: str) -> str:
-    """The mailbox in which mail to `address` ends: in lower case, without what follows a plus, and
-    at Google without dots. Where nothing would be left of the name, and where there is no "@", it
-    is the address itself; it is never longer than the address in lower case."""
+    """The mailbox that receives mail to `address`: in lower case, without the part from a plus on,
+    and at Google without dots. Where nothing would be left of the name, and where there is no "@",
+    it is the address itself; it is never longer than the address in lower case."""
     local_part, at, domain = address.strip().lower().rpartition("@")
     if not at:
         return domain

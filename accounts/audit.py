@@ -1,4 +1,4 @@
-"""Visits to the admin in the audit log. What operators do there is logged by its pages."""
+"""Visits to the admin in the audit log. The admin's pages log what operators do there."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 
 def connect() -> None:
-    """Write down every visit from now on. Only the admin uses Django's sessions."""
+    """Log every visit from now on. Only the admin uses Django's sessions."""
     user_logged_in.connect(_signed_in)
     user_logged_out.connect(_signed_out)
 
@@ -29,7 +29,7 @@ def _signed_in(*, request: HttpRequest, user: User, **_: Any) -> None:
 
 
 def _signed_out(*, user: User | None, **_: Any) -> None:
-    if user is not None:  # else the visit had ended before
+    if user is not None:  # otherwise the visit had ended before
         log.info("admin.signed_out", user_id=str(user.pk))
         record(user, "Signed out.")
 

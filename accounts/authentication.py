@@ -1,4 +1,4 @@
-"""How `/api` knows who is calling."""
+"""Authentication of `/api`."""
 
 from uuid import UUID
 
@@ -15,8 +15,8 @@ from common.errors import Unauthenticated
 
 
 class AccessTokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <access token>` (RFC 6750): the user, and what the token claims.
-    Raises InvalidToken, AccountSuspended."""
+    """`Authorization: Bearer <access token>` (RFC 6750): the user, and the token's claims. Raises
+    InvalidToken, AccountSuspended."""
 
     def authenticate(self, request: Request) -> tuple[User, AccessClaims] | None:
         token = _bearer(get_authorization_header(request))
@@ -30,7 +30,7 @@ class AccessTokenAuthentication(BaseAuthentication):
 
 
 async def authenticate(headers: Headers) -> UUID:
-    """The user whose access token these headers carry; for event loops.
+    """The user of the access token in these headers; for event loops.
 
     Raises Unauthenticated, InvalidToken, AccountSuspended, DatabaseUnavailable.
     """
@@ -44,14 +44,14 @@ async def authenticate(headers: Headers) -> UUID:
 
 
 def read_claims(headers: Headers) -> AccessClaims | None:
-    """What the access token that these headers carry claims, if there is one. Whether it was
-    revoked is not asked. Raises InvalidToken."""
+    """The claims of the access token in these headers, if there is one. Revocation is not checked.
+    Raises InvalidToken."""
     token = _bearer(b",".join(value for name, value in headers if name == b"authorization"))
     return None if token is None else tokens.read_access(token)
 
 
 def is_signed_in(headers: Headers) -> bool:
-    """Do these headers carry an access token of ours? Whether it was revoked is not asked."""
+    """Do these headers carry a valid access token? Revocation is not checked."""
     try:
         return read_claims(headers) is not None
     except InvalidToken:

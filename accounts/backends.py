@@ -1,4 +1,4 @@
-"""How operators are known to Django, which keeps their visits to the admin."""
+"""Authentication of operators for Django's sessions, which only the admin uses."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from accounts.services.sessions import give_connection_back
 
 
 class OperatorBackend(ModelBackend):
-    """By address and password, with Django's permissions."""
+    """Authenticates by address and password, with Django's permissions."""
 
     def authenticate(
         self,
@@ -20,8 +20,8 @@ class OperatorBackend(ModelBackend):
         password: str | None = None,
         **_: Any,
     ) -> User | None:
-        """The user, after the same work for an unknown address as for a wrong password. Raises
-        ServiceUnavailable where too many hash at once."""
+        """The user; an unknown address takes the same time as a wrong password. Raises
+        ServiceUnavailable where too many hashes run."""
         user = User.objects.filter(email=(username or "").strip().lower()).first()
         give_connection_back()
         if user is None:

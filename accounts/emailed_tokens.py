@@ -14,10 +14,10 @@ LIFETIMES = {
 
 
 def generate() -> str:
-    """A new token. It exists only in its mail."""
+    """A new token. Only its mail contains it."""
     return secrets.token_urlsafe(32)
 
 
 def digest(token: str) -> bytes:
-    """HMAC-SHA256 under SECRET_KEY, 32 bytes: what is stored and looked up."""
+    """HMAC-SHA256 under SECRET_KEY, 32 bytes: the stored form."""
     return salted_hmac("accounts.emailed_tokens", token, algorithm="sha256").digest()

@@ -1,4 +1,4 @@
-"""Refusals of the accounts app."""
+"""Errors of the accounts app."""
 
 import math
 
@@ -13,7 +13,7 @@ from common.errors import (
 
 
 class InvalidToken(Unauthenticated):
-    """One text for every cause: a forged token learns nothing about why it failed."""
+    """One text for every cause: it does not reveal why a forged token failed."""
 
     code = "invalid_token"
     message = "The token is invalid, expired or revoked. Sign in again."
@@ -27,7 +27,7 @@ class InvalidIdToken(InvalidToken):
 
 
 class IdTokenUsed(Unauthenticated):
-    """The token is genuine. A code of its own tells the client to get another token."""
+    """The token is genuine, but used. The code tells the client to get another token."""
 
     code = "id_token_used"
     message = "This ID token has signed in already. Sign in with Google again."
@@ -67,21 +67,21 @@ class SecondFactorExists(Conflict):
 
 
 class TooManySignUps(TooManyRequests):
-    """One network, or one mailbox under several addresses, has made too many accounts."""
+    """One network, or one mailbox under several addresses, has created too many accounts."""
 
     code = "too_many_signups"
     message = "Too many accounts were made from here, or with this mailbox. Try again later."
 
 
 class TooManyEmails(TooManyRequests):
-    """A network has requested too many mails; the addresses do not matter."""
+    """A network has requested too many mails, whatever their addresses."""
 
     code = "too_many_emails"
     message = "Too many mails were requested from your network. Try again later, or from another."
 
 
 class InvalidEmailedToken(ValidationFailed):
-    """One text for every cause: used, expired, or of somebody else."""
+    """One text for every cause: used, expired, or of another user."""
 
     code = "invalid_emailed_token"
     problem = "This link was used already, has expired or is not for you. Ask for a new one."
@@ -101,14 +101,15 @@ class AccountDeactivated(Conflict):
 
 
 class IdentityUnverified(Forbidden):
-    """Google has not verified the address, so whoever claimed it would get its account."""
+    """Google has not verified the address, so anybody who claimed it would get its account."""
 
     code = "identity_unverified"
     message = "Google does not vouch for an e-mail address of yours. Sign up with a password."
 
 
 class IdentityTaken(Forbidden):
-    """Another identity is linked already: an address may get a new owner, its account does not."""
+    """Another identity is linked already: an address may get a new owner, and the account stays the
+    old one's."""
 
     code = "identity_taken"
     message = (

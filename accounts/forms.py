@@ -1,4 +1,4 @@
-"""What operators fill in to enter the admin, and to change their passwords there."""
+"""The forms for signing in to the admin, and for changing passwords there."""
 
 from typing import Any
 
@@ -20,13 +20,13 @@ from common.errors import ServiceUnavailable
 log = structlog.get_logger(__name__)
 
 MAX_ADDRESS = 254
-# The bound keeps the work of hashing it small.
+# The bound limits the work of hashing it.
 MAX_PASSWORD = 1024
 # A recovery code has 19 characters; people type spaces.
 MAX_CODE = 64
 
 
-# The words are the same whatever was wrong.
+# One text for every cause.
 _REFUSED = (
     "Please enter the correct address and password of an operator, and a new code if you have set "
     "up a second factor. Note that the password is case-sensitive."
@@ -34,7 +34,7 @@ _REFUSED = (
 
 
 def _code_input() -> Widget:
-    """An input for a code, which a phone may fill in and no browser keeps."""
+    """An input for a code, which a phone may fill in and no browser stores."""
     widget: Widget = UnfoldAdminTextInputWidget(
         attrs={"autocomplete": "one-time-code", "spellcheck": "false"}
     )
@@ -42,15 +42,15 @@ def _code_input() -> Widget:
 
 
 class SecondFactorForm(Form):
-    """A code, and the secret that is set up by it, if one is (accounts/totp.py)."""
+    """A code, and the sealed secret of a new app, if one is set up (accounts/totp.py)."""
 
     code = CharField(max_length=MAX_CODE, widget=_code_input())
     sealed = CharField(max_length=1024, required=False)
 
 
 class SignInForm(AdminAuthenticationForm):
-    """Address and password of an operator, and a code where they have a second factor. Who fails
-    too often is refused for a while, whether there is such an account or not."""
+    """Address and password of an operator, and a code where they have a second factor. Repeated
+    failures are delayed, whether the account exists or not."""
 
     request: HttpRequest
     _refusal: ValidationError | None = None
@@ -76,7 +76,7 @@ class SignInForm(AdminAuthenticationForm):
         try:
             client = Client(client_ip)
             lockout.verify(self._is_right, address=address, client=client, in_admin=True)
-            # Wrong codes are no wrong passwords: they are counted apart.
+            # Wrong codes and wrong passwords are counted separately.
             if self._refusal is None and not self._has_shown_code():
                 self._refusal = self.get_invalid_login_error()
         except (TooManyAttempts, ServiceUnavailable) as error:
@@ -94,8 +94,8 @@ class SignInForm(AdminAuthenticationForm):
         return self._refusal is None
 
     def _has_shown_code(self) -> bool:
-        """Has the operator, whose password was right, sent a new code or set up no second factor?
-        Raises TooManyAttempts."""
+        """Is the code valid, or does the operator have no second factor? Called after the password
+        was right. Raises TooManyAttempts."""
         operator = self.get_user()
         if not SecondFactor.objects.filter(operator=operator).exists():
             return True
@@ -104,7 +104,7 @@ class SignInForm(AdminAuthenticationForm):
 
 
 class OwnPasswordForm(PasswordChangeForm):
-    """The old password and the new one, twice. The service that changes it checks them."""
+    """The old password and the new one, twice. The service validates them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -114,7 +114,7 @@ class OwnPasswordForm(PasswordChangeForm):
         return str(self.cleaned_data["old_password"])
 
     def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
-        """Leave it to the service."""
+        """Left to the service."""
 
 
 def _bound(form: Form, **lengths: int) -> None:

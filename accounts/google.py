@@ -1,4 +1,4 @@
-"""ID tokens of Google (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725 for what can go wrong)."""
+"""ID tokens of Google (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725 for known attacks)."""
 
 import re
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ _NOT_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class IdentityClaims:
-    """Who signed in: `subject` names them at the `issuer`, for good. `email`, in lower case, `name`
-    and `picture` (https) are "" where Google tells none that we can keep. `token_digest` is of the
-    token, which is refused after `token_expires_at` for its age alone."""
+    """The signed-in person: `subject` is their permanent id at the `issuer`. `email`, in lower
+    case, `name` and `picture` (https) are "" where Google has none that we can store.
+    `token_digest` is the digest of the token, which is too old after `token_expires_at`."""
 
     issuer: str
     subject: str
@@ -44,8 +44,8 @@ class IdentityClaims:
 
 
 def read_id_token(text: str, nonce: str | None = None) -> IdentityClaims:
-    """The claims of a genuine token that was issued for one of our apps just now, and for a sign-in
-    with this `nonce`, where there is one. That it was not used before is not checked here.
+    """The claims of a genuine, recent token that was issued for one of our apps, with this `nonce`,
+    where there is one. Earlier use is not checked here.
 
     Raises InvalidIdToken, IdentityProviderOff or IdentityProviderUnavailable.
     """
@@ -65,7 +65,7 @@ def read_id_token(text: str, nonce: str | None = None) -> IdentityClaims:
 
 
 def _decode(text: str) -> dict[str, Any]:
-    """The signed claims. No key but those of GOOGLE_JWKS_URL counts, whatever the header offers."""
+    """The signed claims. Only keys of GOOGLE_JWKS_URL count, whatever key the header offers."""
     header = jwt.get_unverified_header(text)
     if header.get("alg") != ALGORITHM or not isinstance(header.get("kid"), str):
         raise InvalidIdToken
@@ -93,7 +93,7 @@ def _check_age(claims: dict[str, Any]) -> None:
 
 
 def _check_party(claims: dict[str, Any]) -> None:
-    """A token for several parties has to be issued to one of ours."""
+    """Check that a token for several parties was issued to one of ours."""
     is_for_several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
     if is_for_several and claims.get("azp") not in settings.GOOGLE_CLIENT_IDS:
         raise InvalidIdToken
@@ -116,13 +116,13 @@ def _identity(claims: dict[str, Any], text: str) -> IdentityClaims:
 
 
 def _digest(claims: dict[str, Any], text: str) -> bytes:
-    """Of the token's id at its issuer; where it has none, of all that is signed."""
+    """The digest of the token's id at its issuer; of the signed content where it has no id."""
     signed = f"{claims['iss']} {claims['jti']}" if claims.get("jti") else text.rpartition(".")[0]
     return sha256(signed.encode(errors="surrogatepass")).digest()
 
 
 def _email(value: object) -> str:
-    """The address as accounts have them, in lower case."""
+    """The address in the form of accounts, in lower case."""
     if not isinstance(value, str) or len(value) > 254:
         return ""
     try:
@@ -133,7 +133,7 @@ def _email(value: object) -> str:
 
 
 def _name(value: object) -> str:
-    """One line, cut where it is too long."""
+    """The name as one line, cut where it is too long."""
     return _NOT_IN_A_NAME.sub("", value).strip()[:200] if isinstance(value, str) else ""
 
 

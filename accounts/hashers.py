@@ -1,4 +1,4 @@
-"""Password hashing that strangers cannot make the server choke on."""
+"""Password hashing with a bound on memory and cores."""
 
 import os
 import sys
@@ -14,8 +14,8 @@ from common.errors import ServiceUnavailable
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# One hash takes 100 MB, and so many threads of its own. With more at once than there are cores for
-# these, none ends sooner and all end later.
+# One hash takes 100 MB, and this many threads. With more hashes than cores for their threads, none
+# ends sooner and all end later.
 AT_ONCE = max(1, (os.cpu_count() or 1) // Argon2PasswordHasher.parallelism)
 WAIT_SECONDS = 5.0
 # Priority of hashing threads (nice(1)), so that requests and the event loop run before them.
@@ -25,7 +25,7 @@ _NICENESS = 5
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
     """Argon2, at most AT_ONCE hashes at a time in this process, in threads of low priority.
 
-    Raises ServiceUnavailable where the turn does not come within WAIT_SECONDS.
+    Raises ServiceUnavailable where a hash cannot start within WAIT_SECONDS.
     """
 
     def encode(self, password: str, salt: str) -> str:
@@ -48,7 +48,7 @@ def _in_turn(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def _lower_priority() -> None:
-    """Lower the priority of this thread, which those that Argon2 starts inherit (on Linux)."""
+    """Lower the priority of this thread; the threads that Argon2 starts inherit it (on Linux)."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 

@@ -17,13 +17,13 @@ from asgiref.sync import async_to_sync
 from accounts.errors import IdentityProviderUnavailable
 from common.http import TransportError, UpstreamClient
 
-# Nothing else is taken: what a token says about its own algorithm is not to be believed.
+# The only accepted algorithm, whatever a token's header names.
 ALGORITHM = "RS256"
 
 # Keys older than this are fetched again; until that works, older ones serve up to the limit.
 REFRESH_AFTER = 3600.0
 USABLE_FOR = 6 * 3600.0
-# Between two attempts: while there are keys, and while there are none.
+# Seconds between two attempts: with keys, and without.
 PAUSE = 30.0
 PAUSE_WITHOUT_KEYS = 5.0
 
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _KeySet:
-    """The keys by their names, as fetched at `since`; `tried` is the last attempt."""
+    """The keys by their ids, fetched at `since`; `tried` is the time of the last attempt."""
 
     keys: Mapping[str, jwt.PyJWK]
     since: float
@@ -42,11 +42,11 @@ class _KeySet:
 
 
 class SigningKeys:
-    """The keys that a provider signs with, for all threads of the process.
+    """The signing keys of a provider, for all threads of the process.
 
-    One thread at a time fetches, and not before the pause since the last attempt is over: names
-    that nobody knows do not make us ask the provider at will. `clock` gives seconds; `patience` is
-    how many the whole answer may take.
+    One thread at a time fetches, and not before the pause since the last attempt is over: unknown
+    key ids do not make us ask the provider at will. `clock` gives seconds; `patience` is the number
+    of seconds that the whole answer may take.
     """
 
     def __init__(
@@ -59,9 +59,8 @@ class SigningKeys:
         self._fetching = threading.Lock()
 
     def find(self, name: str) -> jwt.PyJWK | None:
-        """The key of that name, None if the provider has no such key. Raises
-        IdentityProviderUnavailable if there are no keys to look among.
-        """
+        """The key with that id, None if the provider has no such key. Raises
+        IdentityProviderUnavailable if no keys are known."""
         if self._is_due(name):
             self._refresh(name)
         if not self._is_usable():
@@ -69,7 +68,7 @@ class SigningKeys:
         return self._set.keys.get(name)
 
     def _refresh(self, name: str) -> None:
-        """Fetch, or let another thread do so; who has keys to look among does not wait for it."""
+        """Fetch, or let another thread do so; a thread that has keys does not wait for it."""
         if not self._fetching.acquire(timeout=0 if self._is_usable() else self._patience):
             return
         try:
@@ -89,7 +88,7 @@ class SigningKeys:
         return self._clock() - self._set.since <= USABLE_FOR
 
     def _fetched(self) -> _KeySet:
-        """The provider's keys, or those we had if it does not tell."""
+        """The provider's keys, or the known ones if the provider does not answer."""
         try:
             keys = _read_keys(async_to_sync(_download)(self._url, self._patience))
         except (TransportError, TimeoutError, ValueError) as error:
@@ -100,7 +99,7 @@ class SigningKeys:
 
 @cache
 def signing_keys(url: str) -> SigningKeys:
-    """The keys told at `url`, kept for the life of the process."""
+    """The keys at `url`, kept for the life of the process."""
     return SigningKeys(url)
 
 
@@ -137,7 +136,7 @@ def _read_keys(body: bytes) -> dict[str, jwt.PyJWK]:
 
 
 def _read_key(entry: Mapping[str, Any]) -> jwt.PyJWK | None:
-    """Only what the public half is made of is looked at."""
+    """The key, from the fields of its public half alone."""
     name = entry.get("kid")
     is_ours = entry.get("use", "sig") == "sig" and entry.get("alg", ALGORITHM) == ALGORITHM
     if not is_ours or not isinstance(name, str):

@@ -1,7 +1,7 @@
-"""What an API key looks like and how it is recognised.
+"""The format of API keys.
 
-`mk_`, 38 random base62 characters (226 bits), then the CRC32 of all that in 6 base62 characters:
-a mistyped key is told apart from an unknown one without asking the database.
+`mk_`, 38 random base62 characters (226 bits), then the CRC32 of these in 6 base62 characters: a
+mistyped key is recognised without a query.
 """
 
 import hmac
@@ -20,25 +20,25 @@ _SHAPE = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_RANDOM_LENGTH + _CHECKSUM_LENGTH}}
 
 
 def generate() -> str:
-    """A new key. It exists only here and in its owner's hands."""
+    """A new key. It is not stored; only its owner has it."""
     body = PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
     return body + _checksum(body)
 
 
 def well_formed(key: str) -> bool:
-    """Can this be a key of ours at all?"""
+    """Has the text the format of a key?"""
     if not _SHAPE.fullmatch(key):
         return False
     return _checksum(key[:-_CHECKSUM_LENGTH]) == key[-_CHECKSUM_LENGTH:]
 
 
 def digest(key: str) -> bytes:
-    """HMAC-SHA256 under the pepper, 32 bytes: what is stored and looked up."""
+    """HMAC-SHA256 under the pepper, 32 bytes: the stored form."""
     return hmac.digest(settings.API_KEY_PEPPER.encode(), key.encode(), "sha256")
 
 
 def hint(key: str) -> str:
-    """The last four characters, by which an owner knows the key again."""
+    """The last four characters, by which an owner recognises the key."""
     return key[-4:]
 
 

@@ -1,7 +1,7 @@
-"""What the mails say: text and HTML, from the templates in templates/accounts/emails/.
+"""The mails: text and HTML, from the templates in templates/accounts/emails/.
 
-Nothing in them was typed by anybody but us: who signs up with a stranger's address cannot make the
-service send that stranger a text of theirs.
+They contain no text from users: otherwise somebody who signs up with a stranger's address could
+have the service send their own text to that stranger.
 """
 
 from datetime import timedelta
@@ -40,7 +40,7 @@ def with_token(
 
 
 def without_token(kind: OutgoingEmail.Kind, address: str) -> EmailMultiAlternatives:
-    """A mail that only tells something; its link leads to a page of the web app."""
+    """A mail without a token; its link leads to a page of the web app."""
     return _message(kind, address, link=_page(kind))
 
 
@@ -55,7 +55,7 @@ def _message(kind: OutgoingEmail.Kind, address: str, **context: object) -> Email
         subject=f"{SUBJECTS[kind]} - {settings.PRODUCT_NAME}",
         body=render_to_string(f"accounts/emails/{kind}.txt", context),
         to=[address],
-        # So that nobody's "out of office" answers it (RFC 3834).
+        # Automatic replies must not answer it (RFC 3834).
         headers={"Auto-Submitted": "auto-generated"},
     )
     message.attach_alternative(

@@ -32,15 +32,14 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person's account; also the payer. Its wallet and subscription are opened by the database
+    """A person's account, which also pays. The database creates its wallet and subscription
     together with the row (billing/sql/10_accounts.sql).
 
-    `token_version` is carried by every token; raising it revokes all that were issued before.
-    `email_verified` says that somebody who reads the mail of the address said so;
-    `verified_by_holder`, that whoever did could use the account, too: by its session, by setting
-    its password, or by their identity elsewhere. `mailbox` is where mail to the address ends;
-    `signup_network`, from where the account was made, where that is known. `locale` is a BCP 47
-    language tag, `timezone` a name of the IANA database.
+    Every token carries `token_version`; raising it revokes all earlier tokens. `email_verified`:
+    somebody who reads the address's mail confirmed it; `verified_by_holder`: that person could also
+    use the account, by its session, by setting its password, or by a linked identity. `mailbox`
+    receives the mail of the address; `signup_network` is the network of the sign-up, where it is
+    known. `locale` is a BCP 47 language tag, `timezone` a name of the IANA database.
     """
 
     class Status(models.TextChoices):
@@ -81,7 +80,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.email
 
     def save(self, **options: Any) -> None:
-        """The mailbox goes with the address."""
+        """Save, with the mailbox of the address."""
         self.mailbox = mailbox_of(self.email)
         if (fields := options.get("update_fields")) is not None and "email" in fields:
             options["update_fields"] = [*fields, "mailbox"]
@@ -94,12 +93,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_of_its_address(self) -> bool:
-        """Is it known that nobody but the owner of the address has a way into the account?"""
+        """Is it known that only the owner of the address can use the account?"""
         return self.email_verified and self.verified_by_holder
 
     def check_password(self, raw_password: str) -> bool:
-        """Is it the password? One that was hashed with older parameters is hashed anew, unless it
-        was changed meanwhile: Django's own way would bring the old one back."""
+        """Is this the password? A hash with older parameters is renewed, unless the password was
+        changed meanwhile: Django's own renewal would restore the old one."""
 
         def hash_anew(password: str) -> None:
             encoded = make_password(password)
@@ -109,7 +108,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return check_password(raw_password, self.password, hash_anew)
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Raising `token_version` ends visits to the admin too, under fallback secrets as well."""
+        """Raising `token_version` also ends visits to the admin, under fallback secrets as well."""
         salt = "accounts.models.User.session"
         value = f"{self.token_version}:{self.password}"
         return salted_hmac(salt, value, secret=secret, algorithm="sha256").hexdigest()
@@ -119,10 +118,10 @@ class UserSession(models.Model):
     """A session of the web app: a sign-in, and all tokens that descend from it. Deleting the row
     revokes them all, access tokens too.
 
-    `current` is the id of the one refresh token that may be used, `previous` that of the one it
-    replaced at `rotated_at`. The tokens themselves are not stored. `client` is a readable name of
-    the program, and `client_ip` the address or IPv6 network, that signed in or refreshed last;
-    each is empty where it is not known.
+    `current` is the id of the only valid refresh token, `previous` that of the one before, replaced
+    at `rotated_at`. The tokens themselves are not stored. `client` is a readable name of the
+    program, and `client_ip` the address or IPv6 network, of the last sign-in or refresh; each is
+    empty where it is not known.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -159,8 +158,7 @@ class LinkedIdentity(models.Model):
 
 
 class UsedIdToken(models.Model):
-    """An ID token of an identity provider that has signed in, kept until it expires. Only a digest
-    of it is stored."""
+    """An ID token that has signed in, kept until it expires. Only its digest is stored."""
 
     digest = models.BinaryField(primary_key=True, max_length=32)
     expires_at = models.DateTimeField(db_index=True)
@@ -168,7 +166,8 @@ class UsedIdToken(models.Model):
 
 class EmailedTokenQuerySet(models.QuerySet["EmailedToken"]):
     def usable(self) -> "EmailedTokenQuerySet":
-        """Neither used nor expired, of an account that is active and still has the address."""
+        """Tokens that are neither used nor expired, of active accounts that still have the
+        address."""
         return self.filter(
             used_at=None,
             expires_at__gt=timezone.now(),
@@ -178,7 +177,7 @@ class EmailedTokenQuerySet(models.QuerySet["EmailedToken"]):
 
 
 class EmailedToken(models.Model):
-    """A secret that was sent to an address, to be used once. Only a digest of it is stored."""
+    """A secret that was sent to an address, to be used once. Only its digest is stored."""
 
     class Purpose(models.TextChoices):
         VERIFY_EMAIL = "verify_email"
@@ -196,9 +195,9 @@ class EmailedToken(models.Model):
 
 
 class OutgoingEmail(models.Model):
-    """A mail that was requested for an address. Whether an account has the address is looked up
-    when the mail is sent, so that the request cannot tell. Rows are kept for a day, to bound the
-    number of mails per address, per mailbox, and per `network` of strangers who request them.
+    """A mail that was requested for an address. The account is looked up when the mail is sent, so
+    that the request does not reveal it. Rows are kept for a day, to bound the number of mails per
+    address, per mailbox, and per `network` of strangers who request them.
 
     `outcome` is empty while the mail waits; `error` says why the last attempt failed.
     """
@@ -206,7 +205,7 @@ class OutgoingEmail(models.Model):
     class Outcome(models.TextChoices):
         SENT = "sent"
         FAILED = "failed"
-        # Nobody was to get it any more, or its mailbox had got enough.
+        # The mail has no recipient any more, or its mailbox has received enough.
         DROPPED = "dropped"
 
     class Kind(models.TextChoices):
@@ -235,10 +234,10 @@ class OutgoingEmail(models.Model):
 
 
 class SecondFactor(models.Model):
-    """The authenticator app of an operator, whose codes the admin asks for beside the password.
+    """The authenticator app of an operator; the admin asks for its codes beside the password.
 
-    `secret` is encrypted (accounts/totp.py). `last_step` is the time step of the last code that was
-    accepted; `recovery_codes` are hashes of those that were not used yet.
+    `secret` is encrypted (accounts/totp.py). `last_step` is the time step of the last accepted
+    code; `recovery_codes` are hashes of the unused ones.
     """
 
     operator = models.OneToOneField(
@@ -251,8 +250,8 @@ class SecondFactor(models.Model):
 
 
 class SignInFailures(models.Model):
-    """Wrong passwords, the latest at `last_at`. The name is an address and from where it was tried
-    (accounts/services/lockout.py)."""
+    """Wrong passwords or codes, the latest at `last_at`. The name is an address and the client that
+    tried (accounts/services/lockout.py)."""
 
     name = models.CharField(primary_key=True, max_length=400)
     count = models.PositiveIntegerField(default=0)
@@ -263,8 +262,8 @@ class SignInFailures(models.Model):
 
 
 class KnownClient(models.Model):
-    """A client from which `account` was signed in to, the last time at `seen_at`: a digest of its
-    network address or of its device id (accounts/services/known_clients.py)."""
+    """A client that has signed in to `account`, the last time at `seen_at`: a digest of its network
+    address or of its device id (accounts/services/known_clients.py)."""
 
     digest = models.BinaryField(primary_key=True, max_length=32)
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="known_clients")
@@ -311,10 +310,10 @@ class ApiKey(models.Model):
 
 
 class ModelPreference(models.Model):
-    """How a user wants a model: offered at all (`enabled`), among the first (`favourite`), told
-    `instructions` in every conversation, and thinking so hard where nothing else is said.
+    """A user's preferences for a model: offered at all (`enabled`), among the first (`favourite`),
+    its `instructions` in every conversation, and the default `reasoning_effort`.
 
-    `model` is a key of the catalog. No row: nothing special.
+    `model` is a key of the catalog. No row means the defaults.
     """
 
     id = models.BigAutoField(primary_key=True)

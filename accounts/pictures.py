@@ -1,4 +1,4 @@
-"""Where people's pictures lie: addresses that any page can show without harm."""
+"""Validation of picture URLs: any page can show them without harm."""
 
 import re
 from urllib.parse import urlsplit
@@ -7,12 +7,13 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
 _is_https_url = URLValidator(schemes=["https"], message="Write an https:// URL.")
-# What is to be percent-encoded in a URL (RFC 3986), and could end an attribute of HTML or CSS.
+# Characters that a URL has to percent-encode (RFC 3986), and that could end an attribute of HTML or
+# CSS.
 _NOT_IN_A_URL = re.compile(r"[^!#$%&()*+,\-./0-9:;=?@A-Z_a-z~\[\]]")
 
 
 def validate_picture_url(url: str) -> None:
-    """Takes an https URL in ASCII, without a user. Raises ValidationError."""
+    """Accepts an https URL in ASCII, without a user. Raises ValidationError."""
     _is_https_url(url)
     if _NOT_IN_A_URL.search(url):
         raise ValidationError("Percent-encode what is no plain character of a URL.")

@@ -1,4 +1,4 @@
-"""The page of the admin where operators set up their second factor, and replace what they lost."""
+"""The page of the admin where operators set up and replace their second factor."""
 
 from typing import Any, ClassVar, cast
 
@@ -22,21 +22,21 @@ from accounts.models import SecondFactor, User
 from accounts.services import second_factor
 from common.errors import DomainError
 
-# Set in the session of a visit whose operator has shown a code.
+# Set in the session after a sign-in with a code.
 _SHOWN = "second_factor_shown"
 
 
 def remember_second_factor(request: HttpRequest) -> None:
-    """Note in the visit of an operator who has just signed in whether that took a code."""
+    """Record in the session whether the sign-in took a code."""
     request.session[_SHOWN] = SecondFactor.objects.filter(operator_id=request.user.pk).exists()
 
 
 def second_factor_redirect(request: HttpRequest) -> HttpResponseRedirect | None:
-    """A redirect to the page that an operator has to see before the requested one, or None."""
+    """A redirect to the page that an operator has to visit before the requested one, or None."""
     if request.session.get(_SHOWN):
         return None
     if SecondFactor.objects.filter(operator_id=request.user.pk).exists():
-        # The second factor was set up during this visit, which has shown no code.
+        # The second factor was set up during this visit, which began without a code.
         request.session.flush()
         return redirect_to_login(request.get_full_path(), reverse("admin:login"))
     page = reverse("admin:second_factor")
@@ -46,7 +46,7 @@ def second_factor_redirect(request: HttpRequest) -> HttpResponseRedirect | None:
 
 class SecondFactorView(View):
     """An operator without a second factor gets a new secret as a QR code, and a form for the first
-    code. Others can get new recovery codes or remove their app, each by a code."""
+    code. Others can get new recovery codes or remove their app, each with a code."""
 
     extra_context: ClassVar[dict[str, Any]] = {}
 
@@ -94,7 +94,7 @@ class SecondFactorView(View):
         return cast(User, self.request.user)
 
     def _keep_visit(self) -> None:
-        """Keep this visit signed in: all sessions of the operator were just ended."""
+        """Keep this visit signed in: all other sessions of the operator were just ended."""
         update_session_auth_hash(self.request, self._operator)
 
     def _page(self, form: SecondFactorForm, codes: list[str] | None = None) -> HttpResponse:
@@ -111,7 +111,8 @@ class SecondFactorView(View):
         return TemplateResponse(self.request, "accounts/second_factor.html", context)
 
     def _enrolment(self, form: SecondFactorForm) -> dict[str, Any]:
-        """The secret to set up, with its QR code; after a wrong code, that of the form again."""
+        """The secret to set up, with its QR code; after a wrong code, the secret of the form
+        again."""
         try:
             secret = totp.unseal(
                 form.data.get("sealed", ""),

@@ -1,4 +1,4 @@
-"""The periodic work of accounts. It runs once at a time however many schedulers ask."""
+"""The periodic work of accounts. It runs once at a time however many schedulers start it."""
 
 from celery import shared_task
 
@@ -16,7 +16,7 @@ def send_emails() -> None:
 
 @shared_task
 def purge_expired() -> None:
-    """Every minute: delete mails, tokens, sessions, failures and clients whose time is over."""
+    """Every minute: delete expired mails, tokens, sessions, failures and clients."""
     with alone("purge-sign-ins-and-mails") as is_alone:
         if is_alone:
             emails.purge_emails()

@@ -1,4 +1,4 @@
-"""The JWTs of the application interface (RFC 7519). Everything SimpleJWT does for us is in here.
+"""The JWTs of `/api` (RFC 7519). Only this module uses SimpleJWT.
 
 One algorithm (HS256), issuer and audience checked; the key is derived from SECRET_KEY, so that no
 other signature made with SECRET_KEY is a token.
@@ -23,7 +23,7 @@ REFRESH_LIFETIME = timedelta(days=30)
 _NAME = "multi-model-ai-platform"
 # Our tokens have some 450 characters. The bound keeps hostile JSON in a header shallow.
 _MAX_LENGTH = 1024
-# The clocks of our hosts may differ by so much.
+# Seconds by which the clocks of our hosts may differ.
 _LEEWAY_SECONDS = 5
 
 TokenType = Literal["access", "refresh"]
@@ -31,7 +31,7 @@ TokenType = Literal["access", "refresh"]
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What every token says: whose it is, of which revocation version, and of which session."""
+    """The claims of every token: its user, the user's token version, and the session."""
 
     user_id: uuid.UUID
     version: int
@@ -60,8 +60,8 @@ def access_token(claims: Claims, *, ends_at: datetime | None = None) -> str:
 def refresh_token(
     claims: RefreshClaims, issued_at: datetime, *, ends_at: datetime | None = None
 ) -> str:
-    """The token of these claims, for thirty days or until the session ends. Deterministic: the
-    same claims and times give the same token."""
+    """The refresh token of these claims, for thirty days or until the session ends. Deterministic:
+    the same claims and times give the same token."""
     return _encode("refresh", claims, claims.token_id, issued_at, REFRESH_LIFETIME, ends_at)
 
 

@@ -39,12 +39,12 @@ def new_secret() -> bytes:
 
 
 def written(secret: bytes) -> str:
-    """The secret as people type it into an app: Base32 in groups of four."""
+    """The secret for typing into an app: Base32 in groups of four."""
     return _in_groups(base64.b32encode(secret).decode())
 
 
 def provisioning_uri(secret: bytes, address: str) -> str:
-    """What the QR code says (the key URI format of Google Authenticator)."""
+    """The content of the QR code (the key URI format of Google Authenticator)."""
     return _totp(secret).get_provisioning_uri(address, settings.PRODUCT_NAME)
 
 
@@ -54,7 +54,7 @@ def code_at(secret: bytes, seconds: float) -> str:
 
 
 def steps_of(secret: bytes, code: str, seconds: float) -> Iterator[int]:
-    """The time steps near that Unix time whose code this is, the earliest first."""
+    """The time steps near that Unix time with this code, the earliest first."""
     sent = _NOT_OF_A_CODE.sub("", code).encode()
     now = int(seconds // STEP_SECONDS)
     for step in range(now - _STEPS_OF_LEEWAY, now + _STEPS_OF_LEEWAY + 1):
@@ -70,13 +70,13 @@ def new_recovery_codes() -> list[str]:
 
 
 def recovery_digest(code: str) -> str:
-    """What is stored of a recovery code, however it is typed: a hash of 64 hexadecimal digits."""
+    """The stored form of a recovery code, however it is typed: a hash of 64 hexadecimal digits."""
     plain = _NOT_OF_A_CODE.sub("", code).upper()
     return salted_hmac(_SALT, plain, algorithm="sha256").hexdigest()
 
 
 def seal(secret: bytes, user_id: UUID) -> str:
-    """The secret, encrypted so that it can be read again for that user alone."""
+    """The secret, encrypted for that user alone."""
     return _fernet().encrypt(user_id.bytes + secret).decode()
 
 
@@ -93,7 +93,7 @@ def unseal(sealed: str, user_id: UUID, *, within: timedelta | None = None) -> by
 
 
 def _fernet() -> Fernet:
-    """The encryption under a key that is derived from SECRET_KEY."""
+    """The encryption, under a key derived from SECRET_KEY."""
     key = salted_hmac(_SALT, "encryption", algorithm="sha256").digest()
     return Fernet(base64.urlsafe_b64encode(key))
 

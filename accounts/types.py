@@ -1,4 +1,4 @@
-"""What the accounts app hands to others."""
+"""Types of the accounts app, for other apps as well."""
 
 from dataclasses import dataclass
 from typing import TypedDict
@@ -9,29 +9,29 @@ from rest_framework.request import Request
 from accounts.models import User
 from accounts.tokens import AccessClaims
 
-# On one API key.
+# The length of the list of models on one API key.
 MAX_ALLOWED_MODELS = 64
-# What a model is told in every conversation, in characters.
+# The length of a model's instructions, in characters.
 MAX_AGENT_INSTRUCTIONS = 4_000
 
 
 class AuthenticatedRequest(Request):
-    """The request of a view that only signed-in users reach, with what their token claims."""
+    """The request of a view for signed-in users, with the claims of its token."""
 
     user: User
     auth: AccessClaims
 
 
 class AnybodysRequest(Request):
-    """The request of a view that people reach signed in or not."""
+    """The request of a view for users who are signed in or not."""
 
     user: User | None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """From where somebody signs in. `ip` is an IPv4 address or the /64 of an IPv6 one, `user_agent`
-    the header, `device_id` a UUID that the client made up and keeps; each is empty where it is not
+    """The client of a sign-in. `ip` is an IPv4 address or the /64 of an IPv6 one, `user_agent` the
+    header, `device_id` a UUID that the client generated and keeps; each is empty where it is not
     known."""
 
     ip: str = ""
@@ -44,8 +44,8 @@ UNKNOWN_CLIENT = Client()
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A user with a fresh pair of tokens. `expires_in` is the seconds that the access token is
-    good for."""
+    """A user with a new pair of tokens. `expires_in` is the lifetime of the access token in
+    seconds."""
 
     user: User
     access_token: str
@@ -54,7 +54,7 @@ class SignedIn:
 
 
 class ProfileChanges(TypedDict, total=False):
-    """What users may change about themselves."""
+    """The fields that users may change of their profile."""
 
     name: str
     avatar_url: str
@@ -63,7 +63,8 @@ class ProfileChanges(TypedDict, total=False):
 
 
 class KeyChanges(TypedDict, total=False):
-    """What may change on an API key. The cap is as sent: a JSON value yet to be judged."""
+    """The fields of an API key that may change. The cap is the request's JSON value, not validated
+    yet."""
 
     name: str
     monthly_spend_cap_usd: object
@@ -71,8 +72,8 @@ class KeyChanges(TypedDict, total=False):
 
 
 class PreferenceChanges(TypedDict, total=False):
-    """How a user wants a model. `reasoning_effort` is `low`, `medium`, `high`, or empty: the
-    model's own."""
+    """A user's preferences for a model. `reasoning_effort` is `low`, `medium`, `high`, or empty for
+    the model's own."""
 
     enabled: bool
     favourite: bool

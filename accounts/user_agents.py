@@ -1,14 +1,14 @@
 """A readable name for the program behind a `User-Agent` (RFC 9110, 10.1.5), for a list of sessions.
 
-The header is a claim of the client. Nothing is decided by it.
+The header is a claim of the client. No decision depends on it.
 """
 
 import re
 
 MAX_NAME = 100
-# What is longer is cut before anything looks at it.
+# A longer header is cut first.
 _MAX_HEADER = 1000
-# The first that matches wins: Edge and Opera also name Chrome, and Chrome also names Safari.
+# The first match wins: Edge and Opera also name Chrome, and Chrome also names Safari.
 _BROWSERS = (
     ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/")),
     ("Opera", re.compile(r"\bOPR/")),
@@ -17,7 +17,7 @@ _BROWSERS = (
     ("Chrome", re.compile(r"\b(?:Chrome|CriOS)/")),
     ("Safari", re.compile(r"\bVersion/[\d.]+ (?:Mobile/\w+ )?Safari/")),
 )
-# iPads and Android phones also name the system that theirs descends from.
+# iPads and Android phones also name the system that theirs is derived from.
 _SYSTEMS = (
     ("iPhone", re.compile(r"\biPhone\b")),
     ("iPad", re.compile(r"\biPad\b")),
@@ -31,8 +31,8 @@ _PRODUCT = re.compile(r"[!#$%&'*+.^_`|~\w-]+(?:/[!#$%&'*+.^_`|~\w-]+)?", re.ASCI
 
 
 def client_name(user_agent: str) -> str:
-    """For example `Firefox on Linux`, or `python-httpx/0.28.1`; empty where the header says
-    nothing of the kind."""
+    """For example `Firefox on Linux`, or `python-httpx/0.28.1`; empty where the header names
+    none."""
     header = user_agent[:_MAX_HEADER]
     browser, system = _first(_BROWSERS, header), _first(_SYSTEMS, header)
     if browser:

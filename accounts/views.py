@@ -14,12 +14,12 @@ from accounts.types import Client
 from common.client_ip import client_ip_of
 from common.errors import DomainError
 
-# What the service calls the fields of the form.
+# The service's names for the fields of the form.
 _FIELDS = {"current_password": "old_password", "new_password": "new_password1"}
 
 
 class OwnPasswordView(PasswordChangeView):
-    """As by `/api/auth/change-password`: all other sessions end, and a mail says so."""
+    """Like `/api/auth/change-password`: all other sessions end, and the user gets a mail."""
 
     form_class = OwnPasswordForm
     success_url = reverse_lazy("admin:password_change_done")
@@ -42,6 +42,6 @@ class OwnPasswordView(PasswordChangeView):
 
 
 def _problems(error: DomainError) -> list[tuple[str, str]]:
-    """The fields that it concerns, and what is wrong with each. The page shows no others."""
+    """The problems of each field. The page shows no others."""
     problems = error.extra.get("errors", [{"loc": ["current_password"], "msg": error.text}])
     return [(_FIELDS[problem["loc"][0]], problem["msg"]) for problem in problems]

@@ -1,4 +1,4 @@
-"""People in the admin: users, sessions, keys, mails, operators' roles, and what operators did."""
+"""People in the admin: users, sessions, keys, mails, operators' roles, and the audit log."""
 
 from accounts.admin import audit, emails, keys, roles, sessions, users
 

@@ -1,4 +1,4 @@
-"""What operators did, and who failed to become one."""
+"""The audit log, and failed sign-ins."""
 
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from common.ids import as_uuid
 
 @admin.register(LogEntry)
 class AuditLogAdmin(ReadOnly):
-    """Who did what, when and why. The database refuses to alter it."""
+    """The actions of operators, with time and reason. The database refuses to change them."""
 
     list_display = ("action_time", "user", "content_type", "concerned", "message")
     list_display_links = ("action_time",)
@@ -53,8 +53,9 @@ class AuditLogAdmin(ReadOnly):
 
 
 def _concerning(wanted: UUID) -> Q:
-    """What has this id, as the wallet and the subscription have that of their account; and where it
-    is an account's, its keys, and what is called by its address (contracts, there or deleted)."""
+    """The entries about this id, which include the wallet and the subscription of an account; and
+    for an account its keys, and records that are named by its address (contracts, existing or
+    deleted)."""
     keys = ApiKey.objects.filter(account=wanted).values_list("pk", flat=True)
     found = Q(object_id__in=[str(wanted), *map(str, keys)])
     if account := User.objects.filter(pk=wanted).first():
@@ -64,8 +65,9 @@ def _concerning(wanted: UUID) -> Q:
 
 @admin.register(SignInFailures)
 class SignInFailuresAdmin(Page):
-    """Deleting a row lets that address try again. Rows of operators' addresses are deleted by those
-    who may act for these operators: whoever knows a password must not get more guesses of codes."""
+    """Deleting a row lets that address try again. Rows of operators' addresses are deleted by
+    operators who may act for them: somebody who knows a password must not get more guesses of
+    codes."""
 
     list_display = ("name", "count", "last_at")
     search_fields = ("name",)

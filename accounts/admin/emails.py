@@ -1,4 +1,4 @@
-"""Mails in the admin: which wait, which were sent, and why others failed. No text is kept."""
+"""Mails in the admin: waiting, sent and failed ones. Their texts are not kept."""
 
 from typing import Any, ClassVar
 
@@ -34,7 +34,7 @@ class OutgoingEmailAdmin(ReadOnly, Acting):
         return email.outcome or "waiting"
 
     def may_act_on(self, request: HttpRequest, record: Any) -> bool:
-        """Operators' mails, too: sent again, a mail only tells its address what it was to tell."""
+        """Operators' mails, too: a mail that is sent again goes to the same address."""
         return self.has_act_permission(request)
 
     @action(description="Send again", icon="forward_to_inbox", permissions=["act"])

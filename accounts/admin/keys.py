@@ -16,7 +16,7 @@ from common.backoffice.theme import action, display
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnly, OfAnAccount, Acting):
-    """Keys are read here and can be revoked; only their owners make and change them."""
+    """Keys are shown here and can be revoked; only their owners create and change them."""
 
     list_display = ("name", "shown_hint", "account", "state", "created_at", "last_used_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)

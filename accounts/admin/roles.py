@@ -1,4 +1,4 @@
-"""What operators may do: Django's groups, which only superusers make and give."""
+"""The roles of operators: Django's groups, which only superusers create and assign."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ from common.backoffice.theme import action, display
 
 @admin.register(UserSession)
 class UserSessionAdmin(ReadOnly, OfAnAccount, Acting):
-    """Where users are signed in. Ended sessions are not kept."""
+    """The sessions of users. Ended sessions are not kept."""
 
     list_display = ("shown_client", "account", "client_ip", "created_at", "last_used_at")
     ordering = ("-pk",)
@@ -30,12 +30,12 @@ class UserSessionAdmin(ReadOnly, OfAnAccount, Acting):
 
     @display(description="last used", ordering="rotated_at")
     def last_used_at(self, session: UserSession) -> datetime:
-        """When it was last given tokens."""
+        """The time of the last tokens."""
         return session.rotated_at
 
     @action(description="End session", icon="logout", permissions=["act"])
     def end(self, request: HttpRequest, object_id: str) -> HttpResponse:
         response = self.act(request, object_id, EndSession)
         is_done = response.status_code == HTTPStatus.FOUND
-        # The page of the session is gone with it.
+        # The session's page is gone with the session.
         return redirect("admin:accounts_usersession_changelist") if is_done else response

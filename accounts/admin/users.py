@@ -25,9 +25,9 @@ from common.backoffice.ranks import may_act_for
 from common.backoffice.theme import TabularInline, action, display
 from common.ids import as_uuid
 
-# Only superusers give and take them, and not their own.
+# Only superusers change these, and not their own.
 RANK = ("is_staff", "is_superuser", "groups")
-# The lists of what belongs to an account; each finds it by its id.
+# The lists of the rows of an account, found by its id.
 LISTS = {
     "API keys": "accounts_apikey",
     "Sessions": "accounts_usersession",
@@ -43,7 +43,7 @@ _LINK = '<a class="text-primary-600 dark:text-primary-500" href="{}">{}</a>'
 
 
 class IdentityInline(TabularInline[Any, Any]):
-    """The accounts elsewhere with which the user signs in."""
+    """The user's accounts at identity providers."""
 
     model = LinkedIdentity
     fields = readonly_fields = ("issuer", "subject", "created_at")
@@ -61,7 +61,7 @@ def _newest_rotation() -> Subquery:
 
 @admin.register(User)
 class UserAdmin(Acting):
-    """Accounts come from signing up and are suspended, not deleted: their charges stay."""
+    """Accounts are created by signing up, and suspended instead of deleted: their charges stay."""
 
     list_display = (
         "email",
@@ -126,7 +126,7 @@ class UserAdmin(Acting):
 
     @display(description="last seen")
     def seen_at(self, user: User) -> datetime | None:
-        """When a token was last given to the web app, or an operator signed in here."""
+        """When the web app last received a token, or the operator signed in here."""
         return user.seen_at  # type: ignore[attr-defined, no-any-return]
 
     @display(description="second factor since")
@@ -155,13 +155,13 @@ class UserAdmin(Acting):
         return super().get_search_results(request, queryset, search_term)
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """Nobody vouches for an address of their own, or ranks themselves."""
+        """No operator verifies their own address, or changes their own rank."""
         if obj is None or obj.pk == request.user.pk:
             return (*self.readonly_fields, "email_verified", *RANK)
         return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *RANK)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """Only what was changed: the user may be changing the rest just now."""
+        """Save only the changed fields: the user may be changing others at the same time."""
         own = {field.name for field in User._meta.get_fields() if isinstance(field, Field)}
         columns = own - {field.name for field in User._meta.many_to_many}
         obj.save(update_fields=[name for name in form.changed_data if name in columns])
@@ -183,7 +183,7 @@ class UserAdmin(Acting):
         return record
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """Those that make sense for this user, and that this operator may do."""
+        """The actions that apply to this user, and that this operator may take."""
         user = self.get_object(request, str(object_id))
         active = user is not None and user.status == User.Status.ACTIVE
         moot = {"accounts_user_reactivate" if active else "accounts_user_suspend"}

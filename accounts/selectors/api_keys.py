@@ -1,4 +1,4 @@
-"""Reading API keys."""
+"""Reads API keys."""
 
 import uuid
 
@@ -12,7 +12,7 @@ def list_keys(user: User) -> ApiKeyQuerySet:
 
 
 async def has_key(account_id: uuid.UUID, key_id: uuid.UUID) -> bool:
-    """Is the key the account's, be it revoked or not?"""
+    """Does the key belong to the account, revoked or not?"""
     rows = await get_database().rows(
         "SELECT 1 FROM accounts_apikey WHERE id = %s AND account_id = %s", (key_id, account_id)
     )

@@ -1,4 +1,4 @@
-"""Reading tokens that were mailed."""
+"""Reads tokens that were mailed."""
 
 from accounts import emailed_tokens
 from accounts.errors import InvalidEmailedToken
@@ -6,7 +6,7 @@ from accounts.models import EmailedToken
 
 
 def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken:
-    """The token of that text, with its user. Raises InvalidEmailedToken if it cannot be used."""
+    """The row of a token, with its user. Raises InvalidEmailedToken if it cannot be used."""
     found = (
         EmailedToken.objects.usable()
         .filter(purpose=purpose, digest=emailed_tokens.digest(token))
@@ -19,7 +19,7 @@ def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken
 
 
 def is_reset_token(token: str) -> bool:
-    """Can a password be reset with it?"""
+    """Can the token reset a password?"""
     try:
         get_emailed_token(EmailedToken.Purpose.RESET_PASSWORD, token)
     except InvalidEmailedToken:

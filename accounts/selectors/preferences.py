@@ -1,4 +1,4 @@
-"""Reading how users want their models."""
+"""Reads users' preferences for models."""
 
 from django.db.models import QuerySet
 from msgspec import Struct
@@ -10,7 +10,7 @@ from common.errors import NotFound
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """A chat model as its user wants it."""
+    """A chat model with its user's preferences."""
 
     model: str
     display_name: str
@@ -21,14 +21,14 @@ class Agent(Struct, frozen=True, kw_only=True):
 
 
 def list_agents(user: User) -> list[Agent]:
-    """All chat models there are: favourites first, else in the catalog's order."""
+    """All chat models: favourites first, else in the catalog's order."""
     kept = {preference.model: preference for preference in _preferences(user)}
     agents = [_agent(model, kept.get(model.id) or _default(model.id)) for model in _chat_models()]
     return sorted(agents, key=lambda agent: not agent.favourite)
 
 
 def get_agent(user: User, name: str) -> Agent:
-    """The chat model of that name or legacy alias as the user wants it. Raises NotFound."""
+    """The chat model of that name or legacy alias, with the user's preferences. Raises NotFound."""
     model = get_catalog().find(name)
     if model is None or model.modality != "chat":
         raise NotFound
@@ -36,8 +36,8 @@ def get_agent(user: User, name: str) -> Agent:
 
 
 def get_preference(user: User, model: str) -> ModelPreference:
-    """How the user wants that model, a key of the catalog; where they said nothing, a row that is
-    not saved."""
+    """The user's preferences for that model, a key of the catalog; an unsaved row where there are
+    none."""
     return _preferences(user).filter(model=model).first() or _default(model)
 
 

@@ -1,4 +1,4 @@
-"""Reading users by their tokens."""
+"""Reads users by their tokens."""
 
 from collections.abc import Sequence
 
@@ -22,12 +22,13 @@ WHERE session.id = ANY (%s)
 
 
 def get_live_user(claims: tokens.Claims) -> User:
-    """The user of a token, as of now: one row read, so that revocation works at once.
+    """The user of a token, in one query, so that revocation works at once.
 
     Raises InvalidToken if the token's session was ended, if the token was issued before the user's
     last revocation or if the account is deactivated, AccountSuspended if it is suspended.
     """
-    # Each request to `/api` begins here: Django would need longer to write it than to carry it out.
+    # Raw SQL, because each request to `/api` begins here: Django would need longer to build the
+    # query than PostgreSQL to run it.
     users = User.objects.raw(_LIVE_USER, [claims.user_id, claims.session_id])
     user = next(iter(users), None)
     if user is None:
@@ -40,7 +41,7 @@ def get_live_user(claims: tokens.Claims) -> User:
 async def find_refusals(
     claims: Sequence[tokens.AccessClaims],
 ) -> list[type[InvalidToken | AccountSuspended] | None]:
-    """What `get_live_user` would raise by now for each of these tokens; None where it would not.
+    """The error of `get_live_user` for each of these tokens; None for valid ones.
 
     For event loops, in one statement. Raises DatabaseUnavailable.
     """
@@ -58,8 +59,8 @@ async def find_refusals(
 def find_refusal(
     status: str | None, version: int | None, token_version: int
 ) -> type[InvalidToken | AccountSuspended] | None:
-    """What stands against a token of `token_version`, for a user as they are now; where there is
-    no such session of theirs, both are None."""
+    """The error of a token with `token_version`, or None. `status` and `version` are the user's
+    now; both are None where the session does not exist."""
     if token_version != version or status == User.Status.DEACTIVATED:
         return InvalidToken
     return AccountSuspended if status == User.Status.SUSPENDED else None

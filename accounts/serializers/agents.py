@@ -1,4 +1,4 @@
-"""Chat models as their user wants them."""
+"""Chat models with their user's preferences."""
 
 from typing import Any, get_args
 
@@ -14,7 +14,7 @@ EFFORTS = get_args(ReasoningEffort)
 
 
 class AgentSerializer(serializers.Serializer[Agent]):
-    """A chat model, and what the user has said of it."""
+    """A chat model, and the user's preferences for it."""
 
     model = serializers.CharField(read_only=True)
     display_name = serializers.CharField(read_only=True)
@@ -32,7 +32,7 @@ class AgentSerializer(serializers.Serializer[Agent]):
 
 
 class AgentChangesSerializer(serializers.Serializer[Any]):
-    """What shall change; what is left out stays."""
+    """The changed preferences; omitted ones stay."""
 
     enabled = FlagField(required=False)
     favourite = FlagField(required=False)
@@ -44,6 +44,6 @@ class AgentChangesSerializer(serializers.Serializer[Any]):
 
 
 class AgentInputSerializer(AgentChangesSerializer):
-    """The model, and what shall change."""
+    """The model, and the changed preferences."""
 
     model = ChatModelField()

@@ -1,4 +1,4 @@
-"""Bodies of what is done by mail."""
+"""Bodies of endpoints about mails."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from common.fields import TextField
 
 
 class VerifyEmailSerializer(serializers.Serializer[Any]):
-    """`token` is that of the mail."""
+    """`token` is the token in the mail."""
 
     token = TextField()
 
@@ -22,6 +22,6 @@ class VerifiedEmailSerializer(serializers.ModelSerializer[User]):
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):
-    """Work that goes on: a sentence about it."""
+    """The work continues; `detail` is a sentence about it."""
 
     detail = serializers.CharField(read_only=True)

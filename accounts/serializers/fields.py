@@ -1,4 +1,4 @@
-"""Fields of people: passwords, names and what they choose about themselves."""
+"""Fields of people: addresses, passwords, names and preferences."""
 
 import unicodedata
 from functools import cache
@@ -20,7 +20,7 @@ _LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z"
 
 
 class AddressField(EmailField):
-    """An e-mail address as accounts have them."""
+    """An e-mail address of an account."""
 
     def __init__(self) -> None:
         super().__init__(max_length=254)
@@ -35,14 +35,14 @@ class AddressField(EmailField):
 
 
 class PasswordField(TextField):
-    """A password as typed. The bound keeps the work of hashing it small."""
+    """A password as typed. The bound limits the work of hashing it."""
 
     def __init__(self) -> None:
         super().__init__(max_length=1024, trim_whitespace=False)
 
 
 class DeviceIdField(IdField):
-    """A UUID that the client makes up once, keeps and tells nobody else."""
+    """A UUID that the client generates once, keeps and keeps secret."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class DeviceIdField(IdField):
 
 
 class NameField(TextField):
-    """What a person is called, in one line; may be empty."""
+    """A person's name, in one line; may be empty."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=200, allow_blank=True, **options)
@@ -66,7 +66,7 @@ class NameField(TextField):
 
 
 class AvatarUrlField(TextField):
-    """Where a picture lies, by https; empty for none."""
+    """The https address of a picture; empty for none."""
 
     def __init__(self, **options: Any) -> None:
         checks = [validate_picture_url]

@@ -1,4 +1,4 @@
-"""Bodies of what concerns passwords."""
+"""Bodies of endpoints about passwords."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class ForgotPasswordSerializer(serializers.Serializer[Any]):
 
 
 class ResetPasswordSerializer(serializers.Serializer[Any]):
-    """`token` is that of the mail."""
+    """`token` is the token in the mail."""
 
     token = TextField()
     password = PasswordField()

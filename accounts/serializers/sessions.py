@@ -1,4 +1,4 @@
-"""What every way of signing in takes and answers."""
+"""Bodies of all ways of signing in."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class RefreshSerializer(serializers.Serializer[Any]):
 
 
 class TokenPairSerializer(serializers.Serializer[SignedIn]):
-    """What every way of signing in answers; `expires_in` is in seconds, of the access token."""
+    """The answer of every sign-in; `expires_in` is in seconds, of the access token."""
 
     access_token = serializers.CharField(read_only=True)
     refresh_token = serializers.CharField(read_only=True)
@@ -50,7 +50,8 @@ class TokenPairSerializer(serializers.Serializer[SignedIn]):
 
 
 class SessionSerializer(serializers.ModelSerializer[UserSession]):
-    """A session as its user sees it. `context["current"]` is the id of the one that asks."""
+    """A session as its user sees it. `context["current"]` is the id of the session of the
+    request."""
 
     current = serializers.SerializerMethodField(help_text="Is it the one that asks?")
     client = serializers.CharField(

@@ -1,4 +1,4 @@
-"""A user as they see themselves."""
+"""A user's own view of the account."""
 
 from typing import Any
 
@@ -9,8 +9,7 @@ from accounts.serializers.fields import AvatarUrlField, LocaleField, NameField, 
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
-    """What every answer says about its user. The subscription is opened by the database with the
-    row."""
+    """A user in any answer. The database creates the subscription with the row."""
 
     avatar_url = serializers.CharField(read_only=True, help_text="Empty for none.")
     plan = serializers.CharField(source="subscription.plan_id", read_only=True)
@@ -31,7 +30,7 @@ class UserSerializer(serializers.ModelSerializer[User]):
 
 
 class ProfileSerializer(UserSerializer):
-    """The same, with what concerns only them."""
+    """A user in an answer to that user."""
 
     class Meta(UserSerializer.Meta):
         fields = [*UserSerializer.Meta.fields, "locale", "timezone"]
@@ -39,7 +38,7 @@ class ProfileSerializer(UserSerializer):
 
 
 class ProfileChangesSerializer(serializers.Serializer[Any]):
-    """What users may change about themselves; what is left out stays."""
+    """The changes of a user's own profile; omitted fields stay."""
 
     name = NameField(required=False)
     avatar_url = AvatarUrlField(required=False)

@@ -1,4 +1,4 @@
-"""Making, changing and revoking API keys."""
+"""Creates, changes and revokes API keys."""
 
 import uuid
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def create_key(
     monthly_spend_cap_usd: object = None,
     allowed_models: Iterable[str] = (),
 ) -> tuple[ApiKey, str]:
-    """A new key and its raw text, which is not kept.
+    """A new key and its raw text, which is not stored.
 
     Raises TooManyKeys or ValidationFailed, or InvalidToken if the user was signed out everywhere
     since `user` was read.
@@ -41,8 +41,8 @@ def create_key(
     raw = keys.generate()
     key.digest, key.hint = keys.digest(raw), keys.hint(raw)
     with transaction.atomic():
-        # Creations of one account queue up here, so that none can pass the limit beside another.
-        # Nor can one be made by a session that another operation is just ending.
+        # Creations of one account take turns here, so that two cannot both pass the limit, and none
+        # is made by a session that another operation is just ending.
         if lock_user(user).token_version != user.token_version:
             raise InvalidToken
         if ApiKey.objects.owned_by(user).active().count() >= MAX_ACTIVE_KEYS:
@@ -52,7 +52,7 @@ def create_key(
 
 
 def update_key(*, user: User, key_id: uuid.UUID, **changes: Unpack[KeyChanges]) -> ApiKey:
-    """Change what is named in `changes`. Raises NotFound, KeyRevoked or ValidationFailed."""
+    """Change the fields in `changes`. Raises NotFound, KeyRevoked or ValidationFailed."""
     values: dict[str, object] = {}
     if "name" in changes:
         values["name"] = changes["name"]
@@ -71,7 +71,7 @@ def update_key(*, user: User, key_id: uuid.UUID, **changes: Unpack[KeyChanges]) 
 
 
 def revoke_key(*, user: User, key_id: uuid.UUID) -> None:
-    """End the key for good; a second time changes nothing. Raises NotFound."""
+    """Revoke the key for good; a second time changes nothing. Raises NotFound."""
     with transaction.atomic():
         key = _lock_key(user, key_id)
         if key.revoked_at is None:
@@ -87,7 +87,7 @@ def _lock_key(user: User, key_id: uuid.UUID) -> ApiKey:
 
 
 def _spend_cap(amount: object) -> int | None:
-    """Nano-USD of a cap as sent; None is no cap."""
+    """The nano-USD of a cap in a request; None is no cap."""
     if amount is None:
         return None
     field = "monthly_spend_cap_usd"
@@ -103,7 +103,7 @@ def _spend_cap(amount: object) -> int | None:
 
 
 def _current_ids(names: Iterable[str]) -> list[str]:
-    """The catalog ids behind `names`, each once, in the order sent."""
+    """The catalog ids of `names`, each once, in the order sent."""
     catalog = get_catalog()
     ids: dict[str, None] = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""The outbox: mails are requested in the transaction that causes them, and sent by a worker."""
+"""The outbox: a mail is requested in the transaction that causes it, and sent by a worker."""
 
 import time
 from datetime import timedelta
@@ -21,19 +21,19 @@ from common.redaction import redact
 
 log = structlog.get_logger(__name__)
 
-# Mails of one kind to one address in an hour; more are dropped. Of those that carry a link, one
-# mailbox gets no more either, except the first in an hour to each address that has an account: a
+# Mails of one kind to one address in an hour; more are dropped. The limit also holds for mails with
+# a link to one mailbox, except the first in an hour to each address that has an account: a
 # stranger's requests for other addresses of the mailbox must not keep back the owner's mail.
 MAX_PER_HOUR = 3
-# Mails that wait to be sent, to anybody. Only a flood, or a worker that is down, gets there.
+# Waiting mails in all. Only a flood, or a worker that is down, reaches this number.
 MAX_WAITING = 10_000
-# Rows that are kept at all, waiting ones aside.
+# Rows that are kept, without waiting ones.
 MAX_KEPT = 100_000
 MAX_ATTEMPTS = 5
 # Characters of an error that are kept.
 MAX_ERROR = 300
 FIRST_RETRY = timedelta(minutes=1)
-# One run of the sender takes no longer than this and one mail.
+# Seconds after which a run of the sender starts no other mail.
 RUN_SECONDS = 20.0
 KEPT = timedelta(days=1)
 # Seconds after which a network that has asked for too many mails may try again.
@@ -48,11 +48,10 @@ _PURPOSES = {
 
 
 def request_email(*, kind: OutgoingEmail.Kind, address: str, network: str = "") -> None:
-    """Have a mail sent, within the caller's transaction; `network` is that of a stranger who asks.
-    The work is the same for addresses that are known here and others; what is too much for the
-    address is dropped. Raises TooManyEmails where the network has asked for too many.
-    """
-    # Requests for one address, or of one network, queue up: none can pass the limit beside another.
+    """Request a mail within the caller's transaction; `network` is that of an unauthenticated
+    client. Known and unknown addresses take the same time; mails over the address's limit are
+    dropped. Raises TooManyEmails where the network has requested too many."""
+    # Requests for one address, or of one network, take turns: two cannot both pass the limit.
     hold("accounts.request_email", address)
     recent = _recent()
     if recent.filter(address=address, kind=kind).count() >= MAX_PER_HOUR:
@@ -71,7 +70,7 @@ def request_email(*, kind: OutgoingEmail.Kind, address: str, network: str = "") 
 
 
 def send_again(*, email: OutgoingEmail) -> bool:
-    """Have a mail sent anew, at once. False where it waits to be sent anyway."""
+    """Send a mail again, at once. False where it waits to be sent anyway."""
     ended = OutgoingEmail.objects.filter(pk=email.pk).exclude(ended_at=None)
     return bool(
         ended.update(ended_at=None, outcome="", error="", attempts=0, due_at=timezone.now())
@@ -79,7 +78,7 @@ def send_again(*, email: OutgoingEmail) -> bool:
 
 
 def send_due_emails() -> None:
-    """Send what is due, one after the other, for at most RUN_SECONDS."""
+    """Send the due mails, one after the other, for at most RUN_SECONDS."""
     stop = time.monotonic() + RUN_SECONDS
     while time.monotonic() < stop and _send_next():
         pass
@@ -96,10 +95,10 @@ def purge_emails(*, keep: int = MAX_KEPT) -> None:
 
 
 def _send_next() -> bool:
-    """Send the mail that is due for longest. Was there one?
+    """Send the mail that has been due for longest. Was there one?
 
-    The next attempt is noted before this one is made: should the process die here, the mail is sent
-    again, with another token. No transaction is open while the mail server is spoken to.
+    The next attempt is recorded before this one: if the process dies here, the mail is sent again,
+    with another token. No transaction is open while the mail server is used.
     """
     with transaction.atomic():
         email = _take_due()
@@ -114,7 +113,7 @@ def _send_next() -> bool:
             message.send()
     except (OSError, DatabaseError) as error:  # smtplib's own errors are OSErrors, too
         _note_failure(email, error)
-    except Exception as error:  # nothing that one mail raises may keep back those behind it
+    except Exception as error:  # an error of one mail must not delay the next ones
         log.exception("email.broken", id=str(email.pk), kind=email.kind)
         _give_up(email, error)
     else:
@@ -128,9 +127,10 @@ def _take_due() -> OutgoingEmail | None:
 
 
 def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
-    """The message, with a new token where its kind has one; None where nobody is to get it."""
+    """The message, with a new token where its kind has one; None where it has no recipient any
+    more."""
     kind = OutgoingEmail.Kind(email.kind)
-    if kind == OutgoingEmail.Kind.PASSWORD_CHANGED:  # whatever became of the account since
+    if kind == OutgoingEmail.Kind.PASSWORD_CHANGED:  # whatever has happened to the account since
         return messages.without_token(kind, email.address)
     user = User.objects.filter(email=email.address).first()
     if user is None or not user.is_active:
@@ -154,21 +154,22 @@ def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
 
 
 def _recent() -> QuerySet[OutgoingEmail]:
-    """Mails that were requested within the hour."""
+    """The mails of the last hour."""
     return OutgoingEmail.objects.filter(created_at__gt=timezone.now() - timedelta(hours=1))
 
 
 def _mailbox_is_full(email: OutgoingEmail) -> bool:
-    """Has the mailbox got its mails of this kind within the hour, and the address one of them?"""
+    """Has the mailbox received its mails of this kind within the hour, and the address one of
+    them?"""
     others = _recent().filter(mailbox=email.mailbox, kind=email.kind).exclude(pk=email.pk)
-    # Those that went out, and those that are tried again.
+    # Sent mails, and those that are tried again.
     attempted = others.filter(attempts__gt=0, outcome__in=["", Outcome.SENT])
     addresses = attempted.values_list("address", flat=True)
     return len(addresses) >= MAX_PER_HOUR and email.address in addresses
 
 
 def _note_failure(email: OutgoingEmail, error: Exception) -> None:
-    """Have the mail sent later, unless that was its last attempt."""
+    """Schedule another attempt, unless that was the last."""
     if email.attempts >= MAX_ATTEMPTS:
         _give_up(email, error)
         return

@@ -1,4 +1,4 @@
-"""Signing in by an identity provider: which account an identity opens."""
+"""Signing in by an identity provider: finds or creates the account of an identity."""
 
 import contextlib
 
@@ -25,15 +25,15 @@ def sign_in_with_google(
     nonce: str | None = None,
     client: Client = UNKNOWN_CLIENT,
 ) -> SignedIn:
-    """Sign in as whom Google says, once with a token; the first time this makes an account, or
-    links the one of the same address. A `nonce` has to be that of the token.
+    """Sign in the identity of the token, which works once; the first time this creates an account,
+    or links the one with the same address. A `nonce` has to match the token's.
 
     Raises InvalidIdToken, IdTokenUsed, IdentityProviderOff, IdentityProviderUnavailable,
     IdentityUnverified, IdentityTaken, AccountSuspended, or InvalidCredentials for a deactivated
     account.
     """
     claims = read_id_token(id_token, nonce)
-    # Somebody else may take the address or the identity meanwhile: the second time it is found.
+    # Another request may take the address or the identity meanwhile: the second attempt finds it.
     with contextlib.suppress(IntegrityError):
         return _sign_in(claims, client)
     return _sign_in(claims, client)
@@ -50,13 +50,13 @@ def _sign_in(claims: IdentityClaims, client: Client) -> SignedIn:
 
 
 def purge_used_id_tokens() -> None:
-    """Delete tokens that are refused for their age by now."""
+    """Delete used tokens that are too old to be accepted."""
     UsedIdToken.objects.filter(expires_at__lt=timezone.now()).delete()
 
 
 def _use_up(claims: IdentityClaims) -> None:
-    """Raises IdTokenUsed. One that is refused for another reason is not used up: the caller's
-    transaction ends then."""
+    """Mark a token as used. Raises IdTokenUsed. If the sign-in fails for another reason, the
+    caller's transaction undoes this."""
     _, is_new = UsedIdToken.objects.get_or_create(
         digest=claims.token_digest, defaults={"expires_at": claims.token_expires_at}
     )
@@ -65,15 +65,15 @@ def _use_up(claims: IdentityClaims) -> None:
 
 
 def _known_user(claims: IdentityClaims) -> User | None:
-    """The account that is linked to Google's subject; the address is not looked at, because it may
-    have got a new owner."""
+    """The account that is linked to Google's subject; the address is ignored, because it may have a
+    new owner."""
     return User.objects.filter(
         identities__issuer=claims.issuer, identities__subject=claims.subject
     ).first()
 
 
 def _new_user(claims: IdentityClaims) -> User:
-    """The account of the address, made if there is none, linked to the identity from now on."""
+    """The account of the address, created if there is none, and linked to the identity."""
     if not claims.email or not claims.email_verified:
         raise IdentityUnverified
     user = User.objects.select_for_update(no_key=True).filter(email=claims.email).first()

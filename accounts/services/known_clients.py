@@ -1,6 +1,5 @@
-"""The clients from which an account was signed in to: by network address, and by the `device_id`
-that a client makes up and keeps. Guesses from elsewhere do not delay them (lockout.py).
-"""
+"""The clients that have signed in to an account: by network address, and by the `device_id` that a
+client generates and keeps. Guesses of other clients do not delay them (lockout.py)."""
 
 from datetime import timedelta
 
@@ -12,7 +11,7 @@ from accounts.models import KnownClient, User
 from accounts.types import Client
 
 KNOWN_FOR = timedelta(days=90)
-# Clients that an account knows; beyond that, those whose last sign-in is the oldest are forgotten.
+# Clients per account; above it, the one with the oldest sign-in is forgotten.
 MAX_KNOWN = 50
 
 _REMEMBER = """
@@ -23,7 +22,7 @@ ON CONFLICT (digest) DO UPDATE SET account_id = excluded.account_id, seen_at = e
 
 
 def remember(*, user: User, client: Client) -> None:
-    """Note that the user has signed in, or redeemed a mailed token, from this client."""
+    """Record that the user has signed in, or redeemed a mailed token, from this client."""
     digests = [digest(user.email, str(name)) for name in (client.ip, client.device_id) if name]
     if not digests:
         return
@@ -46,7 +45,7 @@ def purge_known_clients() -> None:
 
 
 def digest(address: str, client: str) -> bytes:
-    """HMAC-SHA256 under SECRET_KEY: what is stored of a client, a network address or a device id,
-    of the account with that e-mail address in lower case."""
+    """HMAC-SHA256 under SECRET_KEY of a network address or a device id, for the account with that
+    e-mail address in lower case: the stored form."""
     value = f"{address} from {client}"
     return salted_hmac("accounts.known_clients", value, algorithm="sha256").digest()

@@ -1,17 +1,17 @@
-"""Wrong passwords and codes are counted, and too many delay the next one. All passwords and codes
-are checked by `verify`.
+"""Counts wrong passwords and codes, and delays further attempts. `verify` checks all of them.
 
-Five wrong guesses by one client, or ten by all clients that the account does not know, and further
-ones are refused for 30 seconds, then for twice as long after each, up to an hour. A client from
-which the account was signed in to lately (known_clients.py) has a count of its own, so that nobody
-elsewhere can delay it. The fifth wrong guess of all others has a mail sent to the owner. What is
-refused is not counted and costs no hash.
+After five wrong guesses by one client, or ten by all clients that the account does not know,
+further ones are refused for 30 seconds, then for twice as long after each, up to an hour. A client
+that has lately signed in to the account (known_clients.py) has a count of its own, so that others
+cannot delay it. At the fifth wrong guess of unknown clients the owner gets a mail. Refused attempts
+are not counted and cost no hash.
 
-Codes of a second factor are counted apart, by the account alone: whoever is asked for one knows the
-password, and could sign in elsewhere with it to reset the other counts or to make a client known.
+Codes of a second factor are counted separately, by the account alone: whoever is asked for a code
+knows the password, and could sign in elsewhere with it to reset the other counts or to make a
+client known.
 
-Guesses are counted by what was typed as the address: refusals are the same whether there is such an
-account or not. Operators wait 15 minutes where others wait 30 seconds for their own guesses.
+Guesses are counted by the address as it was typed: refusals are the same whether the account exists
+or not. Operators wait 15 minutes where others wait 30 seconds for their own guesses.
 """
 
 import math
@@ -36,16 +36,16 @@ FAILURES_OF_STRANGERS = 10
 FIRST_WAIT = 30
 OPERATORS_FIRST_WAIT = 900
 LONGEST_WAIT = 3_600
-# Counts begin anew when nobody has guessed for so long.
+# Counts are reset after this long without a guess.
 QUIET_HOURS = 24
-# Rows that are kept at all: those of the latest guesses.
+# Rows that are kept: those of the latest guesses.
 MAX_KEPT = 100_000
 # No account has a longer address.
 _MAX_ADDRESS = 254
 
 _STRANGERS = "anywhere"
 _OF_CODES = "anywhere, of codes"
-# Whose fifth failure is told to the owner: a known client is the owner's own.
+# The owner gets a mail at the fifth failure of these: a known client is the owner's own.
 _TOLD = {
     _STRANGERS: OutgoingEmail.Kind.PASSWORD_GUESSED,
     _OF_CODES: OutgoingEmail.Kind.CODE_GUESSED,
@@ -54,7 +54,7 @@ _IS_OVER = f"f.last_at <= now() - interval '{QUIET_HOURS} hours'"
 
 
 def _seconds_left(first_wait: int) -> str:
-    """SQL: the seconds until the next guess may be made, not above 0 where it may be made now."""
+    """SQL: the seconds until the next guess may be made; 0 or less where it may be made now."""
     free = (
         f"CASE WHEN f.name LIKE '%% from {_STRANGERS}' "
         f"THEN {FAILURES_OF_STRANGERS} ELSE {FAILURES_PER_CLIENT} END"
@@ -73,7 +73,7 @@ FROM unnest(%s::text[], %s::bytea[]) WITH ORDINALITY AS place (name, digest, n)
 LEFT JOIN accounts_signinfailures f USING (name)
 ORDER BY n
 """  # noqa: S608
-# One statement counts and decides, so that guesses at the same time cannot pass the limit together.
+# One statement counts and decides, so that concurrent guesses cannot pass the limit together.
 _COUNT = f"""
 INSERT INTO accounts_signinfailures AS f (name, count, last_at)
 SELECT name, 1, now() FROM unnest(%s::text[]) AS place (name) ORDER BY name
@@ -93,12 +93,12 @@ def verify(
     in_admin: bool = False,
     is_code: bool = False,
 ) -> bool:
-    """Does `check` find the secret right? A wrong one is counted, a right one resets the counts.
+    """Does `check` accept the secret? A wrong one is counted, a right one resets the counts.
 
-    Raises TooManyAttempts, before the check or where other guesses have used up the attempts
-    meanwhile. Where an operator (`is_operator`) has to wait longer than others, the right secret
-    counts as wrong, so that nobody can tell who is one; `in_admin` everybody waits that long.
-    `is_code`: it is one of a second factor.
+    Raises TooManyAttempts, before the check or where concurrent guesses have used up the attempts.
+    Where an operator (`is_operator`) has to wait longer than others, the right secret counts as
+    wrong, so that the answer does not reveal an operator; `in_admin` everybody waits that long.
+    `is_code`: the secret is a code of a second factor.
     """
     read_guess = partial(_Guess.of, address, client, is_code=is_code)
     guess = read_guess()
@@ -108,7 +108,7 @@ def verify(
         log.warning("lockout.operator_refused", address=guess.address, client_ip=client.ip)
         is_right = False
     if is_right:
-        # Guesses that were made during the check count against this one.
+        # Guesses that were made during the check count too.
         read_guess().refuse(in_admin=in_admin)
         SignInFailures.objects.filter(name__in=guess.names).delete()
     elif not guess.count():
@@ -117,8 +117,8 @@ def verify(
 
 
 def forget_own(*, address: str, client: Client) -> None:
-    """Forget the failures of a client whose user has shown in another way that the account is
-    theirs. Those of strangers stay."""
+    """Forget the failures of a client whose user has proved ownership in another way. Those of
+    unknown clients stay."""
     names = [f"{address} from {place}" for place, _ in _places_of(address, client)]
     SignInFailures.objects.filter(name__in=names).delete()
 
@@ -133,8 +133,8 @@ def purge_failures(*, keep: int = MAX_KEPT) -> None:
 
 
 def _places_of(address: str, client: Client) -> list[tuple[str, bytes]]:
-    """Where a client guesses from: its device, if it names one, and its network address. Each place
-    has a name, and the digest by which it may be known to the account."""
+    """The places of a client: its device, if it sends a device id, and its network address. Each
+    has a name, and the digest by which the account may know it."""
     places = [(client.ip, digest(address, client.ip))]
     if client.device_id:
         device = digest(address, str(client.device_id))
@@ -144,7 +144,7 @@ def _places_of(address: str, client: Client) -> list[tuple[str, bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """An attempt as it is counted: under `names`. `wait` and `operators_wait` are seconds."""
+    """An attempt, counted under `names`. `wait` and `operators_wait` are seconds."""
 
     address: str
     names: list[str]
@@ -153,13 +153,14 @@ class _Guess:
 
     @classmethod
     def of(cls, address: str, client: Client, *, is_code: bool) -> Self:
-        """Counted for the device or the network address if it is known, else for the network
-        address and for all strangers. One query."""
+        """Counted for the device or the network address if the account knows it, else for the
+        network address and for all unknown clients. One query."""
         address = address.strip().lower()[:_MAX_ADDRESS]
         places = [*_places_of(address, client), (_STRANGERS, b"")]
         if is_code:
             places = [(_OF_CODES, b"")]
-        # What follows the last "from" was not typed, so nobody fails under somebody else's name.
+        # The part after the last "from" was not typed, so no guess counts under the name of another
+        # address.
         names = [f"{address} from {place}" for place, _ in places]
         with connection.cursor() as cursor:
             cursor.execute(_READ, (names, [known_as for _, known_as in places]))
@@ -170,12 +171,12 @@ class _Guess:
             address=address,
             names=[name for name, _, _, _ in counted],
             wait=max(waits),
-            # For what all strangers have guessed operators wait no longer than others.
+            # Operators wait no longer than others for the guesses of all unknown clients.
             operators_wait=max(float(counted[0][2]), *waits),
         )
 
     def refuse(self, *, in_admin: bool) -> None:
-        """Raises TooManyAttempts where the guess must not be made yet."""
+        """Raises TooManyAttempts while guesses are refused."""
         wait = self.operators_wait if in_admin else self.wait
         if wait > 0:
             seconds = math.ceil(wait)
@@ -183,13 +184,13 @@ class _Guess:
             raise TooManyAttempts(seconds)
 
     def count(self) -> bool:
-        """Count a failure; the fifth of strangers, or with a code, has a mail sent to the owner.
-        Was it counted everywhere? It is not where others, made at the same time, have used up the
+        """Count a failure; the fifth of unknown clients, or with a code, has a mail sent to the
+        owner. Was it counted everywhere? It is not where concurrent guesses have used up the
         attempts."""
         with connection.cursor() as cursor:
             cursor.execute(_COUNT, (self.names,))
             counts = dict(cursor.fetchall())
-        # Strangers have one count together, so it is one mail however many they are.
+        # Unknown clients share one count, so one mail is sent however many they are.
         for place, kind in _TOLD.items():
             if counts.get(f"{self.address} from {place}") == FAILURES_PER_CLIENT:
                 with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Passwords: what they must be."""
+"""The rules for passwords."""
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError

@@ -1,4 +1,4 @@
-"""Changing passwords: by knowing the old one, or by a token that was mailed."""
+"""Changes passwords: with the old one, or with a mailed token."""
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -22,7 +22,8 @@ _RESET = EmailedToken.Purpose.RESET_PASSWORD
 
 @transaction.atomic
 def request_reset(*, email: str, client_ip: str = "") -> None:
-    """Have a mail with a token sent to `email`, if there is an account; nobody can tell."""
+    """Request a mail with a token to `email`; it is sent if there is an account, and the answer
+    does not reveal it."""
     request_email(
         kind=OutgoingEmail.Kind.RESET_PASSWORD,
         address=email.strip().lower(),
@@ -31,10 +32,10 @@ def request_reset(*, email: str, client_ip: str = "") -> None:
 
 
 def reset_password(*, token: str, password: str, client: Client = UNKNOWN_CLIENT) -> None:
-    """Redeem `token` for a new password, and end all sessions. Whoever has the token has the
-    address, which counts as verified from now on, and their client is known: neither others who
-    guess nor their own failures keep them from signing in. If another may have made the account, it
-    is taken over: keys and linked identities end, too.
+    """Redeem `token` for a new password, and end all sessions. The holder of the token has the
+    address, so it is verified and the client is known: neither the guesses of others nor its own
+    failures keep it from signing in. If somebody else may have created the account, it is taken
+    over: keys and linked identities end, too.
 
     Raises InvalidEmailedToken, or ValidationFailed for a weak password, and then keeps the token.
     """
@@ -61,7 +62,7 @@ def change_password(
     """Set a new password, end all sessions and open one.
 
     Raises ValidationFailed for a wrong or weak password, or where there is none to change;
-    TooManyAttempts; InvalidToken if the session that asks was ended meanwhile.
+    TooManyAttempts; InvalidToken if the session of the request was ended meanwhile.
     """
     encoded = _checked(user, current_password, new_password, client)
     with transaction.atomic():
@@ -72,14 +73,14 @@ def change_password(
 def change_password_in_admin(
     *, user: User, current_password: str, new_password: str, client: Client = UNKNOWN_CLIENT
 ) -> User:
-    """The same for a visit to the admin, which has no use for tokens."""
+    """Like `change_password`, for a visit to the admin, which has no tokens."""
     encoded = _checked(user, current_password, new_password, client)
     with transaction.atomic():
         return _replace_password(user, encoded)
 
 
 def _checked(user: User, current_password: str, new_password: str, client: Client) -> str:
-    """The hash of the new password, once the old one was the right one."""
+    """The hash of the new password, after a check of the old one."""
     if not user.has_usable_password():
         raise ValidationFailed.of(
             "current_password", "This account has no password. Ask for a reset mail to set one."
@@ -98,7 +99,7 @@ def _checked(user: User, current_password: str, new_password: str, client: Clien
 
 
 def _replace_password(user: User, encoded: str) -> User:
-    """Save it, unless a session that was ended meanwhile asks for it."""
+    """Save the password, unless the request's session was ended meanwhile."""
     locked = lock_user(user)
     if locked.token_version != user.token_version or not locked.is_active:
         raise InvalidToken
@@ -110,7 +111,7 @@ def _replace_password(user: User, encoded: str) -> User:
 
 
 def _set_password(user: User, encoded: str) -> None:
-    """Save the locked user with that password, end all sessions and tell the user by mail."""
+    """Save the locked user with that password, end all sessions and send the user a mail."""
     user.password = encoded
     user.save(update_fields=["password"])
     revoke_sessions(user=user)

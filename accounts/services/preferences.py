@@ -1,4 +1,4 @@
-"""Changing how a user wants a model."""
+"""Changes a user's preferences for a model."""
 
 from typing import Unpack
 
@@ -9,6 +9,6 @@ from accounts.types import PreferenceChanges
 def set_preference(
     *, user: User, model: str, **changes: Unpack[PreferenceChanges]
 ) -> tuple[ModelPreference, bool]:
-    """Change what is named in `changes` for that model, a key of the catalog; and was it the first
-    that the user said of it?"""
+    """Change the preferences in `changes` for that model, a key of the catalog. Were they the
+    user's first for the model?"""
     return ModelPreference.objects.update_or_create(account=user, model=model, defaults=changes)

@@ -1,4 +1,4 @@
-"""The second factor of operators: an authenticator app, and recovery codes for when it is lost."""
+"""The second factor of operators: an authenticator app, and recovery codes for its loss."""
 
 import time
 from datetime import timedelta
@@ -16,13 +16,13 @@ from accounts.totp import Unreadable
 
 log = structlog.get_logger(__name__)
 
-# A secret can be set up for so long after a page has shown it.
+# Seconds after which a page's secret cannot be set up any more.
 ENROLMENT_TIME = timedelta(minutes=30)
 
 
 def enrol(*, operator: User, sealed: str, code: str) -> list[str]:
-    """Set up the app that has the sealed secret, which its code shows, and end all other sessions
-    and visits. Returns the recovery codes, of which only hashes are kept.
+    """Set up the app with the sealed secret, proved by a code, and end all other sessions and
+    visits. Returns the recovery codes, of which only hashes are kept.
 
     Raises WrongCode, and SecondFactorExists where there is one already.
     """
@@ -50,8 +50,8 @@ def enrol(*, operator: User, sealed: str, code: str) -> list[str]:
 
 
 def verify(*, operator: User, code: str) -> bool:
-    """Is it a code of the operator's app, or one of their recovery codes? Each counts once. False
-    where no second factor is set up. Raises TooManyAttempts."""
+    """Is it a code of the operator's app, or a recovery code? Each counts once. False where no
+    second factor is set up. Raises TooManyAttempts."""
     factor = SecondFactor.objects.filter(operator=operator).first()
     if factor is None:
         return False
@@ -63,7 +63,7 @@ def verify(*, operator: User, code: str) -> bool:
 
 
 def renew_recovery_codes(*, operator: User, code: str) -> list[str]:
-    """New recovery codes in the place of the old ones. Raises WrongCode, TooManyAttempts."""
+    """New recovery codes, which replace the old ones. Raises WrongCode, TooManyAttempts."""
     if not verify(operator=operator, code=code):
         raise WrongCode
     codes = totp.new_recovery_codes()
@@ -72,7 +72,7 @@ def renew_recovery_codes(*, operator: User, code: str) -> list[str]:
 
 
 def remove(*, operator: User, code: str) -> None:
-    """Forget the app, by a code of it, and end all other sessions and visits: another app can be
+    """Remove the app, by a code of it, and end all other sessions and visits: another app can be
     set up then. Raises WrongCode, TooManyAttempts."""
     if not verify(operator=operator, code=code):
         raise WrongCode
@@ -81,7 +81,7 @@ def remove(*, operator: User, code: str) -> None:
 
 @transaction.atomic
 def reset(*, operator: User) -> bool:
-    """Forget the app of an operator who has lost it, and end all their sessions and visits. False
+    """Remove the app of an operator who has lost it, and end all their sessions and visits. False
     where there is none."""
     forgotten, _ = SecondFactor.objects.filter(operator=operator).delete()
     if forgotten:
@@ -91,12 +91,12 @@ def reset(*, operator: User) -> bool:
 
 
 def _is_new_code(factor: SecondFactor, code: str) -> bool:
-    """Is it a code of the app, and newer than the last one that was used? A code that somebody saw
-    being typed is void."""
+    """Is it a code of the app, and newer than the last one that was used? A used code is void,
+    because somebody may have seen it."""
     try:
         secret = totp.unseal(factor.secret, factor.operator_id)
     except Unreadable:
-        # Recovery codes are hashed under the same key, so there is no way in but a reset.
+        # Recovery codes are hashed under the same key, so only a reset helps.
         log.warning("second_factor.unreadable", user_id=str(factor.operator_id))
         return False
     return any(

@@ -1,4 +1,4 @@
-"""Signing up and in: everything that makes tokens; and ending sessions."""
+"""Signing up and in: everything that issues tokens; and ending sessions."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -30,14 +30,14 @@ from common.errors import NotFound
 from common.ids import uuid7
 from common.locks import hold
 
-# Sessions that an account may have; a new one beyond that ends the least recently used.
+# Sessions of an account; a new one beyond that ends the least recently used.
 MAX_SESSIONS = 50
-# Accounts that one mailbox can make in a day, under all its addresses. The bound of a network is a
-# setting.
+# Accounts that one mailbox can create in a day, under all its addresses. The limit of a network is
+# a setting.
 MAX_SIGN_UPS_PER_MAILBOX = 5
-# Seconds after which a refused client may try again; a day would be too long to keep it waiting.
+# Seconds after which a refused client may try again; a day would be too long.
 _SIGN_UP_AGAIN = 3_600
-# For so long the previous refresh token gets the same successor: two tabs may refresh at once.
+# Seconds in which the previous refresh token gets the same successor: two tabs may refresh at once.
 REFRESH_GRACE = timedelta(seconds=30)
 
 
@@ -48,7 +48,7 @@ def sign_up(
     name: str = "",
     client: Client = UNKNOWN_CLIENT,
 ) -> SignedIn:
-    """Create an account, sign it in, and have a mail sent that verifies the address.
+    """Create an account, sign it in, and send a mail that verifies the address.
 
     Raises EmailTaken, TooManySignUps, or ValidationFailed for a weak password.
     """
@@ -69,17 +69,18 @@ def sign_up(
 
 
 def _refuse_too_many(email: str, network: str) -> None:
-    """Raises TooManySignUps where a mailbox, or a network, has made many accounts within a day."""
+    """Raises TooManySignUps where a mailbox, or a network, has created too many accounts within a
+    day."""
     mailbox = mailbox_of(email)
     recent = User.objects.filter(created_at__gt=timezone.now() - timedelta(days=1))
-    # Sign-ups of one mailbox, and of one network, wait for each other, so that two at once cannot
-    # both pass the limit.
+    # Sign-ups of one mailbox, and of one network, take turns, so that two cannot both pass the
+    # limit.
     hold("accounts.sign_up", mailbox)
-    made = recent.filter(mailbox=mailbox)
+    accounts = recent.filter(mailbox=mailbox)
     if email == mailbox:
-        # A stranger can make accounts, but not verify them, and so not keep the owner from this.
-        made = made.filter(email_verified=True)
-    if made.count() >= MAX_SIGN_UPS_PER_MAILBOX:
+        # A stranger cannot verify accounts of the mailbox, and so cannot use up the owner's limit.
+        accounts = accounts.filter(email_verified=True)
+    if accounts.count() >= MAX_SIGN_UPS_PER_MAILBOX:
         raise TooManySignUps(retry_after=_SIGN_UP_AGAIN)
     if not network:
         return
@@ -89,9 +90,8 @@ def _refuse_too_many(email: str, network: str) -> None:
 
 
 def sign_in(*, email: str, password: str, client: Client = UNKNOWN_CLIENT) -> SignedIn:
-    """Raises InvalidCredentials, after the same work for an unknown address as for a wrong
-    password, TooManyAttempts, or AccountSuspended.
-    """
+    """Raises InvalidCredentials, where an unknown address takes the same time as a wrong password,
+    TooManyAttempts, or AccountSuspended."""
     user = User.objects.filter(email=email.strip().lower()).first()
 
     def is_right() -> bool:
@@ -118,9 +118,9 @@ def sign_in(*, email: str, password: str, client: Client = UNKNOWN_CLIENT) -> Si
 def refresh(*, refresh_token: str, client: Client = UNKNOWN_CLIENT) -> SignedIn:
     """Exchange a refresh token, once, for a new pair.
 
-    The same token again within the grace gets the same successor; later it is taken for stolen: its
+    The same token again within the grace gets the same successor; later it counts as stolen: its
     session is ended, and with it all tokens that descend from the same sign-in. Raises
-    InvalidToken, also where the session is as old as one may be, or AccountSuspended.
+    InvalidToken, also where the session has reached its maximum age, or AccountSuspended.
     """
     claims = tokens.read_refresh(refresh_token)
     with transaction.atomic():
@@ -157,7 +157,7 @@ def end_session(*, user: User, session_id: uuid.UUID) -> None:
 @transaction.atomic
 def end_other_sessions(*, user: User, session_id: uuid.UUID) -> None:
     """End all sessions of the user's but this one."""
-    lock_user(user)  # a sign-in that is under way comes before or after
+    lock_user(user)  # so that a concurrent sign-in comes before or after
     end_sessions(user.sessions.exclude(pk=session_id))
 
 
@@ -170,12 +170,12 @@ def give_connection_back() -> None:
 
 def open_session(user: User, client: Client = UNKNOWN_CLIENT) -> SignedIn:
     """A new session of `user` with its first pair of tokens, within the caller's transaction. The
-    client is known to the account from now on."""
-    lock_user(user)  # so that sign-ins at once cannot pass the limit together
+    account knows the client from now on."""
+    lock_user(user)  # so that concurrent sign-ins cannot pass the limit together
     known_clients.remember(user=user, client=client)
     used = user.sessions.order_by("-rotated_at").values_list("pk", "rotated_at")
     for session_id, rotated_at in used[MAX_SESSIONS - 1 :]:
-        # Unless it is being refreshed just now.
+        # Unless it is being refreshed now.
         end_sessions(user.sessions.filter(pk=session_id, rotated_at=rotated_at))
     session = UserSession.objects.create(
         account=user, client_ip=client.ip, client=client_name(client.user_agent)
@@ -184,7 +184,8 @@ def open_session(user: User, client: Client = UNKNOWN_CLIENT) -> SignedIn:
 
 
 def purge_sessions() -> None:
-    """Delete sessions whose last refresh token has expired, or that are as old as one may be."""
+    """Delete sessions whose last refresh token has expired, or that have reached their maximum
+    age."""
     now = timezone.now()
     UserSession.objects.filter(rotated_at__lt=now - tokens.REFRESH_LIFETIME).delete()
     # An id is as old as its session (UUIDv7), and has the index.

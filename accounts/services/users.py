@@ -1,10 +1,11 @@
-"""Accounts as a whole: made, changed and closed."""
+"""Creates, changes and closes accounts."""
 
 import uuid
 from typing import Unpack
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.dispatch import Signal
 from django.utils import timezone
 
 from accounts.errors import AccountDeactivated, AccountSuspended, InvalidToken
@@ -17,15 +18,18 @@ from accounts.models import (
     UserSession,
 )
 from accounts.services import known_clients
-from accounts.signals import sessions_ended
 from accounts.types import ProfileChanges
+
+# Sent with `session_ids`, a list of UUIDs, when it is committed that these sessions were ended, or
+# that their user was suspended: long responses check their tokens again.
+sessions_ended = Signal()
 
 
 @transaction.atomic
 def ensure_user(*, email: str, password: str, name: str, operator: bool = False) -> User:
-    """The account of that address with that password, made or put right if need be. For seeds.
+    """The account of that address with that password, created or corrected if needed. For seeds.
 
-    Where the password changes, every token issued so far is revoked. An operator may use the admin.
+    Where the password changes, every earlier token is revoked. An operator may use the admin.
     """
     user = User.objects.select_for_update(no_key=True).filter(email=email).first()
     if user is None:
@@ -41,7 +45,7 @@ def ensure_user(*, email: str, password: str, name: str, operator: bool = False)
 
 
 def update_profile(*, user: User, **changes: Unpack[ProfileChanges]) -> User:
-    """Change what is named in `changes`."""
+    """Change the fields in `changes`."""
     for field, value in changes.items():
         setattr(user, field, value)
     user.save(update_fields=list(changes))
@@ -50,14 +54,14 @@ def update_profile(*, user: User, **changes: Unpack[ProfileChanges]) -> User:
 
 @transaction.atomic
 def revoke_sessions(*, user: User) -> None:
-    """Void every token issued to `user` so far, and end their visits to the admin."""
+    """Revoke every token of `user`, and end their visits to the admin."""
     user.token_version = lock_user(user).token_version + 1
     user.save(update_fields=["token_version"])
     end_sessions(user.sessions.all())
 
 
 def end_sessions(sessions: QuerySet[UserSession]) -> int:
-    """Delete the sessions within the caller's transaction, which voids their tokens, and send
+    """Delete the sessions within the caller's transaction, which revokes their tokens, and send
     `sessions_ended` when it is committed. Returns how many there were."""
     session_ids = _announce_end(sessions)
     sessions.delete()
@@ -77,7 +81,7 @@ def _announce_end(sessions: QuerySet[UserSession]) -> list[uuid.UUID]:
 
 @transaction.atomic
 def suspend(*, user: User) -> None:
-    """Refuse the account until it is reactivated. Its tokens stay, so that it is told why.
+    """Suspend the account until it is reactivated. Its tokens stay, so that its user learns why.
 
     Raises AccountDeactivated.
     """
@@ -89,8 +93,8 @@ def suspend(*, user: User) -> None:
 
 @transaction.atomic
 def reactivate(*, user: User) -> None:
-    """Open a suspended or deactivated account again; its user signs in anew. Keys that were revoked
-    stay so."""
+    """Reactivate a suspended or deactivated account; its user signs in anew. Revoked keys stay
+    revoked."""
     if lock_user(user).status != User.Status.ACTIVE:
         revoke_sessions(user=user)
         _set_status(user, User.Status.ACTIVE)
@@ -98,8 +102,8 @@ def reactivate(*, user: User) -> None:
 
 @transaction.atomic
 def deactivate(*, user: User) -> None:
-    """Close the account for its user: tokens, keys and mailed links are void. What it was charged
-    stays, and so does its wallet; the address does if it is known to be theirs.
+    """Close the account: tokens, keys and mailed links are void. Its charges and its wallet stay;
+    the address stays if it is known to be theirs.
 
     Raises AccountSuspended, or InvalidToken the second time.
     """
@@ -117,10 +121,9 @@ def deactivate(*, user: User) -> None:
 
 @transaction.atomic
 def take_over(*, user: User) -> None:
-    """Give the account to the owner of its address, who has just shown it. Whoever made the account
-    never did, and may have waited for the owner (pre-hijacking, arXiv 2205.10174): all their
-    credentials are removed. See docs/decisions/0013-whose-account-an-address-opens.md.
-    """
+    """Give the account to the owner of its address, who has just proved it. Its creator never did,
+    and may have waited for the owner (pre-hijacking, arXiv 2205.10174): all their credentials are
+    removed. See docs/decisions/0013-whose-account-an-address-opens.md."""
     close_every_way_in(user=user)
     LinkedIdentity.objects.filter(user=user).delete()
     user.set_unusable_password()
@@ -130,9 +133,9 @@ def take_over(*, user: User) -> None:
 
 @transaction.atomic
 def close_every_way_in(*, user: User) -> None:
-    """Void tokens, keys and mailed links of `user`, and know none of their clients any more. The
-    password and linked identities stay; so does a mail that says that the password was changed, for
-    it may have been by a thief."""
+    """Revoke tokens, keys and mailed links of `user`, and forget all of their clients. The password
+    and linked identities stay; so does a mail about a changed password, because a thief may have
+    changed it."""
     revoke_sessions(user=user)
     known_clients.forget(user=user)
     now = timezone.now()
@@ -145,14 +148,13 @@ def close_every_way_in(*, user: User) -> None:
 
 
 def lock_user(user: User) -> User:
-    """The user as of now, locked against other changes. Comes before any lock on what is theirs."""
+    """The user, read anew and locked. This lock comes before those of the user's rows."""
     return User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
 def _free_address(user: User) -> None:
-    """Leave the address to its owner, whom a closed account of a stranger would shut out for good.
-    Nobody can sign up beforehand with the one that takes its place. The mailbox stays, so that the
-    account still counts as one of the mailbox."""
+    """Free the address of a stranger's closed account for its owner. Nobody can sign up beforehand
+    with the replacement. The mailbox stays, so that the account still counts for it."""
     user.email = f"closed-{uuid.uuid4()}@invalid.example"
     User.objects.filter(pk=user.pk).update(email=user.email)
 

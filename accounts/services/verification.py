@@ -1,4 +1,4 @@
-"""Showing that an address is one's own: by a token that was mailed to it."""
+"""Verifies addresses by mailed tokens."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -14,15 +14,15 @@ _VERIFY = EmailedToken.Purpose.VERIFY_EMAIL
 
 @transaction.atomic
 def request_verification(*, user: User) -> None:
-    """Have a mail with a new token sent, unless there were several already."""
+    """Request a mail with a new token, unless there were several already."""
     request_email(kind=OutgoingEmail.Kind.VERIFY_EMAIL, address=user.email)
 
 
 def verify_email(*, token: str, signed_in: User | None) -> User:
-    """Redeem `token`: the address of its user is verified. Who follows the link of a mail without
-    being signed in need not be who holds the account.
+    """Redeem `token`: the address of its user is verified. A person who follows the link without
+    being signed in need not be the holder of the account.
 
-    Raises InvalidEmailedToken, also where somebody else is signed in; then the token stays usable.
+    Raises InvalidEmailedToken, also where another user is signed in; then the token stays usable.
     """
     found = get_emailed_token(_VERIFY, token)
     if signed_in is not None and signed_in.pk != found.user_id:
@@ -42,7 +42,7 @@ def redeem(token: EmailedToken) -> User:
     """
     user = lock_user(token.user)
     tokens = EmailedToken.objects.filter(user=user, purpose=token.purpose, used_at=None)
-    # Judged again, now that nobody else can use it or change its user.
+    # Checked again, now that nobody else can use it or change its user.
     if not tokens.usable().filter(pk=token.pk).exists():
         raise InvalidEmailedToken
     tokens.update(used_at=timezone.now())

@@ -1,4 +1,4 @@
-"""`/api/agents`: the chat models as the user wants them."""
+"""`/api/agents`: the chat models with the user's preferences."""
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -17,7 +17,7 @@ from common.viewsets import ViewSet
 
 
 class AgentViewSet(ViewSet):
-    """Every chat model is there, whether the user has said something of it or not."""
+    """Every chat model is listed, with or without preferences."""
 
     @extend_schema(responses=AgentSerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
@@ -28,10 +28,10 @@ class AgentViewSet(ViewSet):
         request=AgentInputSerializer, responses={200: AgentSerializer, 201: AgentSerializer}
     )
     def create(self, request: AuthenticatedRequest) -> Response:
-        """Say how you want a model.
+        """Set your preferences for a model.
 
-        It is 201 the first time, and 200 where you had said something of it before: then what is
-        left out stays.
+        The status is 201 the first time, and 200 where you had preferences for it before: then
+        omitted ones stay.
         """
         body = read(AgentInputSerializer, request.data)
         preference, is_first = set_preference(user=request.user, **body)
@@ -45,7 +45,7 @@ class AgentViewSet(ViewSet):
         responses=AgentSerializer,
     )
     def partial_update(self, request: AuthenticatedRequest, model: str) -> Response:
-        """Change what is named of how you want a model."""
+        """Change some of your preferences for a model."""
         agent = get_agent(request.user, model)
         changes = read(AgentChangesSerializer, request.data)
         set_preference(user=request.user, model=agent.model, **changes)

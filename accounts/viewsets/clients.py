@@ -1,4 +1,4 @@
-"""From which client a request comes."""
+"""The client of a request."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from common.client_ip import client_ip_of
 
 
 def with_client(request: Request, body: Serializer[Any]) -> dict[str, Any]:
-    """The values of a valid body, with the client that sent it in the place of its `device_id`."""
+    """The values of a valid body, with the client in the place of its `device_id`."""
     values = dict(body.validated_data)
     values["client"] = Client(
         ip=client_ip_of(request),

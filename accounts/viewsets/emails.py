@@ -1,4 +1,4 @@
-"""`/api/auth/verify-email`: showing that an address is one's own."""
+"""`/api/auth/verify-email`: verification of an address."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -20,7 +20,7 @@ _SENT = "If your address is not verified yet, a mail is on its way to it."
 
 
 class VerifyEmailViewSet(ViewSet):
-    """Opened from a mail, maybe in a browser that nobody is signed in to."""
+    """The link of a mail may open in a browser that nobody is signed in to."""
 
     permission_classes = (AllowAny,)
 
@@ -45,7 +45,7 @@ class VerificationMailViewSet(ViewSet):
 
     @extend_schema(request=None, responses={202: AcceptedSerializer})
     def send(self, request: AuthenticatedRequest) -> Response:
-        """Have another mail sent to verify one's address."""
+        """Request another mail that verifies your address."""
         verification.request_verification(user=request.user)
         answer = AcceptedSerializer({"detail": _SENT})
         return Response(answer.data, status=status.HTTP_202_ACCEPTED)

@@ -28,7 +28,7 @@ _SENT = "If there is an account with this address, a mail is on its way to it."
 
 
 class ForgottenPasswordViewSet(ViewSet):
-    """The way back in by mail. No answer tells whether there is an account."""
+    """Password reset by mail. No answer reveals whether there is an account."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -38,9 +38,9 @@ class ForgottenPasswordViewSet(ViewSet):
         responses={202: AcceptedSerializer, **error_responses(TooManyEmails)},
     )
     def forgot(self, request: Request) -> Response:
-        """Have a mail sent by which the password can be reset.
+        """Request a mail with a link that resets the password.
 
-        The answer is the same for an address that nobody has.
+        The answer is the same for an address without an account.
         """
         body = ForgotPasswordSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""`/api/auth`: signing up, in and out, and the sessions that this makes."""
+"""`/api/auth`: signing up, in and out, and sessions."""
 
 from uuid import UUID
 
@@ -40,7 +40,7 @@ from common.viewsets import ViewSet
 
 
 class SignInViewSet(ViewSet):
-    """The ways to a pair of tokens. A stale Authorization header must not stand in their way."""
+    """The endpoints that answer with a pair of tokens. A stale Authorization header is ignored."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -52,7 +52,7 @@ class SignInViewSet(ViewSet):
     def sign_up(self, request: Request) -> Response:
         """Create an account and sign in.
 
-        A mail with a link is sent, by which the address can be verified.
+        A mail with a link is sent, which verifies the address.
         """
         body = SignUpSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -90,9 +90,9 @@ class SignInViewSet(ViewSet):
         },
     )
     def sign_in_with_google(self, request: Request) -> Response:
-        """Sign in by an ID token of Google; the first time an account is made or linked.
+        """Sign in by an ID token of Google; the first time an account is created or linked.
 
-        A token signs in once, within ten minutes of when it was issued.
+        A token signs in once, within ten minutes after it was issued.
         """
         body = IdTokenSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -107,9 +107,9 @@ class SignInViewSet(ViewSet):
         """Exchange a refresh token for a new pair of tokens.
 
         A refresh token works once. Sent again within 30 seconds it gives the same successor; later
-        it is taken for stolen, and its session is ended: all tokens that descend from the same
-        sign-in are revoked, access tokens too. A session is also refused when it is as old as one
-        may be (90 days, unless configured otherwise). Then sign in again.
+        it counts as stolen, and its session is ended: all tokens that descend from the same sign-in
+        are revoked, access tokens too. A session is also refused when it has reached its maximum
+        age (90 days, unless configured otherwise). Then sign in again.
         """
         body = RefreshSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -122,7 +122,7 @@ class SessionViewSet(ViewSet):
 
     @extend_schema(responses=UserSerializer)
     def me(self, request: AuthenticatedRequest) -> Response:
-        """Who is signed in."""
+        """The signed-in user."""
         return Response(UserSerializer(request.user).data)
 
     @extend_schema(request=None, responses={204: None})

@@ -20,7 +20,7 @@ class ProfileViewSet(ViewSet):
 
     @extend_schema(request=ProfileChangesSerializer, responses=ProfileSerializer)
     def partial_update(self, request: AuthenticatedRequest) -> Response:
-        """Change what is named of the profile."""
+        """Change some fields of the profile."""
         body = ProfileChangesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         user = users.update_profile(user=request.user, **body.validated_data)

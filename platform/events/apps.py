@@ -8,7 +8,7 @@ class EventsConfig(AppConfig):
     name = "events"
 
     def ready(self) -> None:
-        from accounts.signals import sessions_ended
+        from accounts.services.users import sessions_ended
         from common.sqlfunctions import install_functions
         from events.notifier import notify_of_sessions
 

@@ -33,7 +33,7 @@ async def claim(owner_id: UUID, job_id: UUID) -> list[RunningJob]:
 async def claim_waiting(
     owner_id: UUID, queues: Sequence[str], *, older_than: timedelta, limit: int
 ) -> list[RunningJob]:
-    """Claim at most `limit` jobs that have waited longer than `seconds`."""
+    """Claim at most `limit` jobs that have waited longer than `older_than`."""
     rows = await get_database().rows(
         "SELECT * FROM job_claim_waiting(%s, %s, %s, %s, %s)",
         (list(queues), claimable_kinds(), owner_id, older_than, limit),
