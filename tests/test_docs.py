@@ -28,7 +28,7 @@ from common.money import NUSD_PER_USD
 from providers.config import PROVIDERS, SIMULATED_BY_DEFAULT, from_environ
 from providers.tokens import input_upper_bound
 from providers.types import Message
-from tests.documents import assert_same
+from tests.documents import assert_same, rows, section
 from tests.personas import new_key, new_user
 from tests.service import Web
 
@@ -104,6 +104,14 @@ def test_the_layers_are_those_that_are_enforced() -> None:
     told = section.split("```")[1].split("\n")
     [enforced, *_] = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
     assert [line.strip() for line in told if line.strip()] == enforced["layers"]
+
+
+@pytest.mark.parametrize("walk", ["a `/v1` call", "a message", "a card"])
+def test_a_walk_has_at_most_ten_files(walk: str) -> None:
+    files = [row[1] for row in rows(section(ROOT / "docs" / "architecture.md", f"Walk: {walk}"))]
+    assert len(set(files)) == len(files) <= 10
+    assert files
+    assert [name for name in files if not (ROOT / name).is_file()] == []
 
 
 # --- docs/charging.md ---------------------------------------------------------------------------
