@@ -6,6 +6,7 @@ from typing import Any, get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.money import usd
 from conversations.frames import Frames
 from generations.types import Kind
 
@@ -82,6 +83,12 @@ def test_the_end_says_what_it_cost() -> None:
         "usage": USAGE,
         "messageMetadata": metadata,
     }
+
+
+def test_small_amounts_have_no_exponent() -> None:
+    """As in JSON answers: 55,100 nano-USD are 0.0000551, which Python would write 5.51e-05."""
+    usage = {**USAGE, "cost_usd": usd(55_100)}
+    assert b'"cost_usd":0.0000551' in Frames().end({**COMPLETED, "usage": usage})
 
 
 def test_words_of_providers_become_those_of_the_protocol() -> None:
