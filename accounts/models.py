@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models.functions import Lower, Now
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.functional import cached_property
 
 from accounts.addresses import mailbox_of, validate_address
 from common.ids import uuid7
@@ -95,6 +96,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_of_its_address(self) -> bool:
         """Is it known that only the owner of the address can use the account?"""
         return self.email_verified and self.verified_by_holder
+
+    @cached_property
+    def plan(self) -> str:
+        """The key of the plan; `get_live_user` reads it with the user."""
+        key: str = self.subscription.plan_id
+        return key
 
     def check_password(self, raw_password: str) -> bool:
         """Is this the password? A hash with older parameters is renewed, unless the password was

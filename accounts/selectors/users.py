@@ -8,9 +8,10 @@ from accounts.models import User
 from common.database import get_database
 
 _LIVE_USER = """
-SELECT account.*
+SELECT account.*, subscription.plan_id AS plan
 FROM accounts_usersession session
 JOIN accounts_user account ON account.id = session.account_id
+JOIN billing_subscription subscription USING (account_id)
 WHERE account.id = %s AND session.id = %s
 """
 _STANDINGS = """
@@ -22,7 +23,7 @@ WHERE session.id = ANY (%s)
 
 
 def get_live_user(claims: tokens.Claims) -> User:
-    """The user of a token, in one query, so that revocation works at once.
+    """The user of a token with the plan, in one query, so that revocation works at once.
 
     Raises InvalidToken if the token's session was ended, if the token was issued before the user's
     last revocation or if the account is deactivated, AccountSuspended if it is suspended.

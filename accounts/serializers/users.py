@@ -9,10 +9,10 @@ from accounts.serializers.fields import AvatarUrlField, LocaleField, NameField, 
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
-    """A user in any answer. The database creates the subscription with the row."""
+    """A user in any answer."""
 
     avatar_url = serializers.CharField(read_only=True, help_text="Empty for none.")
-    plan = serializers.CharField(source="subscription.plan_id", read_only=True)
+    plan = serializers.CharField(read_only=True)
 
     class Meta:
         model = User

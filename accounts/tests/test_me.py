@@ -1,6 +1,7 @@
 """GET /api/auth/me"""
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -24,6 +25,20 @@ def test_it_answers_the_user(alice: Persona) -> None:
         "is_staff": False,
         "created_at": response.json()["created_at"],
     }
+
+
+def test_it_takes_one_query(
+    alice: Persona, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(1):
+        alice.client.get(URL)
+
+
+def test_it_names_a_new_plan_at_once(alice: Persona) -> None:
+    subscription = alice.user.subscription
+    subscription.plan_id = "max"
+    subscription.save()
+    assert alice.client.get(URL).json()["plan"] == "max"
 
 
 def test_without_a_token_it_is_401_and_says_how_to_authenticate(visitor: APIClient) -> None:

@@ -146,11 +146,11 @@ def test_it_leaves_others_alone(alice: Persona, bob: Persona) -> None:
     assert bob.client.get(URL).json()["name"] == "Bob"
 
 
-def test_the_profile_takes_two_queries(alice: Persona) -> None:
-    """The user by the token, and the plan."""
+def test_the_profile_takes_one_query(alice: Persona) -> None:
+    """The user by the token, with the plan."""
     with CaptureQueriesContext(connection) as queries:
         alice.client.get(URL)
-    assert len(queries) == 2
+    assert len(queries) == 1
 
 
 @pytest.mark.parametrize("method", ["get", "patch", "delete"])
