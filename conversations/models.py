@@ -120,6 +120,9 @@ class Message(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True)
 
+    # Of those that `get_branch` has read.
+    has_files: bool
+
     class Meta:
         indexes = [
             models.Index(fields=["conversation", "id"], name="message_of_conversation"),

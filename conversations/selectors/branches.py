@@ -19,7 +19,8 @@ WITH RECURSIVE branch AS (
 )
 """
 _MESSAGES = """
-SELECT message.*
+SELECT message.*,
+       EXISTS (SELECT FROM conversations_attachment WHERE message_id = message.id) AS has_files
   FROM branch JOIN conversations_message message USING (id)
  ORDER BY branch.height DESC
 """
@@ -34,7 +35,8 @@ WITH RECURSIVE branch AS (
 
 
 def get_branch(conversation: Conversation, leaf_id: UUID | None) -> list[Message]:
-    """The messages of the conversation from a root to that one, the root first. One query."""
+    """The messages of the conversation from a root to that one, the root first; each knows whether
+    it `has_files`. One query."""
     return list(Message.objects.raw(_ANCESTORS + _MESSAGES, (leaf_id, conversation.pk)))
 
 

@@ -93,8 +93,8 @@ def _last(
 
 
 def _turns(branch: Sequence[Message], room: Length) -> Iterator[Turn]:
-    """The turns of these messages, in their order, until one cannot fit."""
-    attachments = attachments_of(branch)
+    """The turns of these messages of a branch, in their order, until one cannot fit."""
+    attachments = attachments_of(message for message in branch if message.has_files)
     for message in branch:
         uploads = attachments[message.pk]
         if not _least(message.content, uploads).fits(room):

@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from accounts.models import User
-from accounts.selectors.preferences import get_preference, list_enabled
-from billing.selectors.affordability import get_spending_power
+from accounts.selectors.preferences import Agent, get_agent, list_enabled
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import get_entitlements
 from billing.types import FREE_OUTPUT_TOKENS, FREE_PLAN
@@ -141,9 +140,9 @@ def _draft(
     wanted: str,
     effort: ReasoningEffort | None,
 ) -> Draft:
-    model = _model(user, wanted)
-    preference = get_preference(user, model.id)
-    is_free = get_spending_power(user).plan == FREE_PLAN
+    agent = _agent(user, wanted)
+    model = _model(agent.model)
+    is_free = user.plan == FREE_PLAN
     bound = output_bound(model, FREE_OUTPUT_TOKENS if is_free else DEFAULT_OUTPUT_TOKENS)
     return Draft(
         user=user,
@@ -155,7 +154,7 @@ def _draft(
         client_id=question.client_id,
         uploads=question.uploads,
         model=model,
-        effort=_effort(model, effort or preference.reasoning_effort),
+        effort=_effort(model, effort or agent.reasoning_effort),
         max_output_tokens=bound,
         is_free=is_free,
         context=context_for(
@@ -164,28 +163,32 @@ def _draft(
             parent_id=question.parent_id,
             content=question.content,
             uploads=question.uploads,
-            instructions=preference.instructions,
+            instructions=agent.instructions,
             output_bound=bound,
             is_free=is_free,
         ),
     )
 
 
-def _model(user: User, name: str) -> Model:
-    """The model of that name, else the one that answers where none is named. Raises
-    ValidationFailed."""
-    name = name or _unnamed(user)
+def _agent(user: User, name: str) -> Agent:
+    """How the user wants the model of that name, else the one that answers where none is named. One
+    query, or those of the entitlements beside it. Raises ValidationFailed."""
+    if name:
+        return get_agent(user, _model(name).id)
+    enabled = list_enabled(user)
+    name = default_chat_model(enabled, lambda: get_entitlements(user).models) or ""
+    for agent in enabled:
+        if agent.model == name:
+            return agent
+    raise ValidationFailed.of("model", "You have disabled all models. Name one, or enable one.")
+
+
+def _model(name: str) -> Model:
+    """The chat model of that name. Raises ValidationFailed."""
     model = get_catalog().find(name)
     if model is None or model.modality != "chat":
         raise ValidationFailed.of("model", f"There is no chat model {name}.")
     return model
-
-
-def _unnamed(user: User) -> str:
-    name = default_chat_model(list_enabled(user), lambda: get_entitlements(user).models)
-    if name is None:
-        raise ValidationFailed.of("model", "You have disabled all models. Name one, or enable one.")
-    return name
 
 
 def _effort(model: Model, wanted: str) -> ReasoningEffort | None:

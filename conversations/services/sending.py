@@ -1,12 +1,10 @@
 """Beginning replies: rows, hold, job and stream in one transaction."""
 
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import F, Q
-from django.db.models.functions import Now
-from msgspec import Struct
+from django.db import connection, transaction
+from msgspec import Struct, json
 
 from billing.errors import IdempotencyInProgress
 from billing.selectors import free_budget
@@ -14,15 +12,14 @@ from billing.selectors.affordability import get_spending_power
 from billing.services import idempotency
 from billing.services.holds import hold
 from billing.types import RequestKey
-from common.errors import DomainError
-from common.ids import uuid7
+from common.errors import DomainError, NotFound
+from common.ids import as_uuid, uuid7
 from conversations import user_events
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.beginnings import beginning
-from conversations.selectors.messages import called, get_made, get_message, is_answer
+from conversations.selectors.messages import get_made, get_message, is_answer
 from conversations.services.drafts import Draft
-from conversations.services.locks import lock_conversation
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
 from events.types import ToUser
@@ -36,6 +33,9 @@ from jobs import services as jobs
 from jobs.running import RunningJob
 from providers.registry import get_chat_wire
 
+_LOCK = "SELECT * FROM reply_lock(%s, %s, %s, %s, %s)"
+_WRITE = "SELECT * FROM reply_write(%s, %s, %s, %s, %s, %s)"
+
 
 class Begun(Struct, frozen=True, kw_only=True):
     """A reply whose rows, hold, job and stream stand. `call` is to be made at once by the process
@@ -47,6 +47,23 @@ class Begun(Struct, frozen=True, kw_only=True):
     call: ChatCall
     job: RunningJob
     is_first: bool
+
+
+class _Locked(Struct, frozen=True):
+    """A conversation that is locked until the transaction ends, as reply_lock returns it."""
+
+    title: str
+    title_source: str
+    leaf_id: UUID | None
+    messages_count: int
+    characters: int
+    has_come: bool
+    is_running: bool
+    is_first: bool
+
+    @property
+    def is_untitled(self) -> bool:
+        return self.title_source == Conversation.TitleSource.FIRST_MESSAGE
 
 
 def begin(
@@ -76,15 +93,14 @@ def _begin(
     made = idempotency.claim(account=user, request_key=request_key)
     if made is not None and (reply := _find_made(draft, made)):
         return reply
-    conversation = lock_conversation(user, draft.conversation.pk)
-    _check_state(conversation, draft)
-    _check_room(conversation, draft)
+    locked = _lock(draft)
+    _check_state(locked, draft)
+    _check_room(locked, draft)
     if spent:
         raise spent
-    question = draft.question or _say(conversation, draft)
     call = _call(draft, request_id)
     hold(hold_request(call, owner_id))
-    begun = _write(conversation, draft, question, call, owner_id)
+    begun = _write(locked, draft, call, owner_id)
     if request_key is not None:
         idempotency.store(account=user, request_key=request_key, result=begun.reply.pk)
     return begun
@@ -103,28 +119,41 @@ def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
     return None
 
 
-def _check_state(conversation: Conversation, draft: Draft) -> None:
+def _lock(draft: Draft) -> _Locked:
+    """Raises NotFound."""
+    place = (draft.user.pk, draft.conversation.pk)
+    question_id = draft.question.pk if draft.question else None
+    client_id = None if draft.question else draft.client_id
+    client_uuid = as_uuid(client_id) if client_id else None
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, (*place, question_id, client_id, client_uuid))
+        row = cursor.fetchone()
+    if row is None:
+        raise NotFound
+    return _Locked(*row)
+
+
+def _check_state(locked: _Locked, draft: Draft) -> None:
     """Raises IdempotencyInProgress where the message has come with another request meanwhile,
     ReplyRunning, also where another message came before this one, and NotFound where the message
     that is to be answered or followed was deleted."""
-    client_id = draft.client_id if draft.question is None else None
-    if client_id is not None and conversation.messages.filter(called(client_id)).exists():
+    if locked.has_come:
         raise IdempotencyInProgress(retry_after=1)
-    has_moved = draft.follows_leaf and conversation.leaf_id != draft.parent_id
-    if has_moved or conversation.messages.filter(status=Message.Status.RUNNING).exists():
+    has_moved = draft.follows_leaf and locked.leaf_id != draft.parent_id
+    if has_moved or locked.is_running:
         raise ReplyRunning
     follows = draft.parent_id if draft.question is None else draft.question.pk
     # The end of what is shown is there; any other message may have been deleted since.
     if follows is not None and not draft.follows_leaf:
-        get_message(draft.user, conversation.pk, follows)
+        get_message(draft.user, draft.conversation.pk, follows)
 
 
-def _check_room(conversation: Conversation, draft: Draft) -> None:
+def _check_room(locked: _Locked, draft: Draft) -> None:
     """Raises ConversationFull, TooManyRuns, ProviderNotAvailable."""
-    messages, characters = _counted(draft)
-    if conversation.messages_count + messages > MAX_MESSAGES:
+    new = 2 if draft.question is None else 1
+    if locked.messages_count + new > MAX_MESSAGES:
         raise ConversationFull
-    if conversation.characters + characters > MAX_CHARACTERS:
+    if locked.characters + _new_characters(draft) > MAX_CHARACTERS:
         raise ConversationFull
     jobs.check_room(account=draft.user, new=1)
     if get_chat_wire(draft.model.provider) is None:
@@ -153,74 +182,73 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
     )
 
 
-def _write(
-    conversation: Conversation, draft: Draft, question: Message, call: ChatCall, owner_id: UUID
-) -> Begun:
-    user, reply_id = draft.user, cast(UUID, call.charge_id)
-    is_first = _is_untitled(conversation) and _is_first(conversation, question)
-    reply = Message.objects.create(
-        id=reply_id,
-        conversation=conversation,
-        account_id=user.pk,
-        parent=question,
-        role=Message.Role.ASSISTANT,
-        model=call.model.id,
-        reasoning_effort=draft.effort or "",
-        status=Message.Status.RUNNING,
-        context=draft.context.report,
-    )
-    title = _move_on(conversation, draft, reply)
+def _write(locked: _Locked, draft: Draft, call: ChatCall, owner_id: UUID) -> Begun:
+    user, conversation_id = draft.user, draft.conversation.pk
+    reply_id = cast(UUID, call.charge_id)
+    title = locked.title
+    if locked.is_untitled and not title:
+        title = beginning(draft.content, draft.uploads)
+    question, reply = _write_messages(draft, call, title)
+    _attach(question, draft)
     job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)
-    began = user_events.reply_began(conversation.pk, title, reply)
+    began = user_events.reply_began(conversation_id, title, reply)
     open_stream(stream_id=reply_id, kind=STREAM, account=user, to_user=ToUser(user.pk, [began]))
-    return Begun(reply=reply, question=question, call=call, job=job, is_first=is_first)
+    return Begun(
+        reply=reply,
+        question=question,
+        call=call,
+        job=job,
+        is_first=locked.is_untitled and locked.is_first,
+    )
 
 
-def _say(conversation: Conversation, draft: Draft) -> Message:
+def _write_messages(draft: Draft, call: ChatCall, title: str) -> tuple[Message, Message]:
+    """The message that is answered, new or as it stands there, and the reply; and show them."""
+    said = [] if draft.question else [_said(draft)]
+    question_id = draft.question.pk if draft.question else said[0]["id"]
+    messages = json.encode([*said, _reply(draft, call, question_id)]).decode()
+    place = (draft.user.pk, draft.conversation.pk, title, uuid7(), _new_characters(draft))
+    *written, reply = Message.objects.raw(_WRITE, (*place, messages))
+    return draft.question or written[0], reply
+
+
+def _said(draft: Draft) -> dict[str, object]:
     """The user's message."""
-    message = Message.objects.create(
-        conversation=conversation,
-        account_id=draft.user.pk,
-        parent_id=draft.parent_id,
-        role=Message.Role.USER,
-        content=draft.content,
-        client_id=draft.client_id,
-    )
-    attach(uploads=draft.uploads)
-    Attachment.objects.bulk_create(
-        [Attachment(message=message, upload=upload) for upload in draft.uploads]
-    )
-    return message
-
-
-def _move_on(conversation: Conversation, draft: Draft, reply: Message) -> str:
-    """Count what is new, and show it. Returns the conversation's title."""
-    messages, characters = _counted(draft)
-    title = conversation.title
-    changes: dict[str, Any] = {
-        "leaf": reply,
-        "messages_count": F("messages_count") + messages,
-        "characters": F("characters") + characters,
-        "activity": uuid7(),
-        "updated_at": Now(),
+    return {
+        "id": uuid7(),
+        "parent_id": draft.parent_id,
+        "role": Message.Role.USER,
+        "content": draft.content,
+        "client_id": draft.client_id,
+        "model": "",
+        "reasoning_effort": "",
+        "status": Message.Status.COMPLETED,
+        "context": {},
     }
-    if _is_untitled(conversation) and not conversation.title:
-        title = changes["title"] = beginning(draft.content, draft.uploads)
-    Conversation.objects.filter(pk=conversation.pk).update(**changes)
-    return title
 
 
-def _counted(draft: Draft) -> tuple[int, int]:
-    """The messages and characters that are new before the reply has any."""
-    return (2, len(draft.content)) if draft.question is None else (1, 0)
+def _reply(draft: Draft, call: ChatCall, question_id: object) -> dict[str, object]:
+    return {
+        "id": call.charge_id,
+        "parent_id": question_id,
+        "role": Message.Role.ASSISTANT,
+        "content": "",
+        "model": call.model.id,
+        "reasoning_effort": draft.effort or "",
+        "status": Message.Status.RUNNING,
+        "context": draft.context.report,
+    }
 
 
-def _is_first(conversation: Conversation, question: Message) -> bool:
-    """Has nothing else been said yet, whatever has failed?"""
-    silent = Q(role=Message.Role.ASSISTANT, content="", reasoning="")
-    others = conversation.messages.exclude(Q(pk=question.pk) | silent)
-    return not others.exists()
+def _attach(question: Message, draft: Draft) -> None:
+    """Let the files of a message that is new go with it."""
+    if draft.question is None and draft.uploads:
+        attach(uploads=draft.uploads)
+        Attachment.objects.bulk_create(
+            [Attachment(message=question, upload=upload) for upload in draft.uploads]
+        )
 
 
-def _is_untitled(conversation: Conversation) -> bool:
-    return conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE
+def _new_characters(draft: Draft) -> int:
+    """That are new before the reply has any."""
+    return 0 if draft.question else len(draft.content)

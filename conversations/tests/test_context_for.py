@@ -307,7 +307,7 @@ def test_a_long_conversation_takes_as_many_queries_as_a_short_one(
     alice: User, given: Given, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     conversation = talk(alice, *["Well?", "Well."] * 40)
-    with django_assert_num_queries(3):  # preference, branch, files
+    with django_assert_num_queries(2):  # preference, branch
         given(conversation)
 
 

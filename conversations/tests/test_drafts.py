@@ -7,9 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ModelPreference, User
+from billing.tests.bank import live_owner
+from catalog.selectors import get_catalog
 from conversations.models import Space
 from conversations.selectors.conversations import get_conversation
-from conversations.services import spaces
+from conversations.services import sending, spaces
 from conversations.services.drafts import draft_message
 from conversations.tests.rows import talk
 from conversations.tests.speaker import FREE_MODEL
@@ -19,6 +21,10 @@ from tests.personas import new_user
 @pytest.fixture
 def alice(db: None) -> User:
     return new_user("alice", plan="max")
+
+
+def statements(made: CaptureQueriesContext) -> list[str]:
+    return [query["sql"] for query in made if "SAVEPOINT" not in query["sql"]]
 
 
 def test_a_space_that_is_deleted_meanwhile_has_been_read(alice: User) -> None:
@@ -40,6 +46,25 @@ def test_how_the_user_wants_the_model_is_read_once(alice: User) -> None:
     assert sum(table in query["sql"] for query in asked) == 1
     assert "In Dutch." in draft.context.messages[0].text
     assert draft.effort == ("high" if draft.model.reasoning else None)
+
+
+@pytest.mark.usefixtures("providers")
+def test_a_message_takes_three_statements_before_its_transaction_and_eight_in_it(
+    alice: User,
+) -> None:
+    owner = live_owner()
+    get_catalog()  # which is kept for a while
+    assert alice.plan == "max"  # which comes with the user of each request
+    talked = talk(alice, "Hi", "Hi.")
+    with CaptureQueriesContext(connection) as before:
+        draft = draft_message(alice, get_conversation(alice, talked.pk), content="How deep?")
+    with CaptureQueriesContext(connection) as within:
+        sending.begin(draft=draft, request_key=None, owner_id=owner, request_id="req_test")
+
+    # The conversation, how the user wants the models, what was said.
+    assert len(statements(before)) == 3
+    # The wallet, the conversation, other jobs, what can be paid, the hold; messages, job, stream.
+    assert len(statements(within)) == 8
 
 
 def test_what_the_message_says_comes_before_what_the_user_generally_wants(alice: User) -> None:

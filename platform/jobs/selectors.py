@@ -2,14 +2,23 @@
 
 from uuid import UUID
 
+from django.db import connection
+
 from accounts.models import User
 from jobs.models import Job
+
+_COUNT_OPEN = """
+SELECT count(*) FROM jobs_job
+WHERE account_id = %s AND ended_at IS NULL AND status <> 'paused'
+"""
 
 
 def count_open(user: User) -> int:
     """The number of the user's waiting and running jobs."""
-    open_jobs = Job.objects.filter(account=user, ended_at=None)
-    return open_jobs.exclude(status=Job.Status.PAUSED).count()
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_OPEN, (user.pk,))
+        [count] = cursor.fetchone()
+    return int(count)
 
 
 def is_unwanted(job_id: UUID) -> bool:
