@@ -1,4 +1,4 @@
-"""The events of a council. What they tell has the shapes of the REST answers.
+"""The events of a council. Their data has the shapes of the REST answers.
 
 A card's text travels in `card.delta` events alone: `offset` counts code points, and a card whose
 `current_version` changes begins again. All else is in the status events, each of which carries the
@@ -32,14 +32,14 @@ def session_updated(session: Session, actor: str = SYSTEM) -> NewEvent:
 
 
 def card_created(session: Session, card: Card) -> NewEvent:
-    """The only event that tells the card's own question."""
+    """The only event with the card's own question."""
     state = state_of(session.account, card, with_text=False)
     data = {**card_in_event(state), "prompt": card.prompt or None}
     return NewEvent("card.created", {"card": data}, USER)
 
 
 def card_event(verb: str, session: Session, card: Card, actor: str | None = None) -> NewEvent:
-    """`card.<verb>`; the actor is the card's model unless it is said."""
+    """`card.<verb>`; the actor is the card's model unless another is named."""
     state = state_of(session.account, card, with_text=False)
     return NewEvent(
         f"card.{verb}", {"card": card_in_event(state)}, actor or model_actor(state.model)
@@ -118,7 +118,7 @@ def round_completed(turn: Turn) -> NewEvent:
 
 
 def debate_completed(turn: Turn) -> NewEvent:
-    """It has ended, `stopped_early` where nobody had anything left to change or to answer."""
+    """It has ended; `stopped_early` where no card had anything left to change or to answer."""
     data = {
         "turn_id": turn.pk,
         "rounds_run": turn.round,

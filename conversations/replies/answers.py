@@ -83,7 +83,7 @@ def _free_failure(reply: Reply, message: dict[str, Any]) -> DomainError | None:
 
 
 async def _ended(reply: Reply) -> dict[str, Any]:
-    """What `reply.ended` tells; what is known without it where the database does not answer, or
+    """The data of `reply.ended`; what is known without it where the database does not answer, or
     the conversation was deleted."""
     with suppress(TimeoutError):
         async with asyncio.timeout(END_PATIENCE):

@@ -1,4 +1,4 @@
-"""How replies end: what is written and told of them, in the transaction of their end."""
+"""The end of a reply: its row, its last event and that of its user, in one transaction."""
 
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from generations.types import Completion, Text
 
 
 class ReplyOutput(Output[Message, dict[str, Any]]):
-    """Writes replies. The view is what `reply.ended` tells: None of a reply that was deleted, by
+    """Writes replies. The view is the data of `reply.ended`: None for a reply that was deleted, by
     itself or with its conversation."""
 
     def lock(self, call_id: UUID) -> Message | None:

@@ -1,4 +1,4 @@
-"""Beginning a conversation with what was said elsewhere."""
+"""Beginning a conversation with messages from elsewhere."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
 def continue_with(
     *, user: User, title: str, model: str, system: str, said: Sequence[Exchange]
 ) -> Conversation:
-    """Begin a conversation in which this was said; `model` answers what comes next. Without a title
+    """Begin a conversation with these messages; `model` answers the next one. Without a title
     of the user's own it is called after its first message. Nothing is called, and nothing is
     billed.
 

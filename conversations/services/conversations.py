@@ -56,7 +56,7 @@ def create(
     space_id: UUID | None = None,
     system: str = "",
 ) -> Conversation:
-    """Begin a conversation, in which nothing is said yet. Raises SpaceNotFound,
+    """Begin a conversation without messages. Raises SpaceNotFound,
     TooManyConversations, TooManyNewConversations."""
     check_room(user)
     conversation = Conversation(account=user, model=model or "", system=system)
@@ -118,7 +118,7 @@ def _tell(user: User, *events: NewEvent) -> None:
 
 
 def check_room(user: User) -> None:
-    """Raises TooManyConversations, TooManyNewConversations. Those in which nothing is said count as
+    """Raises TooManyConversations, TooManyNewConversations. Those without messages count as
     well: their instructions are stored, and cost nothing. Creations of one account queue up here,
     so that none can pass the limit beside another."""
     lock_user(user)

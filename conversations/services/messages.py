@@ -62,7 +62,7 @@ def _take_away(messages: QuerySet[Message]) -> dict[str, int]:
 def rate(
     *, user: User, conversation_id: UUID, message_id: UUID | str, rating: str, comment: str
 ) -> Feedback:
-    """Say what one thinks of a reply, instead of what one has said before. Raises NotFound."""
+    """Set the user's feedback on a reply. Raises NotFound."""
     reply = _lock_reply(user, conversation_id, message_id)
     feedback, _ = Feedback.objects.update_or_create(
         message=reply,
@@ -75,7 +75,7 @@ def rate(
 
 @transaction.atomic
 def unrate(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None:
-    """Take back what one has said of a reply. Raises NotFound where that is nothing."""
+    """Remove the user's feedback on a reply. Raises NotFound where there is none."""
     reply = _lock_reply(user, conversation_id, message_id)
     deleted, _ = Feedback.objects.filter(message=reply).delete()
     if not deleted:
@@ -83,7 +83,7 @@ def unrate(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
 
 
 def _lock_reply(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
-    """A reply that nobody deletes meanwhile. Raises NotFound."""
+    """A reply, locked against deletion. Raises NotFound."""
     lock_conversation(user, conversation_id)
     reply = get_message(user, conversation_id, message_id)
     if reply.role != Message.Role.ASSISTANT:

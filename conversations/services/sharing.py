@@ -14,7 +14,8 @@ from conversations.services.locks import lock_conversation
 
 @transaction.atomic
 def share(*, user: User, conversation_id: UUID) -> tuple[Share, bool]:
-    """Let whoever has the link read the conversation as it is now; and was it not shared before?
+    """Let everybody who has the link read the conversation as it is now; and was it not shared
+    before?
 
     The link stays the same until it is revoked. Raises NotFound or NothingToShare.
     """

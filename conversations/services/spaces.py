@@ -46,7 +46,7 @@ def update(*, user: User, space_id: UUID, **changes: Unpack[SpaceChanges]) -> No
 
 @transaction.atomic
 def delete(*, user: User, space_id: UUID) -> None:
-    """Delete a space; its conversations stay, outside of any. One event tells of all of them.
+    """Delete a space; its conversations stay, outside of any. One event names all of them.
     Raises NotFound."""
     lock_space(user, space_id).delete()
     tell_user(user_id=user.pk, events=[user_events.space_deleted(space_id)])

@@ -9,7 +9,7 @@ from conversations.types import STREAM
 from events.services import delete_streams
 from jobs.models import Job
 
-# By then whoever followed a reply to its end has it, and the text is in its row.
+# By then the readers who followed a reply to its end have it, and the text is in its row.
 KEPT = timedelta(minutes=10)
 # At a time, and such times in a row: more than all servers bring in a minute.
 LIMIT = 1000

@@ -102,9 +102,11 @@ def text_in_log(generation: Generation, version: Version) -> str:
     """What the log has of a generation's text."""
     if generation.first_seq is None:
         return ""
-    told = list_data(generation.session_id, event_type="card.delta", after_seq=generation.first_seq)
+    payloads = list_data(
+        generation.session_id, event_type="card.delta", after_seq=generation.first_seq
+    )
     mine = (version.card_id, version.number)
-    deltas = map(_decode_delta, told)
+    deltas = map(_decode_delta, payloads)
     return "".join(delta.text for delta in deltas if (delta.card_id, delta.version) == mine)
 
 

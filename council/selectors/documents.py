@@ -1,4 +1,4 @@
-"""All that is told of a card outside of its council."""
+"""A card as it is shown outside of its council."""
 
 from datetime import datetime
 from typing import Any

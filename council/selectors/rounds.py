@@ -28,7 +28,7 @@ def positions(turn: Turn, revisions: list[Version]) -> list[dict[str, Any]]:
     """Where the cards stand after the last of these revisions of each, in the letters' order."""
     labels = turn.params["labels"]
     latest = {str(version.card_id): version for version in revisions}
-    told = [
+    found = [
         {
             "card_id": version.card_id,
             "label": labels[card_id],
@@ -39,4 +39,4 @@ def positions(turn: Turn, revisions: list[Version]) -> list[dict[str, Any]]:
         for card_id, version in latest.items()
         if version.card.removed_at is None
     ]
-    return sorted(told, key=lambda position: position["label"])
+    return sorted(found, key=lambda position: position["label"])

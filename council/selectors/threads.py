@@ -13,7 +13,7 @@ from council.selectors.cards import current_of, text_of
 
 class ThreadMessage(Struct, frozen=True, kw_only=True):
     """One turn of a card's conversation. `version` is the number of an answer and `model` who gave
-    it; `turn_id` joins what was said to several cards at once."""
+    it; `turn_id` joins the message to several cards at once."""
 
     id: UUID
     card_id: UUID
@@ -38,7 +38,7 @@ def asked_of(card: Card, version: Version) -> tuple[str, ...]:
 
 def exchanges_of(card: Card) -> list[tuple[str, Version]]:
     """The conversation that ends with the current version of the card, which is a finished answer:
-    what the user said, and the version that answers it, each in turn; the oldest first."""
+    the user's message and the version that answers it, each in turn; the oldest first."""
     last = current_of(card)
     versions = [*ancestors_of(last), last]
     return list(zip(asked_of(card, last), versions, strict=True))
@@ -46,7 +46,7 @@ def exchanges_of(card: Card) -> list[tuple[str, Version]]:
 
 def thread_of(card: Card, version: Version | None = None) -> list[ThreadMessage]:
     """The conversation that ends with a version of the card, its current one for None; the oldest
-    first: the question, its answer, and what was said after."""
+    first: the question, its answer, and the messages after it."""
     last = version or current_of(card)
     messages = [
         ThreadMessage(

@@ -10,7 +10,7 @@ from common.errors import DomainError
 from council.models import Status, Turn, Version
 from council.prompts import messages_for
 from council.services import completion
-from council.services.log import tell
+from council.services.log import append_events
 from inference.bounds import chat_cost, input_bound, output_bound
 from inference.errors import ProviderNotAvailable
 from jobs.services import check_room
@@ -67,5 +67,5 @@ def admit(*, user: User, turn: Turn, least: int) -> None:
     if len(verdicts) - len(refused) < least:
         # What the user can do something about (402) comes before what they cannot (503).
         raise min(refused.values(), key=lambda refusal: refusal.status)
-    told = completion.call_off(session=turn.session, failures=refused)
-    tell(session=turn.session, events=told)
+    new_events = completion.call_off(session=turn.session, failures=refused)
+    append_events(session=turn.session, events=new_events)

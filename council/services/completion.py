@@ -18,7 +18,7 @@ from council.selectors.cards import text_in_log
 from council.services import restorations, rounds, syntheses
 from council.services.generations import changes
 from council.services.locks import lock_generation
-from council.services.log import tell
+from council.services.log import append_events
 from events.selectors import get_last_seq
 from events.types import SYSTEM, NewEvent
 from generations.endings import Output
@@ -61,7 +61,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
         generation.first_seq = get_last_seq(session.pk)
         generation.save(update_fields=["status", "first_seq"])
         card.current = version
-        tell(session=session, events=[events.card_event("started", session, card)])
+        append_events(session=session, events=[events.card_event("started", session, card)])
     return Prepared(version, model, messages_for(session, card, version), _revised_by(version))
 
 
@@ -79,7 +79,7 @@ class CardOutput(Output[Generation, None]):
 
     def write_end(self, call_id: UUID, row: Generation | None, completion: Completion) -> None:
         if row is not None:
-            tell(session=row.session, events=_finish(row, completion))
+            append_events(session=row.session, events=_finish(row, completion))
 
     def has_readers(self, row: Generation) -> bool:
         return row.card.removed_at is None
@@ -87,7 +87,7 @@ class CardOutput(Output[Generation, None]):
     def write_cost(self, row: Generation) -> None:
         session, card = row.session, row.card
         updated = [] if card.removed_at else [events.card_event("updated", session, card)]
-        tell(session=session, events=[*updated, events.usage_updated(session)])
+        append_events(session=session, events=[*updated, events.usage_updated(session)])
 
 
 CARD = CardOutput()
@@ -105,20 +105,20 @@ def revised(completion: Completion, before: Generation) -> Completion:
 
 def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
     """Cancel calls within the caller's transaction. Those that run end by themselves; returned are
-    the events of those that had not begun."""
+    the events of those that had not started."""
     return call_off(session=session, failures=dict.fromkeys(generation_ids, CallCancelled()))
 
 
 def call_off(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[NewEvent]:
     """The same, and say of each generation why."""
     idle = jobs.cancel(job_ids=list(failures))
-    told: list[NewEvent] = []
+    new_events: list[NewEvent] = []
     for generation_id in (each for each in failures if each in idle):
         generation = lock_generation(generation_id)
         assert generation is not None  # noqa: S101 - its session is held
         generation.session = generation.card.session = generation.turn.session = session
-        told += _finish(generation, Completion(failure=failures[generation_id]))
-    return told
+        new_events += _finish(generation, Completion(failure=failures[generation_id]))
+    return new_events
 
 
 def _finish(generation: Generation, completion: Completion) -> list[NewEvent]:
@@ -133,9 +133,9 @@ def _finish(generation: Generation, completion: Completion) -> list[NewEvent]:
         if fallback:
             return fallback
     # Nobody follows the text of a card that was removed.
-    told = [] if generation.card.removed_at else [*completion.unsent]
-    told += [*_tell(generation, version), *_take_back(generation, version)]
-    return [*told, *_advance(generation.turn)]
+    new_events = [] if generation.card.removed_at else [*completion.unsent]
+    new_events += [*_end_events(generation, version), *_take_back(generation, version)]
+    return [*new_events, *_advance(generation.turn)]
 
 
 def _write(generation: Generation, completion: Completion) -> None:
@@ -148,17 +148,17 @@ def _write(generation: Generation, completion: Completion) -> None:
     generation.refresh_from_db(fields=["ended_at"])
 
 
-def _tell(generation: Generation, version: Version) -> list[NewEvent]:
-    """What its followers hear of a call that has ended; of a removed card, only what it cost."""
+def _end_events(generation: Generation, version: Version) -> list[NewEvent]:
+    """The events of a call that has ended; for a removed card, only of its cost."""
     session, card = generation.session, generation.card
-    told = []
+    new_events = []
     if card.removed_at is None:
         version.generation = generation
         card.current = version
-        told.append(events.card_event(generation.status, session, card))
+        new_events.append(events.card_event(generation.status, session, card))
         if version.message_id is not None and generation.status == Status.COMPLETED:
-            told.append(events.message_completed(version, generation.turn))
-    return [*told, events.usage_updated(session)]
+            new_events.append(events.message_completed(version, generation.turn))
+    return [*new_events, events.usage_updated(session)]
 
 
 def _take_back(generation: Generation, version: Version) -> list[NewEvent]:
@@ -175,15 +175,15 @@ def _advance(turn: Turn) -> list[NewEvent]:
     session = turn.session
     if turn.generations.filter(status__in=(Status.QUEUED, Status.RUNNING)).exists():
         return []
-    told: list[NewEvent] = []
+    new_events: list[NewEvent] = []
     if turn.kind == Turn.Kind.DEBATE:
-        told, goes_on = rounds.after(turn=turn)
+        new_events, goes_on = rounds.after(turn=turn)
         if goes_on:
-            return [*told, *changes(session=session)]
+            return [*new_events, *changes(session=session)]
     if turn.kind == Turn.Kind.MERGE:
-        told = syntheses.after(turn=turn)
+        new_events = syntheses.after(turn=turn)
     close_turn(turn)
-    return [*told, *changes(session=session)]
+    return [*new_events, *changes(session=session)]
 
 
 def close_turn(turn: Turn) -> None:
@@ -196,7 +196,7 @@ def close_turn(turn: Turn) -> None:
 
 
 def _version_of(generation: Generation) -> Version:
-    """The version that it was begun for: the first, for later ones are restorations of it."""
+    """The version that the generation was made for: the first. Later ones restore it."""
     version = generation.versions.select_related("message", "card").order_by("number")[0]
     version.generation = generation
     return version

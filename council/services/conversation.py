@@ -11,7 +11,7 @@ from council.models import Card, Message, Session, Turn, Version
 from council.selectors.cards import current_of, has_answer, live_cards
 from council.services import generations
 from council.services.locks import lock_card, lock_session
-from council.services.log import tell
+from council.services.log import append_events
 from events.types import NewEvent
 
 
@@ -25,8 +25,8 @@ def message_card(*, user: User, card_id: UUID, content: str) -> Message:
     session = card.session
     turn = generations.open_turn(session=session, kind=Turn.Kind.MESSAGE)
     message = Message.objects.create(session=session, turn=turn, card=card, content=content)
-    told = [events.message_created(message), *_ask(session, card, turn, message)]
-    tell(session=session, events=[*told, *generations.changes(session=session)])
+    new_events = [events.message_created(message), *_ask(session, card, turn, message)]
+    append_events(session=session, events=[*new_events, *generations.changes(session=session)])
     return message
 
 
@@ -44,11 +44,11 @@ def chat(*, user: User, session_id: UUID, content: str) -> Message:
     if not answered:
         raise NothingToAnswer("No card of this council has a finished answer to go on from.")
     message = Message.objects.create(session=session, turn=turn, content=content)
-    told = [events.message_created(message)]
+    new_events = [events.message_created(message)]
     for card in answered:
         card.session = session
-        told += _ask(session, card, turn, message)
-    tell(session=session, events=[*told, *generations.changes(session=session)])
+        new_events += _ask(session, card, turn, message)
+    append_events(session=session, events=[*new_events, *generations.changes(session=session)])
     return message
 
 

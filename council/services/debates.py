@@ -13,7 +13,7 @@ from council.selectors.choices import finished_cards
 from council.services import generations
 from council.services import rounds as debate_rounds
 from council.services.locks import lock_session
-from council.services.log import tell
+from council.services.log import append_events
 from council.types import MAX_ROUNDS
 
 
@@ -48,12 +48,12 @@ def debate(
             "labels": labels.deal([card.pk for card in cards]),
         },
     )
-    told = [
+    new_events = [
         events.debate_started(turn),
         *debate_rounds.begin(turn=turn, cards=cards),
         *generations.changes(session=session),
     ]
-    tell(session=session, events=told)
+    append_events(session=session, events=new_events)
     return turn
 
 

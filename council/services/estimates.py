@@ -1,4 +1,4 @@
-"""What an action would cost, before it is begun."""
+"""What an action would cost, before it starts."""
 
 from copy import deepcopy
 from uuid import UUID
@@ -44,8 +44,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 def estimate(*, user: User, action: Action) -> Estimate:
-    """What an action would cost. It is begun and taken back, so that nothing is reckoned in another
-    way than it is done.
+    """What an action would cost. It is started and rolled back, so that there is no
+    second computation of the same.
 
     Raises what the action does, and PlanRequired.
     """

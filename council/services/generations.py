@@ -12,7 +12,7 @@ from jobs.services import enqueue
 
 # While one of these goes on, no other of them may begin.
 _OF_THE_WHOLE = (Turn.Kind.CHAT, Turn.Kind.MERGE, Turn.Kind.DEBATE)
-# What the session does, the most telling first.
+# What the session does, the most specific first.
 _ACTIVITIES = (
     (Session.Activity.DEBATING, (Turn.Kind.DEBATE,)),
     (Session.Activity.MERGING, (Turn.Kind.MERGE,)),
@@ -56,7 +56,7 @@ def begin(
     instructions: str = "",
     details: dict[str, Any] | None = None,
 ) -> Version:
-    """Begin a new version of a card: its current one from now on. The caller tells of it.
+    """Begin a new version of a card: its current one from now on. The caller appends its event.
 
     Raises TooManyVersions.
     """

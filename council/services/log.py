@@ -19,11 +19,11 @@ _CHANGES_THE_ROW = frozenset(
         "card.removed",
     }
 )
-# All that is told when the call of a removed card has ended: no other change may follow.
+# All events of a removed card's call that has ended: no other change may follow.
 _COST_ALONE = {"usage.updated"}
 
 
-def tell(*, session: Session, events: Sequence[NewEvent]) -> None:
+def append_events(*, session: Session, events: Sequence[NewEvent]) -> None:
     """Append to the council's stream, at the end of a transaction. Where the council's row in the
     list has changed, its user's own stream has it, too; what a card costs that ends beside others
     comes with the next change."""

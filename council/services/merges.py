@@ -13,7 +13,7 @@ from council.selectors.cards import current_of
 from council.selectors.choices import finished_cards
 from council.services import generations, syntheses
 from council.services.locks import lock_session
-from council.services.log import tell
+from council.services.log import append_events
 from council.services.sessions import check_room
 from council.types import MergeMode
 from events.types import USER
@@ -56,18 +56,18 @@ def merge(
             mode=mode, instructions=instructions, sources=sources, model=model
         ),
     )
-    told = [
+    new_events = [
         events.card_created(session, card),
         events.merge_event("started", turn, card, USER),
         *generations.changes(session=session),
     ]
-    tell(session=session, events=told)
+    append_events(session=session, events=new_events)
     return card
 
 
 def default_model(sources: Sequence[Card]) -> str:
-    """Who merges where nobody is named: the model of the oldest card, which the user has chosen. It
-    does not learn which of the answers is its own."""
+    """The model that merges where none is named: that of the oldest card, which the user has
+    chosen. It does not learn which of the answers is its own."""
     return current_of(sources[0]).generation.model
 
 

@@ -13,7 +13,7 @@ from events.types import NewEvent
 
 def begin(*, turn: Turn, cards: Sequence[Card]) -> list[NewEvent]:
     """Begin a round: each card revises its answer, in the place of that answer in its thread."""
-    told = []
+    new_events = []
     for card in cards:
         before = current_of(card)
         generations.begin(
@@ -27,17 +27,17 @@ def begin(*, turn: Turn, cards: Sequence[Card]) -> list[NewEvent]:
             instructions=before.instructions,
             details={"round": turn.round},
         )
-        told.append(events.version_created(turn.session, card))
-    return told
+        new_events.append(events.version_created(turn.session, card))
+    return new_events
 
 
 def after(*, turn: Turn) -> tuple[list[NewEvent], bool]:
     """What a round whose calls have all ended has brought: its events, and does another begin?
 
-    Who failed takes no part any more. Where fewer than two are left, or nobody has changed
+    A card that failed takes no part any more. Where fewer than two are left, or none has changed
     anything, the others have heard all there is to hear. One that was stopped does not go on.
     """
-    told = [events.round_completed(turn)]
+    new_events = [events.round_completed(turn)]
     revised = {
         version.card_id: version
         for version in revisions_of(turn, turn.round)
@@ -47,7 +47,7 @@ def after(*, turn: Turn) -> tuple[list[NewEvent], bool]:
     changed = any(revised[card.pk].details.get("changed") for card in left)
     is_last = turn.round >= turn.params["rounds"] or turn.stopped_at is not None
     if is_last or len(left) < MIN_ANSWERS or not changed:
-        return [*told, events.debate_completed(turn)], False
+        return [*new_events, events.debate_completed(turn)], False
     turn.round += 1
     turn.save(update_fields=["round"])
-    return [*told, *begin(turn=turn, cards=left)], True
+    return [*new_events, *begin(turn=turn, cards=left)], True

@@ -1,4 +1,4 @@
-"""Councils and their cards: begun, added, written again, restored, renamed, removed, deleted."""
+"""Councils and their cards: start, add, write again, restore, rename, remove, delete."""
 
 import time
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from council.selectors.cards import current_of, get_version
 from council.selectors.sources import is_merge
 from council.services import completion, generations, restorations, syntheses
 from council.services.locks import lock_card, lock_session
-from council.services.log import tell
+from council.services.log import append_events
 from council.types import (
     MAX_CARDS,
     MAX_CARDS_EVER,
@@ -56,10 +56,10 @@ def start(
     )
     open_stream(stream_id=session.pk, kind=STREAM, account=user)
     turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
-    told = [events.session_created(session)]
+    new_events = [events.session_created(session)]
     for model in models:
-        told += _deal(Card.objects.create(session=session), turn, model)
-    tell(session=session, events=told)
+        new_events += _deal(Card.objects.create(session=session), turn, model)
+    append_events(session=session, events=new_events)
     return session
 
 
@@ -70,8 +70,8 @@ def add_card(*, user: User, session_id: UUID, model: str, prompt: str = "") -> C
     check_room(session=session, kind=Card.Kind.ANSWER)
     turn = generations.open_turn(session=session, kind=Turn.Kind.ANSWER)
     card = Card.objects.create(session=session, prompt=prompt)
-    told = _deal(card, turn, model)
-    tell(session=session, events=[*told, *generations.changes(session=session)])
+    new_events = _deal(card, turn, model)
+    append_events(session=session, events=[*new_events, *generations.changes(session=session)])
     return card
 
 
@@ -113,10 +113,10 @@ def regenerate(
         instructions=instructions,
         details=syntheses.details_again(old, model) if merges else {},
     )
-    told = [events.version_created(session, card)]
+    new_events = [events.version_created(session, card)]
     if merges:
-        told.append(events.merge_event("started", turn, card, USER))
-    tell(session=session, events=[*told, *generations.changes(session=session)])
+        new_events.append(events.merge_event("started", turn, card, USER))
+    append_events(session=session, events=[*new_events, *generations.changes(session=session)])
     return card
 
 
@@ -137,8 +137,8 @@ def restore(*, user: User, card_id: UUID, number: int) -> Card:
     if chosen.generation_id == current_of(card).generation_id:
         return card
     restorations.check_pace(card=card)
-    told = restorations.restore(card=card, chosen=chosen, actor=USER)
-    tell(session=session, events=[*told, *generations.changes(session=session)])
+    new_events = restorations.restore(card=card, chosen=chosen, actor=USER)
+    append_events(session=session, events=[*new_events, *generations.changes(session=session)])
     return card
 
 
@@ -149,7 +149,7 @@ def rename(*, user: User, session_id: UUID, title: str) -> None:
     session = lock_session(user, session_id)
     session.title = title or first_line(session.prompt, MAX_TITLE)
     session.save(update_fields=["title"])
-    tell(session=session, events=[events.session_updated(session, USER)])
+    append_events(session=session, events=[events.session_updated(session, USER)])
 
 
 @transaction.atomic
@@ -179,8 +179,8 @@ def remove(*, user: User, card_id: UUID) -> None:
     ended = completion.cancel(
         session=session, generation_ids=list(running.values_list("id", flat=True))
     )
-    told = [events.card_removed(card), *ended, *generations.changes(session=session)]
-    tell(session=session, events=told)
+    new_events = [events.card_removed(card), *ended, *generations.changes(session=session)]
+    append_events(session=session, events=new_events)
 
 
 def _check_pace(user: User) -> None:

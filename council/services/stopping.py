@@ -11,7 +11,7 @@ from council.models import Generation, Session, Status
 from council.selectors.cards import is_running
 from council.services import completion, generations
 from council.services.locks import lock_card, lock_session
-from council.services.log import tell
+from council.services.log import append_events
 
 _UNDERWAY = (Status.QUEUED, Status.RUNNING)
 
@@ -44,6 +44,6 @@ def _stop(session: Session, calls: QuerySet[Generation]) -> None:
     ended = completion.cancel(
         session=session, generation_ids=list(calls.values_list("id", flat=True))
     )
-    told = [*ended, *generations.changes(session=session)]
-    if told:
-        tell(session=session, events=told)
+    new_events = [*ended, *generations.changes(session=session)]
+    if new_events:
+        append_events(session=session, events=new_events)

@@ -1,4 +1,4 @@
-"""What is told of a merge besides its text: of what, by whom, and how it went."""
+"""The events of a merge besides its text: its sources, its model, and how it ended."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from events.types import NewEvent, model_actor
 from inference.errors import ProviderNotAvailable, UpstreamFailed
 from jobs.selectors import is_unwanted
 
-# The model was not reached, or failed before it said anything: it is worth asking another.
+# The model was not reached, or failed before it wrote anything: another one is asked.
 _UNREACHED = (UpstreamFailed, ProviderNotAvailable, ServiceUnavailable)
 
 
@@ -62,7 +62,7 @@ def fall_back(*, version: Version, failed: Generation, failure: DomainError) -> 
 
 
 def after(*, turn: Turn) -> list[NewEvent]:
-    """The event of a merge that has ended; of a card that was removed there is nothing to tell."""
+    """The event of a merge that has ended; there is none for a card that was removed."""
     version = Version.objects.filter(generation__turn=turn).select_related("generation").get()
     card = Card.objects.select_related("current__generation").get(pk=version.card_id)
     if card.removed_at is not None:

@@ -17,7 +17,7 @@ from jobs import services as jobs
 from jobs.models import Job
 from jobs.selectors import is_unwanted
 
-# The row that a call writes, and what its readers are told of that row at the end.
+# The row that a call writes, and the view of that row in the last event.
 Row = TypeVar("Row")
 View = TypeVar("View")
 
@@ -45,11 +45,11 @@ class Output(ABC, Generic[Row, View]):
         """Write the end, and append its events. Returns the `view` of the row."""
 
     def view(self, row: Row | None) -> View | None:
-        """What the readers of a call that has ended are told of it."""
+        """The row as the last event shows it."""
         return None
 
     def has_readers(self, row: Row) -> bool:
-        """Does anybody wait for the end of the call's text?"""
+        """Do readers wait for the end of the call's text?"""
         return True
 
     def write_cost(self, row: Row) -> None:
@@ -88,7 +88,7 @@ def release_readers(
     output: Output[Row, View], *, call_id: UUID, attempt: int, completion: Completion
 ) -> View | None:
     """End a call that was cancelled, with what it has written, while it goes on until its cost is
-    known: `conclude` or `give_up` then ends the charge and the job, and tells the cost."""
+    known: `conclude` or `give_up` then ends the charge and the job, and appends the cost."""
     row = output.lock(call_id)
     is_ours = jobs.is_running(job_id=call_id, attempt=attempt)
     if is_ours and output.is_open(call_id, row) and (row is None or output.has_readers(row)):
@@ -100,12 +100,12 @@ def release_readers(
 def give_up(
     output: Output[Row, View], *, call_id: UUID, attempt: int, failure: DomainError
 ) -> View | None:
-    """End a call that nobody can conclude, because it was not begun or its process has died: with
+    """End a call that nobody can conclude, because it was not started or its process has died: with
     the text that the stream has, and at the last checkpoint of its charge. It has not failed but
     was cancelled if its user had asked for that."""
     endings.expire(call_id, failure_of(failure))
     row = output.lock(call_id)
-    # Holds the job: nothing comes to the stream from now on, and nobody cancels the call.
+    # Holds the job: nothing comes to the stream from now on, and no user cancels the call.
     is_ours = jobs.is_running(job_id=call_id, attempt=attempt)
     completion = Completion(failure=CallCancelled() if is_unwanted(call_id) else failure)
     if is_ours and row is not None and output.is_open(call_id, row):
