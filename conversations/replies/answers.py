@@ -31,7 +31,7 @@ END_PATIENCE = 2.0
 async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
     """The reply as it comes, from its start to its end."""
     frames = Frames()
-    yield frames.start(reply.begun.reply)
+    yield frames.start(reply.started.reply)
     is_titled = False
     await reply.opened.wait()
     if reply.runner is not None:
@@ -93,7 +93,7 @@ async def _ended(reply: Reply) -> dict[str, Any]:
 
 def _unsettled(reply: Reply) -> dict[str, Any]:
     """A reply of which it is not known what was paid for it."""
-    row, runner = reply.begun.reply, reply.runner
+    row, runner = reply.started.reply, reply.runner
     completion = reply.completion(reply.failure or (runner.error if runner else None))
     state = replace(
         row_of(row),

@@ -1,32 +1,38 @@
 """From a request in a thread to a reply on the event loop of its process."""
 
 import asyncio
-from collections.abc import Callable
 from contextvars import Context
+from typing import Protocol
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
 
 from conversations.models import Message
 from conversations.replies.running import Reply
-from conversations.services.sending import Begun
+from conversations.services.sending import StartedReply
 from jobs.host import get_job_host
 
 
-def launch(begin: Callable[[UUID], Begun | Message]) -> Reply | Message:
-    """Let the transaction `begin` begin a reply in this process, which then writes it, whatever
-    becomes of the request. A reply that there was before is returned as it is.
+class Start(Protocol):
+    """A transaction that starts a reply in the process of that owner, or returns the reply of the
+    same request where that was sent before."""
 
-    `begin` is given the owner of the reply. Raises what it does, and ServiceUnavailable where this
-    process has no room.
+    def __call__(self, *, owner_id: UUID) -> StartedReply | Message: ...
+
+
+def launch(start: Start) -> Reply | Message:
+    """Let `start` start a reply in this process, which then writes it, whatever becomes of the
+    request. An earlier reply is returned as it is.
+
+    Raises what `start` does, and ServiceUnavailable where this process has no room.
     """
     loop, owner_id = async_to_sync(_admit)()
-    begun = begin(owner_id)
-    if isinstance(begun, Message):
-        return begun
-    reply = Reply(begun)
+    started = start(owner_id=owner_id)
+    if isinstance(started, Message):
+        return started
+    reply = Reply(started)
     # A client that hangs up now cancels whatever its request waits for; this is not waited for.
-    loop.call_soon_threadsafe(_start, reply, context=Context())
+    loop.call_soon_threadsafe(_run, reply, context=Context())
     return reply
 
 
@@ -34,5 +40,5 @@ async def _admit() -> tuple[asyncio.AbstractEventLoop, UUID]:
     return asyncio.get_running_loop(), await get_job_host().admit()
 
 
-def _start(reply: Reply) -> None:
-    get_job_host().start(reply.begun.job, lambda _: reply.run())
+def _run(reply: Reply) -> None:
+    get_job_host().start(reply.started.job, lambda _: reply.run())

@@ -8,7 +8,7 @@ from typing import Any
 from common.errors import DomainError
 from conversations import events
 from conversations.services.completion import REPLY
-from conversations.services.sending import Begun
+from conversations.services.sending import StartedReply
 from conversations.titles import make_title
 from events.types import NewEvent
 from generations.running import StreamedCall
@@ -22,9 +22,9 @@ TITLE_PATIENCE = 2.0
 class Reply(StreamedCall[dict[str, Any]]):
     """The call of a reply, and of the title of a conversation that begins with it."""
 
-    def __init__(self, begun: Begun) -> None:
-        super().__init__(REPLY, begun.job, begun.call, stream_id=begun.reply.pk)
-        self.begun = begun
+    def __init__(self, started: StartedReply) -> None:
+        super().__init__(REPLY, started.job, started.call, stream_id=started.reply.pk)
+        self.started = started
         self.title: str | None = None
         self._titling: asyncio.Task[None] | None = None
 
@@ -37,10 +37,10 @@ class Reply(StreamedCall[dict[str, Any]]):
                 self._titling.cancel()
 
     def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
-        return events.deltas(self.begun.call.model.id, pieces, offset)
+        return events.deltas(self.started.call.model.id, pieces, offset)
 
     def on_opened(self, runner: ChatRunner) -> None:
-        if self.begun.is_first:
+        if self.started.is_first:
             self._titling = asyncio.create_task(self._make_title(runner))
 
     async def before_end(self, failure: DomainError | None) -> None:
@@ -55,12 +55,12 @@ class Reply(StreamedCall[dict[str, Any]]):
             await runner.started()
         if not runner.events:
             return
-        begun = self.begun
+        started = self.started
         self.title = await make_title(
-            account_id=begun.call.account_id,
-            question_id=begun.question.pk,
-            message=begun.question.content,
-            request_id=begun.call.request_id,
+            account_id=started.call.account_id,
+            question_id=started.question.pk,
+            message=started.question.content,
+            request_id=started.call.request_id,
         )
         if self.title is not None:
             await self.append(runner, [events.title(self.title)])

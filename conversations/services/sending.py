@@ -1,4 +1,4 @@
-"""Beginning replies: rows, hold, job and stream in one transaction."""
+"""Starting replies: rows, hold, job and stream in one transaction."""
 
 from typing import cast
 from uuid import UUID
@@ -37,10 +37,10 @@ _LOCK = "SELECT * FROM reply_lock(%s, %s, %s, %s, %s)"
 _WRITE = "SELECT * FROM reply_write(%s, %s, %s, %s, %s, %s)"
 
 
-class Begun(Struct, frozen=True, kw_only=True):
-    """A reply whose rows, hold, job and stream stand. `call` is to be made at once by the process
-    that asked for it. `is_first`: nothing else was said, and the conversation has no title of
-    anybody's yet."""
+class StartedReply(Struct, frozen=True, kw_only=True):
+    """A reply whose rows, hold, job and stream are written. The process that started it makes
+    `call` at once. `is_first`: the conversation has no other messages, and no title that its user
+    or a model gave it."""
 
     reply: Message
     question: Message
@@ -66,29 +66,29 @@ class _Locked(Struct, frozen=True):
         return self.title_source == Conversation.TitleSource.FIRST_MESSAGE
 
 
-def begin(
+def start(
     *, draft: Draft, request_key: RequestKey | None, owner_id: UUID, request_id: str
-) -> Begun | Message:
-    """Begin a reply, all of it or nothing, in the process of that `owner_id`. Returns the reply
+) -> StartedReply | Message:
+    """Start a reply, all of it or nothing, in the process of that `owner_id`. Returns the reply
     itself where the request was sent before and its reply has been billed, or stopped.
 
     Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` has come with
     another request at the same moment), ReplyDeleted, NotFound, ReplyRunning, ConversationFull,
     TooManyRuns, ProviderNotAvailable, FreeBudgetSpent, EmailUnverified and PaymentRequired.
     """
-    # Asked before the wallet is taken, because it may take a while, and told when its turn comes.
+    # Looked up before the wallet is locked, because it may take a while; raised after other checks.
     spent = free_budget.find_refusal(draft.user, draft.model.id) if draft.is_free else None
     with transaction.atomic():
-        return _begin(draft, request_key, owner_id, request_id, spent)
+        return _start(draft, request_key, owner_id, request_id, spent)
 
 
-def _begin(
+def _start(
     draft: Draft,
     request_key: RequestKey | None,
     owner_id: UUID,
     request_id: str,
     spent: DomainError | None,
-) -> Begun | Message:
+) -> StartedReply | Message:
     user = draft.user
     made = idempotency.claim(account=user, request_key=request_key)
     if made is not None and (reply := _find_made(draft, made)):
@@ -100,10 +100,10 @@ def _begin(
         raise spent
     call = _call(draft, request_id)
     hold(hold_request(call, owner_id))
-    begun = _write(locked, draft, call, owner_id)
+    started = _write(locked, draft, call, owner_id)
     if request_key is not None:
-        idempotency.store(account=user, request_key=request_key, result=begun.reply.pk)
-    return begun
+        idempotency.store(account=user, request_key=request_key, result=started.reply.pk)
+    return started
 
 
 def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
@@ -182,7 +182,7 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
     )
 
 
-def _write(locked: _Locked, draft: Draft, call: ChatCall, owner_id: UUID) -> Begun:
+def _write(locked: _Locked, draft: Draft, call: ChatCall, owner_id: UUID) -> StartedReply:
     user, conversation_id = draft.user, draft.conversation.pk
     reply_id = cast(UUID, call.charge_id)
     title = locked.title
@@ -193,7 +193,7 @@ def _write(locked: _Locked, draft: Draft, call: ChatCall, owner_id: UUID) -> Beg
     job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)
     began = user_events.reply_began(conversation_id, title, reply)
     open_stream(stream_id=reply_id, kind=STREAM, account=user, to_user=ToUser(user.pk, [began]))
-    return Begun(
+    return StartedReply(
         reply=reply,
         question=question,
         call=call,

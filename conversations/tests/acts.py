@@ -59,7 +59,7 @@ class Conversations(Writers):
         if not self.writings:
             return
         writing = one([*self.writings.values()], pick)
-        talk, question_id = writing.talk, writing.call.begun.question.pk
+        talk, question_id = writing.talk, writing.call.started.question.pk
         _, charge = bank.hold(self.alice, COST, owner=self.owner, funding="platform")
         ending = Ending(charge, self.alice.pk, "settled", COST, 5, 10)
         _, title = titles.conclude(question_id=question_id, ending=ending, title="Made")

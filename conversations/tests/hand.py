@@ -16,7 +16,7 @@ from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
 from conversations.services.completion import REPLY
 from conversations.services.drafts import draft_message
-from conversations.services.sending import Begun
+from conversations.services.sending import StartedReply
 from events.services import append
 from events.types import NewEvent
 from generations.endings import Ended, conclude
@@ -30,19 +30,19 @@ COST = 100_000  # nano-USD of a reply, at cost
 class Call:
     """A reply that a live process writes."""
 
-    begun: Begun
+    started: StartedReply
     owner: UUID
 
     @property
     def id(self) -> UUID:
-        return self.begun.reply.pk
+        return self.started.reply.pk
 
     @property
     def reply(self) -> Message:
         return Message.objects.get(pk=self.id)
 
     def deltas(self, *pieces: Piece, offset: int = 0) -> list[NewEvent]:
-        return events.deltas(self.begun.reply.model, pieces, offset)
+        return events.deltas(self.started.reply.model, pieces, offset)
 
     def tell(self, *pieces: Piece, offset: int = 0) -> None:
         """Tell what has come."""
@@ -55,14 +55,14 @@ class Call:
 
     def settle(self, content: str, failure: DomainError | None = None) -> Ended[dict[str, Any]]:
         """End the reply with what was billed."""
-        account_id = self.begun.call.account_id
+        account_id = self.started.call.account_id
         ending = Ending(self.id, account_id, "settled", COST, 5, 10)
         completion = Completion(content=content, finish_reason="stop", failure=failure)
         return self.conclude(ending, completion)
 
     def release(self, failure: DomainError) -> Ended[dict[str, Any]]:
         """End the reply without any output."""
-        ending = Ending(self.id, self.begun.call.account_id, "released")
+        ending = Ending(self.id, self.started.call.account_id, "released")
         return self.conclude(ending, Completion(failure=failure))
 
     def conclude(self, ending: Ending, completion: Completion) -> Ended[dict[str, Any]]:
@@ -84,8 +84,8 @@ def begin(
     """Say something."""
     owner = bank.live_owner()
     draft = draft_message(user, get_conversation(user, conversation.pk), content=content)
-    begun = sending.begin(
+    started = sending.start(
         draft=draft, request_key=request_key, owner_id=owner, request_id="req_test"
     )
-    assert isinstance(begun, Begun)
-    return Call(begun, owner)
+    assert isinstance(started, StartedReply)
+    return Call(started, owner)

@@ -336,14 +336,16 @@ def test_two_at_the_same_moment_are_one(user: User, place: Shape, has_ended: boo
         for _ in range(2)
     ]
     owner = bank.live_owner()
-    begun = sending.begin(draft=drafts[0], request_key=None, owner_id=owner, request_id="req_test")
-    assert isinstance(begun, sending.Begun)
-    call = hand.Call(begun, owner)
+    started = sending.start(
+        draft=drafts[0], request_key=None, owner_id=owner, request_id="req_test"
+    )
+    assert isinstance(started, sending.StartedReply)
+    call = hand.Call(started, owner)
     if has_ended:
         call.settle("Hello.")
 
     with pytest.raises(IdempotencyInProgress):
-        sending.begin(draft=drafts[1], request_key=None, owner_id=owner, request_id="req_test")
+        sending.start(draft=drafts[1], request_key=None, owner_id=owner, request_id="req_test")
 
     assert Message.objects.filter(conversation=conversation, role=USER).count() == 1
     if not has_ended:

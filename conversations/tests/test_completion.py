@@ -82,7 +82,7 @@ def test_an_end_that_is_repeated_is_one_end(user: User) -> None:
     assert (first.resolution.moved, again.resolution.moved) == (True, False)
     assert again.view == first.view
     assert len(told(call.id)) == 1
-    row = Conversation.objects.get(pk=call.begun.reply.conversation_id)
+    row = Conversation.objects.get(pk=call.started.reply.conversation_id)
     assert row.characters == len("Hi") + len("Deep.")
 
 

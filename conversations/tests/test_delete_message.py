@@ -225,7 +225,7 @@ def test_what_was_drafted_after_it_is_refused_when_it_is_gone(user: User) -> Non
 
     for draft in drafts:
         with pytest.raises(NotFound):
-            sending.begin(
+            sending.start(
                 draft=draft, request_key=None, owner_id=bank.live_owner(), request_id="req_test"
             )
 
@@ -236,7 +236,7 @@ def test_what_was_drafted_after_it_is_refused_when_it_is_gone(user: User) -> Non
 def test_the_end_of_a_reply_that_is_gone_bills_it_and_writes_nothing(user: User) -> None:
     sea = talk(user)
     call = hand.begin(user, sea)
-    messages.delete(user=user, conversation_id=sea.pk, message_id=call.begun.question.pk)
+    messages.delete(user=user, conversation_id=sea.pk, message_id=call.started.question.pk)
 
     call.settle("Very.")
 
@@ -255,7 +255,7 @@ def test_it_may_go_just_before_the_reply_ends(user: User) -> None:
         holder.execute(
             "UPDATE conversations_conversation SET leaf_id = NULL, messages_count = 0,"
             " characters = 0 WHERE id = %s",
-            (call.begun.reply.conversation_id,),
+            (call.started.reply.conversation_id,),
         )
         holder.execute("DELETE FROM conversations_message WHERE id = %s", (call.id,))
         holder.commit()

@@ -59,7 +59,7 @@ def test_a_message_takes_three_statements_before_its_transaction_and_eight_in_it
     with CaptureQueriesContext(connection) as before:
         draft = draft_message(alice, get_conversation(alice, talked.pk), content="How deep?")
     with CaptureQueriesContext(connection) as within:
-        sending.begin(draft=draft, request_key=None, owner_id=owner, request_id="req_test")
+        sending.start(draft=draft, request_key=None, owner_id=owner, request_id="req_test")
 
     # The conversation, how the user wants the models, what was said.
     assert len(statements(before)) == 3

@@ -16,7 +16,7 @@ from conversations.errors import ReplyRunning
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
 from conversations.services.drafts import draft_message, draft_repeat
-from conversations.services.sending import Begun
+from conversations.services.sending import StartedReply
 from conversations.tests import hand
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
@@ -189,7 +189,7 @@ def test_nor_where_one_has_come_at_the_same_moment(user: User) -> None:
     draft = draft_repeat(user, get_conversation(user, conversation.pk), failed.reply)
     hand.begin(user, conversation).settle("Hello.")
     with pytest.raises(ReplyRunning):
-        sending.begin(
+        sending.start(
             draft=draft,
             request_key=request_key,
             owner_id=failed.owner,
@@ -205,7 +205,7 @@ def test_one_that_failed_while_it_was_sent_again_is_sent_once_more(user: User) -
     call = hand.begin(user, conversation, request_key=request_key)
     call.release(UpstreamFailed())
     with pytest.raises(IdempotencyInProgress):
-        sending.begin(
+        sending.start(
             draft=draft, request_key=request_key, owner_id=call.owner, request_id="req_test"
         )
     assert conversation.messages.count() == 2
@@ -226,7 +226,7 @@ def test_one_whose_process_died_is_told_again_where_anything_was_paid_for_it(
     call.die()
 
     draft = draft_repeat(alice, get_conversation(alice, conversation.pk), call.reply)
-    told = sending.begin(
+    told = sending.start(
         draft=draft, request_key=request_key, owner_id=call.owner, request_id="req_test"
     )
 
@@ -243,12 +243,12 @@ def test_one_whose_process_died_before_it_had_cost_anything_is_carried_out_anew(
     call.die()
 
     draft = draft_repeat(user, get_conversation(user, conversation.pk), call.reply)
-    begun = sending.begin(
+    started = sending.start(
         draft=draft, request_key=request_key, owner_id=live_owner(), request_id="req_test"
     )
 
-    assert isinstance(begun, Begun)
-    release(begun.reply.pk)
+    assert isinstance(started, StartedReply)
+    release(started.reply.pk)
 
 
 def test_what_failed_but_was_billed_is_not(speaker: NewSpeaker) -> None:

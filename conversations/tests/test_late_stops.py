@@ -50,7 +50,7 @@ def test_a_reply_that_cannot_begin_any_more_is_told_as_it_is_stored() -> None:
     alice = new_user("alice", plan="max", balance_usd=5)
     call = hand.begin(alice, talk(alice))
     stopping.stop(user=alice, conversation_id=call.reply.conversation_id, message_id=call.id)
-    reply = Reply(call.begun)
+    reply = Reply(call.started)
 
     async def run() -> bytes:
         get_runtime().begin_drain(seconds=60)

@@ -14,7 +14,7 @@ from billing.types import FREE_OUTPUT_TOKENS
 from conversations.models import Conversation, Message
 from conversations.services import sending
 from conversations.services.drafts import draft_message
-from conversations.services.sending import Begun
+from conversations.services.sending import StartedReply
 from conversations.tests import hand
 from conversations.tests.rows import talk
 from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL
@@ -34,16 +34,16 @@ def spent_budget(settings: Settings) -> Any:
     cache.clear()
 
 
-def begin_after_a_change(user: User, plan: str, model: str) -> Begun:
+def begin_after_a_change(user: User, plan: str, model: str) -> StartedReply:
     """A message that was drafted before the user's plan became that one."""
     conversation = talk(user)
     draft = draft_message(user, conversation, content="Hi", model=model)
     Subscription.objects.filter(account=user).update(plan=plan)
-    begun = sending.begin(
+    started = sending.start(
         draft=draft, request_key=None, owner_id=bank.live_owner(), request_id="req_test"
     )
-    assert isinstance(begun, Begun)
-    return begun
+    assert isinstance(started, StartedReply)
+    return started
 
 
 def test_after_a_downgrade_the_platform_pays_nothing_that_is_not_bounded() -> None:
@@ -55,19 +55,19 @@ def test_after_a_downgrade_the_platform_pays_nothing_that_is_not_bounded() -> No
 
 def test_after_a_downgrade_the_balance_pays() -> None:
     alice = new_user("alice", plan="max", balance_usd=5)
-    begun = begin_after_a_change(alice, "free", BALANCE_ONLY)
-    charge = bank.charge_of(begun.reply.pk)
-    assert begun.call.max_output_tokens == DEFAULT_OUTPUT_TOKENS
+    started = begin_after_a_change(alice, "free", BALANCE_ONLY)
+    charge = bank.charge_of(started.reply.pk)
+    assert started.call.max_output_tokens == DEFAULT_OUTPUT_TOKENS
     assert (charge.funding, charge.hold_balance > 0) == ("customer", True)
-    bank.release(begun.reply.pk)
+    bank.release(started.reply.pk)
 
 
 def test_after_an_upgrade_what_was_free_is_paid_and_stays_bounded() -> None:
     alice = new_user("alice", plan="free")
-    begun = begin_after_a_change(alice, "max", FREE_MODEL)
-    assert begun.call.max_output_tokens == FREE_OUTPUT_TOKENS
-    assert bank.charge_of(begun.reply.pk).funding == "customer"
-    bank.release(begun.reply.pk)
+    started = begin_after_a_change(alice, "max", FREE_MODEL)
+    assert started.call.max_output_tokens == FREE_OUTPUT_TOKENS
+    assert bank.charge_of(started.reply.pk).funding == "customer"
+    bank.release(started.reply.pk)
 
 
 @pytest.mark.usefixtures("spent_budget")

@@ -212,7 +212,7 @@ class World(Conversations):
         request = self.waiting.pop(pick % len(self.waiting))
         assert request.draft is not None
         begin = partial(
-            sending.begin,
+            sending.start,
             draft=request.draft,
             request_key=request.request_key,
             owner_id=self.owner,
@@ -222,13 +222,13 @@ class World(Conversations):
             with pytest.raises(refusal):
                 begin()
             return
-        begun = begin()
-        if isinstance(begun, Message):
+        started = begin()
+        if isinstance(started, Message):
             made = self.made(request.talk, request.request_key)
             assert made is not None
-            assert (begun.pk, self.is_to_be_repeated(made)) == (made.id, False)
+            assert (started.pk, self.is_to_be_repeated(made)) == (made.id, False)
         else:
-            self.begun(request, Call(begun, self.owner))
+            self.started(request, Call(started, self.owner))
 
     def is_same(self, request: Request, sent: Said) -> bool:
         """Is it the message that was sent before with its id?"""
@@ -270,12 +270,12 @@ class World(Conversations):
         is_lost = is_new and any(is_gone(self.uploads[each]) for each in request.files)
         return UploadNotFound if is_lost else None
 
-    def begun(self, request: Request, call: Call) -> None:
-        talk, begun = request.talk, call.begun
+    def started(self, request: Request, call: Call) -> None:
+        talk, started = request.talk, call.started
         if request.question is None:
-            content, parent = begun.question.content, request.parent
+            content, parent = started.question.content, request.parent
             question = Said(
-                begun.question.pk,
+                started.question.pk,
                 USER,
                 parent,
                 content,
@@ -284,8 +284,8 @@ class World(Conversations):
             )
         else:
             question = talk.said[request.question]
-        assert begun.question.pk == question.id
-        given = begun.reply.context
+        assert started.question.pk == question.id
+        given = started.reply.context
         assert given["messages"] + given["omitted"] == talk.given(question)
         talk.add(question, Said(call.id, ASSISTANT, question.id, status=RUNNING))
         self.writings[call.id] = Writing(call, talk)

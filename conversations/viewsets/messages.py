@@ -202,26 +202,23 @@ def _answer(
     body: dict[str, Any],
     draft: Callable[..., Draft],
 ) -> HttpResponseBase:
-    """Begin what the body asks for, and send what comes of it; or what came of it before."""
+    """Start the reply that the body asks for, and send it; or the reply of the same request where
+    that was sent before."""
     # The same request may be sent for a stream, and again without one.
     is_streamed = body.pop("stream")
-    named = read_request_key(request, body)
-    earlier = find_earlier(request.user, named) or find_sent(request.user, conversation, body)
-    if earlier is not None:
+    key = read_request_key(request, body)
+    earlier = find_earlier(request.user, key) or find_sent(request.user, conversation, body)
+    if earlier is not None and is_answer(earlier):
         # Before a draft is made: that may be refused now.
-        if is_answer(earlier):
-            return _replay(request, earlier, is_streamed)
+        return _replay(request, earlier, is_streamed)
+    if earlier is not None:
         draft = partial(draft_repeat, request.user, conversation, earlier)
-    begin = partial(
-        sending.begin,
-        draft=draft(**body),
-        request_key=named,
-        request_id=request._request.request_id,  # type: ignore[attr-defined]
-    )
-    begun = launch(lambda owner_id: begin(owner_id=owner_id))
-    if isinstance(begun, Reply):
-        return _live(request, begun, is_streamed)
-    return _replay(request, begun, is_streamed)
+    request_id = request._request.request_id  # type: ignore[attr-defined]
+    start = partial(sending.start, request_key=key, request_id=request_id, draft=draft(**body))
+    reply = launch(start)
+    if isinstance(reply, Reply):
+        return _live(request, reply, is_streamed)
+    return _replay(request, reply, is_streamed)
 
 
 def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> HttpResponseBase:
@@ -232,7 +229,7 @@ def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> Htt
 
     if is_streamed:
         return live_response(request._request, frames_of(reply), HEADERS, guard)
-    question = MessageSerializer(state_of(request.user, reply.begun.question)).data
+    question = MessageSerializer(state_of(request.user, reply.started.question)).data
     answer = json_of(reply, question)
     return live_response(request._request, answer, _JSON, guard, may_refuse=True)
 
