@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 import pytest
 
@@ -25,6 +25,7 @@ from catalog.types import Model, TokenPrice
 from common.local import configuration
 from common.local.paths import ROOT
 from common.money import NUSD_PER_USD
+from generations.types import Status as EndStatus
 from providers.config import PROVIDERS, SIMULATED_BY_DEFAULT, from_environ
 from providers.tokens import input_upper_bound
 from providers.types import Message
@@ -34,6 +35,9 @@ from tests.service import Web
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 DECISIONS = [path for path in DOCUMENTS if path.parent.name == "decisions"]
+COUNCIL_SERVICES = [
+    str(path.relative_to(ROOT)) for path in (ROOT / "council" / "services").glob("*.py")
+]
 SETTINGS = ROOT / "platform" / "config" / "settings"
 
 # Variables that neither the settings nor the local default read through a mapping.
@@ -279,6 +283,34 @@ def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
         if row[0] == "SIMULATED_PROVIDERS"
     ]
     assert "except Mistral" in told[2]
+
+
+# --- docs/api/events.md -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "files"),
+    [
+        ("The stream of a council", ["council/events.py", *COUNCIL_SERVICES]),
+        ("The stream of a user", ["conversations/user_events.py", "council/user_events.py"]),
+    ],
+)
+def test_every_event_is_documented_and_no_other(title: str, files: list[str]) -> None:
+    source = "\n".join(map(text_of, files))
+    types = set(re.findall(r'NewEvent\(\s*"([\w.]+)"', source))
+    for family in ("card", "merge"):
+        verbs = re.findall(rf'\b{family}_event\(\s*"(\w+)"', source)
+        types |= {f"{family}.{verb}" for verb in verbs}
+        if verbs:  # how its call has ended
+            types |= {f"{family}.{verb}" for verb in get_args(EndStatus)}
+    # A merge that was cancelled has failed.
+    types.discard("merge.cancelled")
+    told = {
+        name
+        for row in rows(section(ROOT / "docs" / "api" / "events.md", title))
+        for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", row[0])
+    }
+    assert_same(told, types, f"docs/api/events.md, {title}")
 
 
 # --- Counts -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from conftest import Persona
 from conversations import urls
 from conversations.models import Conversation, Space
 from conversations.tests.rows import talk
+from tests.documents import assert_same
 
 CONVERSATION = "/api/conversations/{conversation_id}"
 MESSAGE = f"{CONVERSATION}/messages/{{message_id}}"
@@ -52,7 +53,7 @@ def test_every_route_is_here() -> None:
         "/api/spaces": urls.space_routes,
     }
 
-    assert named == {
+    served = {
         (method.upper(), prefix + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)))
         for prefix, routes in patterns.items()
         for route in routes
@@ -60,6 +61,7 @@ def test_every_route_is_here() -> None:
         for method in getattr(route.callback, "actions")  # noqa: B009 - REST framework adds it
         if method != "head"
     }
+    assert_same(named, served, "ROUTES in conversations/tests/test_ownership.py")
 
 
 @pytest.mark.parametrize(("method", "path", "body"), ROUTES)
