@@ -22,7 +22,7 @@ from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApi
 
 
 class KeyViewSet(ViewSet):
-    """Without API access in the plan a key cannot be made, but still be seen and revoked."""
+    """Without API access in the plan no key can be created, but keys can be listed and revoked."""
 
     @extend_schema(parameters=PAGE_PARAMETERS, responses=ApiKeySerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
@@ -36,7 +36,7 @@ class KeyViewSet(ViewSet):
         responses={201: NewApiKeySerializer, **error_responses(ApiAccessRequired, TooManyKeys)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
-        """Create a key. The answer alone has the key itself."""
+        """Create a key. Only this answer contains the key itself."""
         if not has_api_access(request.user):
             raise ApiAccessRequired
         body = KeyChangesSerializer(data=request.data)
@@ -50,7 +50,7 @@ class KeyViewSet(ViewSet):
         responses={200: ApiKeySerializer, **error_responses(KeyRevoked)},
     )
     def partial_update(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
-        """Change what is named of a key."""
+        """Change some fields of a key."""
         body = KeyChangesSerializer(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
         key = api_keys.update_key(user=request.user, key_id=key_id, **body.validated_data)

@@ -14,11 +14,11 @@ from common.money import usd
 
 @extend_schema_field({"type": "number", "description": "US dollars, in whole cents."})
 class SpendCapField(serializers.JSONField):
-    """A cap as it was sent; the service judges it, to the cent."""
+    """A cap as it was sent; the service validates it, to the cent."""
 
 
 class KeyChangesSerializer(serializers.Serializer[Any]):
-    """What a key is made of."""
+    """The fields of a key that may change."""
 
     name = TitleField(max_length=100)
     monthly_spend_cap_usd = SpendCapField(required=False, allow_null=True)
@@ -54,7 +54,7 @@ class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
 
 
 class NewApiKeySerializer(ApiKeySerializer):
-    """A key at its creation, which is the only time that it is shown. Context: also `raw`."""
+    """A key at its creation, the only time that it is shown. Context: also `raw`."""
 
     key = serializers.SerializerMethodField()
 

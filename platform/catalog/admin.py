@@ -1,4 +1,4 @@
-"""The catalog in the operator's admin: models can be switched off and renamed, prices only added.
+"""The catalog in the operators' admin: models can be switched off and renamed, prices only added.
 
 The other fields of a model come from the price list (catalog/seeds.py) with every deployment.
 """
@@ -64,11 +64,11 @@ class AIModelAdmin(Page):
 
 
 def _in_force() -> Subquery:
-    """The id of the version by which the row's model is billed now."""
-    begun = PriceVersion.objects.filter(
+    """The id of the price version in force for the row's model."""
+    started = PriceVersion.objects.filter(
         OF_THE_RIGHT_KIND, model=OuterRef("model"), valid_from__lte=Now()
     )
-    return Subquery(begun.order_by("-valid_from").values("pk")[:1])
+    return Subquery(started.order_by("-valid_from").values("pk")[:1])
 
 
 def _per_million(name: str) -> Any:
@@ -77,7 +77,7 @@ def _per_million(name: str) -> Any:
 
 
 def _rate_field(name: str) -> UsdField:
-    """A rate as it is typed, exact to the last digit that is stored."""
+    """A rate as typed, exact to the last stored digit."""
     label = name.replace("_", " ").capitalize()
     if name in TOKEN_PRICE:
         return UsdField(
@@ -95,8 +95,8 @@ def _rate_field(name: str) -> UsdField:
 
 @admin.register(PriceVersion)
 class PriceVersionAdmin(Page):
-    """A version can be withdrawn until it is in force. One of the price list comes back with the
-    next deployment, unless it is taken off the list too."""
+    """A version can be withdrawn until it is in force. A version of the price list returns with the
+    next deployment, unless it is removed from the list too."""
 
     list_display = ("model", "state", "valid_from", *_SHOWN)
     list_filter = (("model", RelatedDropdownFilter),)
@@ -154,7 +154,7 @@ class PriceVersionAdmin(Page):
         permissions=["price"],
     )
     def new_version(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The form of a new version with this one's rates in it."""
+        """The form of a new version, filled in with the rates of this one."""
         price = self.get_object(request, object_id)
         if price is None:
             raise Http404

@@ -1,4 +1,4 @@
-"""Serializer fields that name models."""
+"""Serializer fields for the names of models."""
 
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from common.fields import TextField
 
 
 class _ModelField(TextField):
-    """The name of a model of one kind, or a legacy alias; the id of the model inside."""
+    """The name of a model of one kind, or a legacy alias; its value is the model's id."""
 
     modality: ClassVar[Modality]
 

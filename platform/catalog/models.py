@@ -1,4 +1,4 @@
-"""The models on offer, the names they had before, and what they cost."""
+"""The models on offer, their former names, and their prices."""
 
 from datetime import timedelta
 
@@ -11,12 +11,12 @@ from catalog.types import LOCAL_PROVIDER
 
 
 class AIModel(models.Model):
-    """A third-party model as listed: `id` is the catalog key that callers send.
+    """A third-party model: `id` is the catalog key that callers send.
 
-    Limits are in tokens. `max_output_tokens` covers reasoning. `prompt_overhead_tokens` is what the
-    provider may add to a prompt; it is part of the hold's upper bound. `reasons_unasked` is set for
-    models that reason even where no effort is asked for. `minimum_seconds` of audio are billed for
-    a shorter one.
+    Limits are in tokens. `max_output_tokens` includes reasoning. `prompt_overhead_tokens` is the
+    most that the provider adds to a prompt; it is part of the hold's upper bound.
+    `reasons_unasked`: the model reasons even where no effort is requested. `minimum_seconds` are
+    billed for shorter audio.
     """
 
     class Modality(models.TextChoices):
@@ -66,7 +66,7 @@ class Alias(models.Model):
 
 
 class RetiredModel(models.Model):
-    """A name that was listed once and has no successor."""
+    """A former name without a successor."""
 
     name = models.CharField(primary_key=True, max_length=100)
 
@@ -79,21 +79,21 @@ IMAGE_PRICE = ("image_low", "image_standard", "image_high", "image_fee")
 SPEECH_PRICE = ("speech_hour", "speech_fee")
 RATES = (*TOKEN_PRICE, *IMAGE_PRICE, *SPEECH_PRICE)
 
-# Nobody charges more; a higher rate is a slip. US dollars per 1,000,000 tokens, per picture, and
-# per hour of audio.
+# No provider charges more; a higher rate is a typing error. US dollars per 1,000,000 tokens, per
+# picture, and per hour of audio.
 MAX_TOKEN_USD = 10_000
 MAX_IMAGE_USD = 100
 MAX_SPEECH_USD = 100
 _PER_MILLION = (MaxValueValidator(MAX_TOKEN_USD * 10**6),)
 _PER_PICTURE = (MaxValueValidator(MAX_IMAGE_USD * 10**9),)
 _PER_HOUR = (MaxValueValidator(MAX_SPEECH_USD * 10**9),)
-# From a clock to the database it takes a while: a price may begin so little in the past, and so
-# shortly before it begins it is not withdrawn any more (the database says so too).
+# Clocks differ a little from the database's: a price may begin this long in the past, and cannot be
+# withdrawn this shortly before it begins (the database checks the same).
 _A_WHILE = timedelta(minutes=1)
 
 
 def _only(given: tuple[str, ...]) -> models.Q:
-    """All of `given` are there and not negative, none of the other rates is.
+    """All of `given` are set and not negative, and no other rate is set.
 
     IS NOT NULL is spelled out because a CHECK lets a comparison with NULL pass.
     """
@@ -104,13 +104,13 @@ def _only(given: tuple[str, ...]) -> models.Q:
     )
 
 
-# What is not sold by the token: by what it is, and the rates that this takes.
+# Modalities that are not sold by the token, with their units and rates.
 _SOLD_BY: dict[str, tuple[str, tuple[str, ...]]] = {
     AIModel.Modality.IMAGE: ("picture", IMAGE_PRICE),
     AIModel.Modality.SPEECH: ("hour", SPEECH_PRICE),
 }
 
-# Does a price version say what its model is sold by?
+# Does a price version have the rates of its model's modality?
 OF_THE_RIGHT_KIND = (
     models.Q(model__modality=AIModel.Modality.IMAGE, image_fee__isnull=False)
     | models.Q(model__modality=AIModel.Modality.SPEECH, speech_fee__isnull=False)
@@ -119,8 +119,8 @@ OF_THE_RIGHT_KIND = (
 
 
 class PriceVersion(models.Model):
-    """What a model costs from `valid_from` on. Never changed: a new price is a new version.
-    One that is not in force yet can be withdrawn.
+    """A model's price from `valid_from` on. It never changes: a new price is a new version. A
+    version that is not in force yet can be withdrawn.
 
     Token prices are micro-USD per 1,000,000 tokens (one token costs that many pico-USD); image
     prices are nano-USD per picture, speech prices nano-USD per hour of audio. `*_fee` is the
@@ -155,12 +155,12 @@ class PriceVersion(models.Model):
 
     @property
     def can_be_withdrawn(self) -> bool:
-        """Is it surely not in force yet? It may be deleted then."""
+        """Is it surely not in force yet? Then it may be deleted."""
         return self.valid_from > timezone.now() + _A_WHILE
 
     def clean(self) -> None:
-        """Raises ValidationError for a price that could never be mended: of the wrong kind, of
-        nothing, or one that reaches into the past."""
+        """Raises ValidationError for a price that could never be corrected: of the wrong kind, of
+        zero, or in the past."""
         model = AIModel.objects.filter(pk=self.model_id).first()
         if model is None:
             return  # the form says that the model is missing
@@ -183,7 +183,7 @@ class PriceVersion(models.Model):
             raise ValidationError(f"{model.display_name} would cost nothing.")
 
     def _refuse_the_past(self, model: AIModel) -> None:
-        """The first price may begin at any time: nothing was sold before."""
+        """The first price may begin at any time: nothing was sold before it."""
         if self.valid_from is None or self.valid_from >= timezone.now() - _A_WHILE:
             return
         if model.prices.exists():

@@ -1,4 +1,4 @@
-"""What a call costs: whole numbers only, rounded up once per request, never in between."""
+"""The cost of a call: whole numbers only, rounded up once per request, never in between."""
 
 from catalog.types import ImagePrice, SpeechPrice, TokenPrice
 
@@ -47,7 +47,8 @@ def image_cost(price: ImagePrice, quality: str, n: int) -> int:
 
 
 def speech_cost(price: SpeechPrice, seconds: int) -> int:
-    """Nano-USD of so many seconds of audio, rounded up. Raises ValueError for a negative count."""
+    """Nano-USD of that many seconds of audio, rounded up. Raises ValueError for a negative
+    count."""
     if seconds < 0:
         raise ValueError("Seconds are counted from zero.")
     return -(-seconds * (price.per_hour + price.fee) // _SECONDS_PER_HOUR)

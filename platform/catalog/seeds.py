@@ -1,8 +1,8 @@
-"""The price list this service starts with. Read top to bottom; `services.seed_catalog` applies it.
+"""The price list. `services.seed_catalog` applies it.
 
 Rates are the providers' list prices in USD. Where a provider charges more for long prompts, the
-context window listed here ends below that tier, so that the listed rate is always the right one.
-A price that changes gets a further `Price` with its date; a line that was live is never edited.
+context window listed here ends below that tier, so that the listed rate is always the right one. A
+changed price is a further `Price` with its date; a line that was live is never edited.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ DEFAULT_MAX_OUTPUT = 32_768  # where the provider lists no limit
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs from `since` on, in the units of `catalog.models.PriceVersion`."""
+    """A model's price from `since` on, in the units of `catalog.models.PriceVersion`."""
 
     rates: dict[str, int]
     since: date = LISTED
@@ -83,7 +83,7 @@ def _speech(
     usd_per_hour: str,
     minimum_seconds: int = 0,
 ) -> ModelSeed:
-    """A speech model. Audio is bounded by its length, not in tokens."""
+    """A speech model. The length of audio is its limit, not tokens."""
     return ModelSeed(
         id=name,
         display_name=display_name,
@@ -303,7 +303,7 @@ CHAT_MODELS = (
         released_on=date(2025, 8, 5),
         context_window=131_072,
         max_output_tokens=65_536,
-        prompt_overhead_tokens=128,  # its chat template opens with a system block of its own
+        prompt_overhead_tokens=128,  # its chat template begins with a system block of its own
         prices=(per_million("0.15", "0.60"),),
         tools=True,
         streaming=True,
@@ -312,7 +312,7 @@ CHAT_MODELS = (
     ),
 )
 
-# For a picture the context window is the prompt's, and nothing comes out in tokens.
+# For a picture the context window limits the prompt, and no tokens come out.
 IMAGE_MODELS = (
     ModelSeed(
         id="gpt-image-2.5-flare",
@@ -408,5 +408,5 @@ RETIRED = ("dall-e-2", "dall-e-3", "sora-2", "text-davinci-003", "imagen-4.0-gen
 
 
 def hosted_models() -> tuple[ModelSeed, ...]:
-    """All that are listed, but those that are served on the machine itself."""
+    """All listed models without those that run on this machine."""
     return CHAT_MODELS + IMAGE_MODELS + EMBEDDING_MODELS + SPEECH_MODELS

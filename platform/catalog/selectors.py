@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 
 
 class _Cache:
-    """The snapshot, the moment it was last sought, and the lock of whoever seeks the next one."""
+    """The snapshot, the time of the last attempt to refresh it, and the lock for refreshing."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -84,8 +84,8 @@ def get_catalog() -> Catalog:
 
 
 async def aget_catalog() -> Catalog:
-    """The catalog, for code on an event loop. It never blocks the loop, and nobody waits but the
-    very first, for a thread.
+    """The catalog, for code on an event loop. It never blocks the loop; only the very first caller
+    waits, for a thread.
 
     Raises ServiceUnavailable where the database is away and was never reached before.
     """
@@ -97,7 +97,7 @@ async def aget_catalog() -> Catalog:
 
 
 def price_history() -> dict[str, list[tuple[datetime, Price]]]:
-    """All prices of each model, the first of them first, with the moment from which each counts."""
+    """All prices of each model, the earliest first, with the time from which each counts."""
     history: dict[str, list[tuple[datetime, Price]]] = {}
     for row in PriceVersion.objects.filter(OF_THE_RIGHT_KIND).order_by("valid_from"):
         history.setdefault(row.model_id, []).append((row.valid_from, _price(row)))
@@ -145,8 +145,8 @@ def _load() -> Catalog:
 
 
 def _prices() -> dict[str, Price]:
-    """The price in force of each model. One of the wrong kind is passed over: the price before it
-    stands."""
+    """The price in force of each model. A price of the wrong kind is ignored: the price before it
+    stays in force."""
     latest = (
         PriceVersion.objects.filter(valid_from__lte=Now())
         .order_by("model_id", "-valid_from")
@@ -162,12 +162,13 @@ def _prices() -> dict[str, Price]:
 
 @cache
 def _report_wrong_kind(version_id: int, model: str) -> None:
-    """Once in a process, and not with every refresh: the row stays."""
+    """Log once in a process, and not with every refresh, because the row stays."""
     log.error("catalog.price_of_wrong_kind", price_version=version_id, model=model)
 
 
 def _price(version: PriceVersion) -> Price:
-    """A row has all rates of one kind and none of the others: its check constraint says so."""
+    """The price of a row, which has all rates of one kind and no others, by its check
+    constraint."""
     if version.input is not None:
         return TokenPrice(version.id, *(getattr(version, name) for name in TOKEN_PRICE))
     if version.speech_hour is not None:

@@ -1,4 +1,4 @@
-"""Writes to the catalog: applying the price list."""
+"""Applies the price list to the catalog."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
@@ -13,7 +13,7 @@ from catalog.seeds import ModelSeed, Price
 
 @dataclass(frozen=True, slots=True)
 class SeedReport:
-    """What a run of `seed_catalog` found and did, in rows."""
+    """The result of a run of `seed_catalog`, in rows."""
 
     models: int
     added: int
@@ -43,7 +43,7 @@ def seed_catalog(*, local: bool) -> SeedReport:
 
 
 def _save_model(seed: ModelSeed) -> tuple[bool, bool]:
-    """Whether the model was added, and whether it was there but differed."""
+    """Whether the model was added, and whether it existed with other values."""
     fields = asdict(seed)
     del fields["id"], fields["prices"], fields["aliases"]
     fields["upstream_model"] = seed.upstream_model or seed.id
@@ -60,9 +60,9 @@ def _add_missing_prices(seed: ModelSeed) -> int:
     """Add each price of the list that never came into force; returns how many.
 
     A price counts as applied once a version with its rates exists from its date on, so an
-    operator's later version stands. One that is missing starts at its date, or now if the model
+    operator's later version stays in force. A missing price starts at its date, or now if the model
     has been sold at another price meanwhile: the past is not rewritten. Raises ValidationError for
-    a slip in the list.
+    an error in the list.
     """
     versions = list(PriceVersion.objects.filter(model_id=seed.id))
     missing = [price for price in seed.prices if not any(_is_applied(price, v) for v in versions)]

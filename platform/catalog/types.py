@@ -1,4 +1,4 @@
-"""The catalog as other apps see it: one immutable snapshot, held in memory."""
+"""The catalog for other apps: one immutable snapshot, held in memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Literal
 
 Modality = Literal["chat", "image", "embedding", "speech"]
 
-# The provider that is this machine: what it serves may cost nothing.
+# The provider that runs on this machine: its models may cost nothing.
 LOCAL_PROVIDER = "local"
 
 
@@ -42,7 +42,7 @@ class SpeechPrice:
 Price = TokenPrice | ImagePrice | SpeechPrice
 
 
-# What `/v1` has endpoints for.
+# The modalities with endpoints of `/v1`.
 PUBLIC_MODALITIES: frozenset[Modality] = frozenset({"chat", "image", "embedding"})
 
 
@@ -69,7 +69,7 @@ class Model:
 
     @property
     def is_public(self) -> bool:
-        """Is it on offer to programs, under `/v1`?"""
+        """Is the model offered under `/v1`?"""
         return self.modality in PUBLIC_MODALITIES
 
 
@@ -83,9 +83,9 @@ class Catalog:
 
     @property
     def free_models(self) -> list[str]:
-        """The ids of the models that the free plan has."""
+        """The ids of the models in the free plan."""
         return [model.id for model in self.models.values() if model.free]
 
     def find(self, name: str) -> Model | None:
-        """The model of that id or legacy alias, or None where there is no such model (any more)."""
+        """The model of that id or legacy alias, or None where there is no such model."""
         return self.models.get(name) or self.models.get(self.aliases.get(name, ""))

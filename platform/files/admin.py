@@ -1,4 +1,4 @@
-"""Stored files and uploads in the operator's admin: to be looked at, and taken down."""
+"""Stored files and uploads in the operators' admin: reading, and taking down."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from files.services import outputs, uploads
 
 @admin.register(StoredFile)
 class StoredFileAdmin(OfAnAccount):
-    """A file is taken down with its bytes: from then on its link says that it is gone."""
+    """Taking a file down deletes its bytes: from then on links to it answer 410."""
 
     list_display = ("id", "account", "media_type", "size", "created_at", "expires_at")
     list_filter = (PeriodFilter,)
@@ -51,7 +51,7 @@ class TakeDown(Act):
 
 @admin.register(Upload)
 class UploadAdmin(ReadOnly, OfAnAccount, Acting):
-    """What users have uploaded. Only they see what is in it."""
+    """The uploads of users. Operators do not see their content."""
 
     list_display = ("id", "account", "name", "media_type", "size", "state", "created_at")
     list_filter = (PeriodFilter, ("taken_down_at", admin.EmptyFieldListFilter))

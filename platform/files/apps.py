@@ -1,4 +1,4 @@
-"""Stored outputs and the signed links to them; uploads will live here too."""
+"""Models' pictures and users' uploads, and the signed links to them."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Why a file is not stored, or not served."""
+"""Errors of storing and serving files."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from common.errors import Conflict, Forbidden, NotFound, ServiceUnavailable, Val
 
 
 class StorageUnavailable(ServiceUnavailable):
-    """The storage took no file, or gave none: full, away, or not ours to use."""
+    """The storage failed to write or read a file: it is full, away, or not accessible."""
 
 
 class LinkNotValid(Forbidden):
@@ -22,7 +22,7 @@ class FileGone(NotFound):
 
 
 class UploadNotFound(ValidationFailed):
-    """One that the body names; the one of the address is plainly not found."""
+    """An upload that the body names; one in the path is a plain 404."""
 
     message = "There is no such upload. One that goes with no message is kept for 24 hours."
 

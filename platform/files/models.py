@@ -1,4 +1,4 @@
-"""What is known of each stored file; the bytes are in the storages `outputs` and `uploads`."""
+"""The rows of stored files; their bytes are in the storages `outputs` and `uploads`."""
 
 from django.conf import settings
 from django.db import models
@@ -32,13 +32,13 @@ class StoredFile(models.Model):
 
 
 class Upload(models.Model):
-    """A file that a user has uploaded. It never changes, but for being taken down by an operator:
-    that deletes its bytes, and then it is no text either.
+    """A file that a user has uploaded. It never changes, unless an operator takes it down: that
+    deletes its bytes, and sets `is_text` to false.
 
-    `name` is what the user calls it, made harmless; where it lies is made of the id. `media_type`
-    is what its bytes are, not what was claimed; `is_text` says that they are UTF-8 text, which
-    models can read. `size` is in bytes. One that is attached to nothing is purged from `expires_at`
-    on; null: it is attached.
+    `name` is the user's file name, made harmless; the path in the storage is derived from the id.
+    `media_type` is detected from the bytes; `is_text`: they are UTF-8 text, which models can read.
+    `size` is in bytes. A file without an attachment is purged from `expires_at` on; null: it is
+    attached.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

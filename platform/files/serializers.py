@@ -1,4 +1,4 @@
-"""What `/api/uploads` is asked and answers."""
+"""Bodies of `/api/uploads`."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ class UploadInputSerializer(serializers.Serializer[Any]):
 
 
 class UploadSerializer(serializers.ModelSerializer[Upload]):
-    """A file that was uploaded. `mime` is what its bytes are, `size` how many; `readable` says that
-    models are given its text, and not just its name."""
+    """An uploaded file. `mime` is the type of its bytes, `size` their number; `readable`: models
+    get its text, and not just its name."""
 
     mime = serializers.CharField(source="media_type", read_only=True)
     readable = serializers.BooleanField(source="is_text", read_only=True)

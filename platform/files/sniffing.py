@@ -1,7 +1,7 @@
-"""What the bytes of a file are. What its name or its sender says plays no part.
+"""Detects the type of a file from its bytes. Its name and its sender's claim play no part.
 
-Only the first bytes are looked at by their signatures, and nothing is unpacked: an archive that
-would fill a disk is an archive like any other.
+Only the signature of the first bytes counts, and nothing is unpacked: an archive bomb is an
+archive.
 """
 
 import codecs
@@ -15,23 +15,23 @@ from files.types import TEXT, UNKNOWN
 
 # A format of its own, although its bytes can all be text.
 _PDF = b"%PDF-"
-# What the signatures are looked for in.
+# The number of bytes that are searched for signatures.
 _HEAD_BYTES = 8192
 # ASCII's control characters, but for tab, line feed, form feed, carriage return and escape.
 _CONTROLS = bytes([*range(9), 11, *range(14, 27), *range(28, 32), 127])
-# At most one character in so many is one of them.
+# In text, at most one of this many characters is a control character.
 _TEXT_PER_CONTROL = 100
 
 
 class Kind(NamedTuple):
-    """`is_text`: they are UTF-8 text, whatever language it is written in."""
+    """`is_text`: the bytes are UTF-8 text, in whatever language."""
 
     media_type: str
     is_text: bool
 
 
 def sniff(chunks: Iterable[bytes]) -> Kind:
-    """The kind of a file of these bytes, the first chunk of which has its first 8 KiB."""
+    """The kind of a file with these bytes; its first chunk contains the first 8 KiB."""
     chunks = iter(chunks)
     head = next(chunks, b"")
     if not head.startswith(_PDF) and _is_text(chain([head], chunks)):
@@ -40,7 +40,7 @@ def sniff(chunks: Iterable[bytes]) -> Kind:
 
 
 def _is_text(chunks: Iterable[bytes]) -> bool:
-    """UTF-8 without NUL, and hardly a control character."""
+    """UTF-8 without NUL, and with few control characters."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     size = controls = 0
     try:

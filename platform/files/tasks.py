@@ -8,7 +8,7 @@ from files.services import outputs, uploads
 
 @shared_task
 def purge_expired() -> None:
-    """Every minute: delete files whose time is over."""
+    """Every minute: delete expired files."""
     with alone("purge-expired-files") as is_alone:
         if is_alone:
             outputs.purge_expired()

@@ -1,4 +1,4 @@
-"""The kinds of files that are stored, what a file is called, and the bounds of uploads."""
+"""The kinds of stored files, their names, and the limits of uploads."""
 
 from uuid import UUID
 
@@ -9,20 +9,20 @@ EXTENSIONS = {
     "image/webp": "webp",
 }
 
-# What uploads are that are text, and what those are of which nothing is known.
+# The types of uploads that are text, and of those with an unknown type.
 TEXT = "text/plain"
 UNKNOWN = "application/octet-stream"
-# Other types of uploads are served as mere bytes: a browser might find something to run in them.
+# Other types of uploads are served as mere bytes: a browser might run them.
 _SHOWN = ("image/", "audio/", "video/", "application/pdf")
 
 MAX_UPLOADS = 10_000  # of an account
 MAX_UPLOAD_NAME = 255  # characters
-# What is attached to nothing by then is deleted.
+# An upload without an attachment is deleted after this time.
 UPLOAD_SECONDS = 24 * 3600
 
 
 def file_name(file_id: UUID, media_type: str) -> str:
-    """What a file is called, here and in links: `{id}.{extension}`.
+    """The name of a file, here and in links: `{id}.{extension}`.
 
     Raises KeyError for a media type that is not stored.
     """
@@ -30,7 +30,7 @@ def file_name(file_id: UUID, media_type: str) -> str:
 
 
 def storage_path(name: str) -> str:
-    """Where a file lies in the storage: in one of 256 folders, so that none gets too full."""
+    """The path of a file in the storage: in one of 256 folders, so that none gets too full."""
     stem, _, _ = name.partition(".")
     return f"{stem[-2:]}/{name}"
 

@@ -22,8 +22,8 @@ _VERSION = "2023-06-01"
 
 
 class Anthropic:
-    """A `providers.types.ChatWire`. Every call is streamed: the API advises so against an answer
-    that takes minutes, and then a connection that died shows at once."""
+    """A `providers.types.ChatWire`. Every call is streamed: the API advises this for answers that
+    take minutes, because a dead connection then shows at once."""
 
     shows_reasoning = False  # summaries of it
 
@@ -62,7 +62,7 @@ def _body(request: ChatRequest) -> dict[str, Any]:
     if system:
         body["system"] = system
     if request.reasoning_effort:
-        # Without a word about its display, thinking is billed but comes as empty text.
+        # Without the field `display`, thinking is billed but its text is empty.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
         body["output_config"] = {"effort": request.reasoning_effort}
     return body

@@ -1,4 +1,4 @@
-"""What Anthropic sends back, read into our events: a stream's events, or one whole message.
+"""Converts Anthropic's answers into our events: the events of a stream, or one whole message.
 
 Events, deltas and blocks of other types are skipped, as the protocol asks.
 """
@@ -23,7 +23,7 @@ class _Type(Struct):
 
 
 class _Piece(Struct):
-    """A block as it opens, a whole one, or what a delta adds to it."""
+    """The start of a block, a whole block, or the addition of a delta."""
 
     text: str | None = None
     thinking: str | None = None
@@ -128,7 +128,7 @@ class AnswerReader:
             self.finish = _FINISH_REASONS.get(reason, "stop")
 
     def _note_usage(self, raw: Raw) -> None:
-        """Usage is restated, sometimes with other numbers: the last of each counts."""
+        """Usage is repeated, sometimes with other numbers: the last of each counts."""
         if usage := sensible(_decode_usage, raw):
             fresh = msgspec.structs.asdict(usage)
             details = fresh.pop("output_tokens_details")
@@ -139,7 +139,7 @@ class AnswerReader:
     def usage(self) -> Usage | None:
         """See `chat_calls.AnswerReader`.
 
-        What was read from a cache, or written to one, is not part of `input_tokens`.
+        Tokens that were read from a cache, or written to one, are not part of `input_tokens`.
         """
         counts = self._counts
         if "input_tokens" not in counts or "output_tokens" not in counts:

@@ -1,4 +1,4 @@
-"""A chat call over HTTP, the same on every wire: what differs is the reader of its answer."""
+"""A chat call over HTTP, the same on every wire; only the reader of the answer differs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
@@ -15,15 +15,16 @@ from providers.types import ChatEvent, Deadlines, Finish, FinishReason, Usage
 
 MAX_ANSWER = 16_000_000  # bytes
 
-# Seconds for the end of the body to follow the last event: then the connection can be used again.
+# Seconds to wait for the end of the body after the last event, so that the connection can be
+# reused.
 _LINGER = 0.2
 
 
 class AnswerReader(Protocol):
-    """Reads one answer: the payloads of a stream one by one, or a plain answer as if it were one.
+    """Reads one answer: the payloads of a stream one by one, or a plain answer as a single payload.
 
     `finish` is set when the answer is known to be whole, `done` when nothing can follow. `usage` is
-    what the provider has counted so far, from the beginning of the answer.
+    the provider's count from the beginning of the answer.
     """
 
     finish: FinishReason | None
@@ -37,7 +38,8 @@ class AnswerReader(Protocol):
         ...
 
     def closing(self) -> list[ChatEvent]:
-        """The usage, if any came, and the finish. Raises UpstreamError if the answer broke off."""
+        """The usage, if any came, and the finish. Raises UpstreamError if the answer is
+        incomplete."""
         ...
 
 
@@ -46,7 +48,7 @@ async def streamed(
 ) -> AsyncGenerator[list[ChatEvent], None]:
     """See `ChatWire.stream`. The finish comes last, by itself or after a usage.
 
-    Closing the generator, or cancelling who iterates it, closes the connection.
+    Closing the generator, or cancelling the task that iterates it, closes the connection.
     """
     now = asyncio.get_running_loop().time
     last = now() + deadlines.total
@@ -65,7 +67,7 @@ async def streamed(
             at_end = not chunk
             events, failure = _read_events(splitter, reader, chunk)
             if reader.usage != counted:
-                # Told at once: the answer may yet break off.
+                # Yielded at once, because the connection may still break.
                 counted = reader.usage
                 events += [counted] if counted else []
             if events:
@@ -82,7 +84,7 @@ async def streamed(
 async def plain(
     client: UpstreamClient, call: HttpCall, reader: AnswerReader, deadlines: Deadlines
 ) -> list[ChatEvent]:
-    """See `ChatWire.complete`. The call must be one that asks for a plain JSON answer."""
+    """See `ChatWire.complete`. The call must request a plain JSON answer."""
     last = asyncio.get_running_loop().time() + deadlines.total
     response = await answered(_sent(client, call, deadlines), last)
     try:
@@ -94,14 +96,15 @@ async def plain(
 async def collected(
     client: UpstreamClient, call: HttpCall, reader: AnswerReader, deadlines: Deadlines
 ) -> list[ChatEvent]:
-    """A streamed call for somebody who waits for the whole: only the total counts."""
+    """A streamed call, collected for a caller that waits for the whole: only the total deadline
+    counts."""
     patient = replace(deadlines, first_byte=deadlines.total, idle=deadlines.total)
     batches = streamed(client, call, reader, patient)
     return [event async for events in batches for event in events]
 
 
 def closing_events(finish: FinishReason | None, usage: Usage | None) -> list[ChatEvent]:
-    """What an `AnswerReader` closes with. Raises UpstreamError where the answer has no finish."""
+    """The last events of an `AnswerReader`. Raises UpstreamError where the answer has no finish."""
     if finish is None:
         raise UpstreamError("The provider's answer broke off.")
     return [usage, Finish(finish)] if usage else [Finish(finish)]
@@ -123,7 +126,7 @@ async def _read_whole(
 
 
 async def _next_chunk(response: UpstreamResponse, reader: AnswerReader, by: float) -> bytes:
-    """What the network brought, b"" at the end. After the finish a broken connection is an end."""
+    """The next bytes, b"" at the end. After the finish a broken connection counts as the end."""
     try:
         async with asyncio.timeout_at(by):
             return await response.read_chunk(MAX_ANSWER)
@@ -139,7 +142,7 @@ async def _next_chunk(response: UpstreamResponse, reader: AnswerReader, by: floa
 def _read_events(
     splitter: SseSplitter, reader: AnswerReader, chunk: bytes
 ) -> tuple[list[ChatEvent], ProviderError | None]:
-    """The events of one read, and the failure that ended them: what came before it still counts."""
+    """The events of one read, and the failure that ended them: the events before it still count."""
     events: list[ChatEvent] = []
     try:
         for payload in splitter.feed(chunk) if chunk else splitter.flush():

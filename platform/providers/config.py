@@ -21,11 +21,11 @@ NO_EFFORT: EffortMap = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """Where a provider departs from the OpenAI wire in what it takes or counts.
+    """A provider's departures from the OpenAI wire in its requests and counts.
 
-    What it sends back differently (content arrays, the place of usage) needs no flag: the wire
-    reads every known form. `effort_form` is the field that tells how hard to think: a word, an
-    object with that word, or a number of tokens. `shows_reasoning` is that of `ChatWire`.
+    Its different answers (content arrays, the place of usage) need no flag: the wire reads every
+    known form. `effort_form` is the field for the reasoning effort: a word, an object with that
+    word, or a number of tokens. `shows_reasoning` is that of `ChatWire`.
     """
 
     max_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -43,7 +43,7 @@ class Flags:
 class ProviderConfig:
     """One provider as configured. `base_url` has no trailing slash; `api_key` may be empty.
 
-    `wire` is the chat interface that it speaks, or None.
+    `wire` is its chat interface, or None.
     """
 
     name: str
@@ -55,10 +55,10 @@ class ProviderConfig:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What is known of a provider beforehand.
+    """The fixed properties of a provider.
 
-    One without a `base_url` is a server of the operator's own: it is configured by its address, and
-    its key is optional. `simulated_path` follows the provider's name at the simulator.
+    A provider without a `base_url` is a server of the operator's own: it is configured by its
+    address, and its key is optional. `simulated_path` follows the provider's name at the simulator.
     `simulated_by_default`: the simulator answers for it where SIMULATED_PROVIDERS is not set.
     """
 
@@ -96,7 +96,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "mistral": Provider(
         "https://api.mistral.ai/v1",
         Flags(effort_map=ALWAYS_HIGH, send_stream_options=False),
-        # It shows what a provider without a key answers: 503.
+        # It shows the answer of a provider without a key: 503.
         simulated_by_default=False,
     ),
     "moonshot": Provider("https://api.moonshot.ai/v1", Flags(effort_map=LOW_OR_HIGH)),
@@ -104,7 +104,7 @@ PROVIDERS: Mapping[str, Provider] = {
         "https://api.groq.com/openai/v1",
         Flags(max_field="max_completion_tokens", effort_map=SAME_WORD),
     ),
-    # Some of Qwen's models think only in streams. Without an effort none of them shall think.
+    # Some of Qwen's models reason only in streams. Without an effort none of them reasons.
     "qwen": Provider(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         Flags(effort_form="thinking_budget", always_stream=True),
@@ -125,8 +125,8 @@ SIMULATED_BY_DEFAULT = frozenset(
     name for name, known in PROVIDERS.items() if known.is_hosted and known.simulated_by_default
 )
 
-# A llama.cpp server goes on computing a plain answer nobody waits for, so it is always streamed.
-# Without a system message a small model falls into a persona of its own.
+# A llama.cpp server continues a plain answer after its client has gone, so it is always streamed.
+# Without a system message a small model invents a persona of its own.
 _LOCAL = Flags(
     always_stream=True,
     default_system_message="You are a helpful assistant.",

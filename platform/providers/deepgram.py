@@ -49,7 +49,7 @@ class Deepgram:
         self._headers = {"Authorization": f"Token {config.api_key}"}
 
     async def transcribe(self, request: SpeechRequest, deadlines: Deadlines) -> Transcript:
-        """See `SpeechWire.transcribe`. All channels of the audio are heard as one."""
+        """See `SpeechWire.transcribe`. All channels of the audio are transcribed as one."""
         headers = {**self._headers, "Content-Type": MEDIA_TYPES[request.format]}
         call = HttpCall(f"{self._url}?{_query(request)}", headers, request.audio)
         calls = PaidCalls(self._client, deadlines)

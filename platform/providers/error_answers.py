@@ -1,7 +1,7 @@
-"""What providers send back instead of an answer, read into our errors.
+"""Converts the error answers of providers into our errors.
 
-All known forms are read, whoever sends them. The provider's own words reach the caller only where
-the caller can mend the request; elsewhere they may name our account or our key.
+All known forms are read, from every provider. The provider's own words reach the caller only where
+the caller can correct the request; elsewhere they may name our account or our key.
 """
 
 import re
@@ -26,7 +26,7 @@ _GONE = frozenset({404, 410})
 _CALLER_CAN_MEND = frozenset({400, 413, 422})
 _TRANSIENT = frozenset({408, 409, 425, 429, 498})  # 498: Groq's flexible capacity is used up
 
-# Our quota or balance at the provider, or our key, whatever the status that comes with it.
+# Problems of our quota or balance at the provider, or our key, whatever the status is.
 _OUR_QUOTA = frozenset(
     {
         "insufficient_quota",
@@ -63,7 +63,7 @@ _BLOCKED = frozenset(
     }
 )
 
-# Where a code is too general, or there is none, the words must do.
+# Where a code is too general, or missing, the words of the message decide.
 _NAMES_OUR_QUOTA = re.compile(r"credit balance|usage limits", re.IGNORECASE)
 _NAMES_OUR_KEY = re.compile(r"api key", re.IGNORECASE)
 _SAYS_BLOCKED = re.compile(r"content moderation|violates usage guidelines", re.IGNORECASE)  # xAI
@@ -77,7 +77,7 @@ _SAYS_TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 
-# The status that each type of error has, for those that come after the headers.
+# The status of each type of error, for errors that come after the headers.
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -93,7 +93,7 @@ _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")  # a google.protobuf.Duration
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """What an error body says. `status` is one that it names itself."""
+    """The content of an error body. `status` is the one in the body."""
 
     codes: frozenset[str] = frozenset()
     message: str = ""
@@ -102,7 +102,7 @@ class _Problem:
 
 
 def error_from(status: int, body: bytes) -> ProviderError:
-    """The error that an answer of that status and body stands for.
+    """The error of an answer with that status and body.
 
     `status` 200 is an error that came after the headers, alone or in the middle of a stream.
     """
@@ -136,7 +136,7 @@ def _error(status: int, problem: _Problem) -> ProviderError:
 
 
 def _fault_of_ours(status: int, problem: _Problem) -> AccountFault | None:
-    """What an operator has to look after, if it is that."""
+    """The fault that an operator has to look after, if it is one."""
     codes, message = problem.codes, problem.message
     if status == 402 or codes & _OUR_QUOTA or _NAMES_OUR_QUOTA.search(message):
         return "quota"
@@ -213,7 +213,7 @@ def _retry_delay(details: list[dict[str, Any]]) -> float | None:
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
-    """The objects among what should be a list of them, or one."""
+    """The objects in a value that should be a list of objects, or one object."""
     values = value if isinstance(value, list) else [value]
     return [item for item in values if isinstance(item, dict)]
 

@@ -1,17 +1,18 @@
-"""How a provider call can fail. The door decides what that means for the charge and the caller."""
+"""Errors of calls to providers. Their callers decide what these mean for the charge and the
+client."""
 
 from typing import ClassVar, Literal
 
 # What an operator has to look after: our key at a provider, our quota or balance there, or a model
-# that the provider has given up.
+# that the provider has withdrawn.
 AccountFault = Literal["key", "quota", "model"]
 
 
 class ProviderError(Exception):
-    """Base of all that a wire raises. The text may be shown to the caller: no credentials in it.
+    """Base of all errors of a wire. The caller may see the text: it contains no credentials.
 
-    `status` is that of the provider's answer, if there was one, and `codes` are its own words for
-    what is wrong.
+    `status` is that of the provider's answer, if there was one, and `codes` are the provider's
+    error codes.
     """
 
     status: int | None = None
@@ -19,12 +20,12 @@ class ProviderError(Exception):
 
 
 class UpstreamError(ProviderError):
-    """The provider failed: connection, timeout, 5xx, 429, or nonsense instead of an answer.
+    """The provider failed: connection, timeout, 5xx, 429, or a malformed answer.
 
-    `retryable`: the same call may go well a moment later. A wire that pays by the order, as those
-    of images do, says so only where nothing was made; elsewhere a second call may cost us twice,
-    and never the customer. `retry_after` is how many seconds the provider wants to be left alone,
-    if it said so.
+    `retryable`: the same call may succeed a moment later. A wire that pays by the order, as image
+    wires do, sets it only where nothing was made; elsewhere a second call may cost us twice, and
+    never the customer. `retry_after` is the number of seconds that the provider asks to wait, if it
+    does.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class UpstreamError(ProviderError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The provider does not serve us until an operator has looked after what `fault` names."""
+    """The provider refuses to serve us until an operator has looked after `fault`."""
 
     _MESSAGES: ClassVar[dict[AccountFault, str]] = {
         "key": "The provider does not serve us at the moment.",
@@ -50,9 +51,9 @@ class ProviderUnavailable(ProviderError):
 
 
 class RequestRefused(ProviderError):
-    """The provider refused what the caller sent (too long, not allowed); the caller can mend it.
+    """The provider refused the request (too long, not allowed); the caller can correct it.
 
-    `too_long` and `blocked` (by the provider's moderation) are refusals with codes of their own.
+    `too_long` and `blocked` (by the provider's moderation) have codes of their own.
     """
 
     def __init__(self, message: str, *, too_long: bool = False, blocked: bool = False) -> None:

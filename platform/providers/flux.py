@@ -1,7 +1,7 @@
-"""Black Forest Labs' image interface: a task is submitted, asked after, and its picture fetched.
+"""Black Forest Labs' image interface: a task is submitted, polled, and its picture fetched.
 
-Protocol: docs.bfl.ai, "Generating images" and "Integration guidelines". The URLs to ask and to
-fetch from are named by the answers (they are regional), the picture's for ten minutes only.
+Protocol: docs.bfl.ai, "Generating images" and "Integration guidelines". The answers contain the
+(regional) URLs for polling and fetching; the picture's works for ten minutes only.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _ENDED = frozenset({"Ready", "Error", "Failed", "Task not found"})
 
 _MAX_STATUS = 1_000_000  # bytes
 
-# Seconds between two questions: a tenth of the time waited so far, within these.
+# Seconds between two polls: a tenth of the time waited so far, within these bounds.
 _SHORTEST_PAUSE = 0.5
 _LONGEST_PAUSE = 2.0
 
@@ -79,13 +79,13 @@ class Flux:
         task = await calls.post(call, _decode_task, limit=_MAX_STATUS)
         try:
             url = await self._sample_of(calls, task)
-            # The URL is signed: the place it names is given no key of ours.
+            # The URL is signed, and gets no key of ours.
             return picture_of(await calls.get(self._own(url), {}, limit=MAX_PICTURE))
         except ProviderUnavailable:
             raise _lost() from None
 
     async def _sample_of(self, calls: PaidCalls, task: _Task) -> str:
-        """Where the picture is, once it is there."""
+        """The URL of the picture, once it is ready."""
         polling_url = self._own(task.polling_url)
         now = asyncio.get_running_loop().time
         started = now()
@@ -102,7 +102,7 @@ class Flux:
                 raise _lost()
 
     def _own(self, url: str) -> str:
-        """`url`, if the provider may send us there. Raises UpstreamError if not."""
+        """`url`, if it is the provider's own. Raises UpstreamError if not."""
         if self._urls.may_be_followed(url):
             return url
         raise UpstreamError("The provider named a place that is not its own.", retryable=False)

@@ -1,4 +1,4 @@
-"""What Gemini sends back, read into our events."""
+"""Converts Gemini's answers into our events."""
 
 import msgspec
 from msgspec import Raw, Struct
@@ -10,7 +10,7 @@ from providers.gemini_schema import Candidate, decode_answer
 from providers.payloads import Count, decode, is_given, sensible, without_nul
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
-# Every other reason, a malformed tool call among them, says that the model gave up.
+# Every other reason, a malformed tool call among them, means that the model gave up.
 _FINISH_REASONS: dict[str, FinishReason] = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
@@ -35,7 +35,7 @@ _decode_usage = msgspec.json.Decoder(_Usage).decode
 
 
 class AnswerReader:
-    """Reads one answer (a `chat_calls.AnswerReader`). Nothing marks its end but the body's."""
+    """Reads one answer (a `chat_calls.AnswerReader`). Only the end of the body marks its end."""
 
     __slots__ = ("_counts", "_gave_up", "_has_text", "done", "finish")
 
@@ -77,7 +77,7 @@ class AnswerReader:
             self.finish = _FINISH_REASONS.get(reason, "stop")
 
     def _note_usage(self, raw: Raw) -> None:
-        """Every chunk counts from the beginning of the answer: the last of each count stands."""
+        """Every chunk counts from the beginning of the answer: the last of each count is right."""
         if usage := sensible(_decode_usage, raw):
             fresh = msgspec.structs.asdict(usage)
             self._counts |= {name: count for name, count in fresh.items() if count is not None}

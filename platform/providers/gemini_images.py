@@ -80,7 +80,7 @@ def _body(request: ImageRequest) -> dict[str, Any]:
 
 
 def _why_none(answer: Answer, finish_reason: str | None) -> ProviderError:
-    """The error that an answer without a picture stands for."""
+    """The error of an answer without a picture."""
     if finish_reason in _MODERATED or answer.is_blocked:
         return blocked()
     if finish_reason == "NO_IMAGE":

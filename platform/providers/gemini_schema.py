@@ -1,6 +1,6 @@
-"""The answer of Gemini's models, be it text or a picture; a chunk of a stream is shaped alike.
+"""The answer of Gemini's models, text or picture; a chunk of a stream has the same shape.
 
-Protocol: Gemini API reference, "GenerateContentResponse". What is not read here is left out.
+Protocol: Gemini API reference, "GenerateContentResponse". Fields that we do not read are left out.
 """
 
 import msgspec

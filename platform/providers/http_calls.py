@@ -1,6 +1,6 @@
-"""One call to a provider over HTTP: sent, its status checked, its body read within limits.
+"""One call to a provider over HTTP: sends it, checks the status, reads the body within limits.
 
-Every time here is one of the event loop. Whatever goes wrong is a ProviderError.
+Every time here is one of the event loop. Every failure is a ProviderError.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ MAX_ERROR = 65_536  # bytes
 
 @dataclass(frozen=True, slots=True)
 class HttpCall:
-    """A POST as it goes out. `headers` carry the credentials."""
+    """A POST request. `headers` carry the credentials."""
 
     url: str
     headers: Mapping[str, str]
@@ -26,7 +26,7 @@ class HttpCall:
 
 
 async def answered(sending: Awaitable[UpstreamResponse], by: float) -> UpstreamResponse:
-    """The answer to a call that is being sent, if its status is 200; the caller closes it."""
+    """Wait for the answer to a call, and check that its status is 200; the caller closes it."""
     try:
         async with asyncio.timeout_at(by):
             response = await sending
@@ -51,19 +51,20 @@ async def read_body(response: UpstreamResponse, limit: int, by: float) -> bytes:
 
 
 def broken(error: TransportError) -> UpstreamError:
-    """What a connection that failed is."""
+    """The error of a failed connection."""
     retryable = not isinstance(error, AnswerTooLong)
     return UpstreamError(f"The connection to the provider failed ({error}).", retryable=retryable)
 
 
 def too_late() -> UpstreamError:
-    """What an answer that did not come in time is. The provider may have worked: no second try."""
+    """The error of an answer that did not come in time. The provider may have worked: no second
+    attempt."""
     return UpstreamError("The provider did not answer in time.", retryable=False)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the provider wants to be left alone: RFC 9110, section 10.2.3, or OpenAI's
-    `retry-after-ms`. None where it does not say so in a way that makes sense."""
+    """Seconds that the provider asks to wait: RFC 9110, section 10.2.3, or OpenAI's
+    `retry-after-ms`. None where it sends none, or a malformed value."""
     try:
         if milliseconds := headers.get("retry-after-ms"):
             return _as_pause(float(milliseconds) / 1_000)
@@ -75,7 +76,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 async def _refusal(response: UpstreamResponse) -> Exception:
-    """The error of an answer whose status is not 200, with what its headers say of a second try."""
+    """The error of an answer whose status is not 200, with the headers' advice about a retry."""
     error = error_from(response.status, await _error_body(response))
     if isinstance(error, UpstreamError):
         if error.retry_after is None:
@@ -86,7 +87,7 @@ async def _refusal(response: UpstreamResponse) -> Exception:
 
 
 async def _error_body(response: UpstreamResponse) -> bytes:
-    """What the provider says about its refusal: nothing, if that cannot be read."""
+    """The body of an error; empty, if it cannot be read."""
     try:
         return await response.read(MAX_ERROR)
     except TransportError:

@@ -1,4 +1,4 @@
-"""What languages are called: ISO 639-1 codes, and the names that Whisper has for them."""
+"""The names of languages: ISO 639-1 codes, and Whisper's names for them."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ _CODES: Mapping[str, str] = MappingProxyType(dict(re.findall(r"(\w+):(\w+)", _NA
 
 
 def iso_code(language: str) -> str | None:
-    """The ISO 639-1 code in what a provider calls a language, such as `en-US` or `English`; None
-    for what has none."""
+    """The ISO 639-1 code of a provider's name for a language, such as `en-US` or `English`; None
+    where it has none."""
     name = language.strip().lower()
     code = _CODES.get(name) or name.partition("-")[0]
     return code if len(code) == 2 and code.isascii() and code.isalpha() else None

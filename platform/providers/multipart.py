@@ -7,7 +7,7 @@ from secrets import token_hex
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file in a form. Its names are our own: nothing in them is escaped."""
+    """A file in a form. We choose its names, so nothing in them is escaped."""
 
     field: str
     name: str
@@ -16,7 +16,7 @@ class File:
 
 
 def encoded(fields: Mapping[str, str], file: File) -> tuple[str, bytes]:
-    """The content type and the body of a form; no value holds a line break."""
+    """The content type and the body of a form; no value contains a line break."""
     boundary = token_hex(16)
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'

@@ -1,21 +1,23 @@
-"""Which of the URLs that a provider names are followed: its own, and no others.
+"""Decides which URLs in a provider's answers are followed: the provider's own.
 
-Whoever controls an answer must not choose whom we call (server-side request forgery). So the form
-is narrower than RFC 3986: no user, no port, no IPv6, no character that parsers disagree about.
+An attacker who controls an answer must not choose the servers that we call (server-side request
+forgery). So the form is narrower than RFC 3986: no user, no port, no IPv6, no character that
+parsers disagree about.
 """
 
 import re
 from urllib.parse import urlsplit
 
 _HTTPS = re.compile(r"https://(?P<host>[a-z0-9-]+(?:\.[a-z0-9-]+)+)/")
-_REST = re.compile(r"[!-\[\]-~]*")  # visible ASCII, but no backslash: some take it for a slash
+# Visible ASCII without the backslash, which some parsers take for a slash.
+_REST = re.compile(r"[!-\[\]-~]*")
 _MAX_LENGTH = 4_096
 
 
 class NamedUrls:
     """The URLs of one provider: any under its configured origin, and https under its own domain.
 
-    `domain` is one that the provider alone has names in: `bfl.ai` stands for `x.bfl.ai` as well.
+    `domain` belongs to the provider alone: `bfl.ai` stands for `x.bfl.ai` as well.
     """
 
     def __init__(self, base_url: str, domain: str) -> None:

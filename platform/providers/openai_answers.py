@@ -1,7 +1,7 @@
-"""What an OpenAI-compatible provider sends back, read into our events.
+"""Converts the answers of OpenAI-compatible providers into our events.
 
-One chunk of a stream and a whole plain answer differ by a field's name, so one reader takes both.
-Known variants are all read, whoever sends them: reasoning under two names, content as an array,
+One chunk of a stream and a whole plain answer differ by a field's name, so one reader reads both.
+It reads all known variants, from every provider: reasoning under two names, content as an array,
 usage in three places.
 """
 
@@ -82,7 +82,7 @@ _decode_usage = msgspec.json.Decoder(_Usage).decode
 
 
 class AnswerReader:
-    """Reads one answer. The finish is kept to its end: some providers send usage after it."""
+    """Reads one answer. The finish is yielded at the end: some providers send usage after it."""
 
     __slots__ = ("_reasoning_added", "_refused", "done", "finish", "usage")
 
@@ -96,7 +96,7 @@ class AnswerReader:
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """Append the deltas of one payload to `events`.
 
-        Raises the ProviderError that an error payload stands for, and UpstreamError for nonsense.
+        Raises the ProviderError of an error payload, and UpstreamError for a malformed one.
         """
         if payload == DONE:
             self.done = True
@@ -111,7 +111,8 @@ class AnswerReader:
             self._read_choice(answer.choices[0], events)
 
     def closing(self) -> list[ChatEvent]:
-        """The usage, if any came, and the finish. Raises UpstreamError if the answer broke off."""
+        """The usage, if any came, and the finish. Raises UpstreamError if the answer is
+        incomplete."""
         refused = self.finish and self._refused
         return closing_events("content_filter" if refused else self.finish, self.usage)
 
@@ -136,7 +137,7 @@ class AnswerReader:
             events.append(TextDelta(without_nul(delta.refusal)))
 
     def _note_usage(self, raw: Raw) -> None:
-        """Usage that makes no sense is usage that is missing."""
+        """Malformed usage counts as missing."""
         if usage := sensible(_decode_usage, raw):
             self.usage = self._normalised(usage)
 

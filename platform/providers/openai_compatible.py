@@ -17,7 +17,7 @@ from providers.types import ChatEvent, ChatRequest, Deadlines
 class OpenAICompatible:
     """One provider's chat interface (a `providers.types.ChatWire`).
 
-    It never retries; only `UpstreamClient.post` repeats a call that met a dead connection, once.
+    It never retries; only `UpstreamClient.post` repeats a call that used a dead connection, once.
     """
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:

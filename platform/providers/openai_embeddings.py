@@ -1,7 +1,7 @@
-"""OpenAI's embeddings interface, which other providers speak too: `POST {base_url}/embeddings`.
+"""OpenAI's embeddings interface, which other providers have too: `POST {base_url}/embeddings`.
 
-Protocol: OpenAI's API reference, "Embeddings". Vectors are asked for in base64 and passed on as
-they come; a provider that sends lists of numbers all the same is understood.
+Protocol: OpenAI's API reference, "Embeddings". Vectors are requested in base64 and passed on
+unchanged; lists of numbers are read too.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from providers.types import Deadlines, EmbeddingRequest, Embeddings
 from providers.vectors import dimensions_of, encoded, shortened
 from providers.whole_answers import read_answer
 
-# What one call may carry upstream. Tokens are counted by their upper bound, so never too few.
+# The limits of one call upstream. Tokens are counted by their upper bound, so never too few.
 MAX_INPUTS = 2_048
 MAX_TOKENS = 300_000
 
@@ -58,7 +58,7 @@ class OpenAIEmbeddings:
             self._headers["Authorization"] = f"Bearer {config.api_key}"
 
     async def embed(self, request: EmbeddingRequest, deadlines: Deadlines) -> Embeddings:
-        """See `EmbeddingWire.embed`. One call that fails ends the others."""
+        """See `EmbeddingWire.embed`. A failed call ends the others."""
         by = asyncio.get_running_loop().time() + deadlines.total
         places = asyncio.Semaphore(_CALLS_AT_ONCE)
 
@@ -92,7 +92,7 @@ class OpenAIEmbeddings:
 
 
 def _parts(inputs: Iterable[str]) -> Iterator[list[str]]:
-    """`inputs` in order, as many at a time as one call may carry."""
+    """`inputs` in order, in parts within the limits of one call."""
     part: list[str] = []
     tokens = 0
     for text in inputs:
@@ -125,7 +125,7 @@ def _read(payload: bytes, count: int, dimensions: int | None) -> Embeddings:
 
 
 def _vector(embedding: str | list[float], dimensions: int | None) -> str:
-    """That vector in base64, as long as was asked. Raises ValueError where it cannot be."""
+    """The vector in base64, with the requested length. Raises ValueError where it is malformed."""
     vector = embedding if isinstance(embedding, str) else encoded(embedding)
     length = dimensions_of(vector)
     if length < (dimensions or 1):
@@ -134,7 +134,7 @@ def _vector(embedding: str | list[float], dimensions: int | None) -> str:
 
 
 def _joined(parts: Sequence[Embeddings]) -> Embeddings:
-    """All parts as one. Raises UpstreamError where their vectors differ in length."""
+    """All parts as one. Raises UpstreamError where the lengths of their vectors differ."""
     vectors = [vector for part in parts for vector in part.vectors]
     if len({len(vector) for vector in vectors}) != 1:
         raise _nonsense()

@@ -1,7 +1,7 @@
 """OpenAI's image interface: `POST {base_url}/images/generations`.
 
-Protocol: OpenAI's API reference, "Create image". Its models always answer with base64, and refuse
-to be told so by a `response_format`.
+Protocol: OpenAI's API reference, "Create image". Its models always answer with base64, and refuse a
+`response_format`.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The body of `POST /chat/completions` as each OpenAI-compatible provider takes it.
+"""The body of `POST /chat/completions` for each OpenAI-compatible provider.
 
 Sampling parameters are never sent: the newer models refuse them.
 """
@@ -10,7 +10,7 @@ import msgspec
 from providers.config import Flags
 from providers.types import ChatRequest
 
-# Per cent of the bound that may go into thinking where a provider bounds that by itself.
+# Per cent of the bound that may go into reasoning where a provider has a bound of its own for it.
 _THINKING_SHARE = {"low": 10, "medium": 30, "high": 60}
 
 
@@ -42,7 +42,7 @@ def _messages(request: ChatRequest, flags: Flags) -> list[dict[str, str]]:
 
 
 def _thinking(request: ChatRequest, flags: Flags) -> dict[str, Any]:
-    """Qwen bounds thinking and text apart: together they get no more than the bound."""
+    """Qwen has separate bounds for reasoning and text: together they get no more than the bound."""
     bound = request.max_output_tokens
     share = _THINKING_SHARE[request.reasoning_effort] if request.reasoning_effort else 0
     budget = bound * share // 100

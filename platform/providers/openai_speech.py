@@ -1,7 +1,7 @@
-"""OpenAI's speech interface, which others speak too: `POST {base_url}/audio/transcriptions`.
+"""OpenAI's speech interface, which others have too: `POST {base_url}/audio/transcriptions`.
 
-Protocol: OpenAI's API reference, "Create transcription". Only Whisper tells the language that it
-heard, and only if the answer shall be verbose; OpenAI's other models refuse to be so.
+Protocol: OpenAI's API reference, "Create transcription". Only Whisper reports the language, and
+only in the verbose format; OpenAI's other models refuse that format.
 """
 
 import msgspec
@@ -54,5 +54,5 @@ def _fields(request: SpeechRequest) -> dict[str, str]:
 
 
 def _file(request: SpeechRequest) -> File:
-    """Its name tells the format."""
+    """The file. Its name carries the format."""
     return File("file", f"audio.{request.format}", MEDIA_TYPES[request.format], request.audio)

@@ -1,4 +1,4 @@
-"""Calls by which a provider makes something that it wants to be paid for: never made twice.
+"""Calls that order something from a provider for money: an order is never placed twice.
 
 Every time here is one of the event loop.
 """
@@ -15,7 +15,7 @@ from providers.whole_answers import read_answer
 
 T = TypeVar("T")
 
-# With these a provider turns a call away; with any other it may have worked.
+# With these a provider refuses a call; with any other it may have worked.
 _TURNED_AWAY = frozenset({429, 503})
 
 _GET_ATTEMPTS = 3
@@ -24,9 +24,9 @@ _GET_PAUSE = 0.5  # seconds
 
 
 class PaidCalls:
-    """The calls that one order takes, all of them within its deadlines.
+    """The calls of one order, all of them within its deadlines.
 
-    They raise only ProviderErrors; one is `retryable` only if certainly nothing was made.
+    They raise only ProviderErrors; an error is `retryable` only if certainly nothing was made.
     """
 
     def __init__(self, client: UpstreamClient, deadlines: Deadlines) -> None:
@@ -57,7 +57,7 @@ class PaidCalls:
             response.close()
 
     async def get(self, url: str, headers: Mapping[str, str], *, limit: int) -> bytes:
-        """What became of the order. It is asked for again where that fails, as it costs nothing."""
+        """The result of the order. A failed read is repeated, because reading costs nothing."""
         now = asyncio.get_running_loop().time
         attempt = 1
         while True:

@@ -1,4 +1,4 @@
-"""Reading the JSON of providers: nonsense is an error, what is no character is made harmless."""
+"""Decodes the JSON of providers: malformed JSON is an error, invalid characters are replaced."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Count = Annotated[int, Meta(ge=0, lt=2**31)]  # of tokens
 
 
 def decode(decoder: Callable[[bytes], T], payload: bytes) -> T:
-    """What `decoder` makes of `payload`. Raises UpstreamError where it can make nothing of it."""
+    """`payload`, decoded by `decoder`. Raises UpstreamError where it is malformed."""
     try:
         return decoder(payload)
     except (ValueError, RecursionError):
@@ -31,7 +31,7 @@ def is_given(raw: Raw) -> bool:
 
 
 def sensible(decoder: Callable[[Raw], T], raw: Raw) -> T | None:
-    """What `decoder` makes of an optional field; None where it is missing or makes no sense."""
+    """An optional field, decoded by `decoder`; None where it is missing or malformed."""
     if not is_given(raw):
         return None
     try:
@@ -41,12 +41,12 @@ def sensible(decoder: Callable[[Raw], T], raw: Raw) -> T | None:
 
 
 def without_nul(text: str) -> str:
-    """PostgreSQL stores no NUL."""
+    """The text without NUL, which PostgreSQL cannot store."""
     return text.replace("\0", "") if "\0" in text else text
 
 
 def _with_whole_characters(payload: bytes) -> bytes:
-    """The same JSON with U+FFFD for what is no character: broken UTF-8, half a surrogate pair."""
+    """The same JSON with U+FFFD for invalid characters: broken UTF-8, half a surrogate pair."""
     value = json.loads(payload.decode("utf-8", "replace"))
     text = json.dumps(value, ensure_ascii=False)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

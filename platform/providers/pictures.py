@@ -1,4 +1,4 @@
-"""Pictures as they come from a provider: what is one, and which of several were delivered."""
+"""Pictures in providers' answers: validation, and the choice of the delivered ones."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
@@ -22,7 +22,7 @@ _decode_base64 = msgspec.json.Decoder(bytes).decode
 
 
 def picture_of(data: bytes) -> Image:
-    """That picture, its media type read from its first bytes. Raises UpstreamError for others."""
+    """The picture, with the media type of its first bytes. Raises UpstreamError for other data."""
     if len(data) > MAX_PICTURE:
         raise _no_picture("a picture that is too large")
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -46,17 +46,19 @@ def picture_in(text: Raw) -> Image:
 
 
 def blocked() -> RequestRefused:
-    """What it is that the provider's moderation withheld without a word."""
+    """The error of a picture that the provider's moderation withheld without a message."""
     return RequestRefused("The provider's moderation refused this picture.", blocked=True)
 
 
 async def side_by_side(making: Iterable[Coroutine[None, None, Image]]) -> list[Image]:
-    """The pictures that came of it, as in `delivered`. They are all waited for."""
+    """Run the calls concurrently and return their pictures, as `delivered` does. All of them are
+    awaited."""
     return delivered(await asyncio.gather(*making, return_exceptions=True))
 
 
 def delivered(outcomes: Iterable[Image | BaseException]) -> list[Image]:
-    """The pictures among `outcomes`. Where there is none, raises the most telling ProviderError."""
+    """The pictures among `outcomes`. Where there is none, raises the most significant
+    ProviderError."""
     pictures: list[Image] = []
     errors: list[ProviderError] = []
     for outcome in outcomes:
@@ -72,7 +74,7 @@ def delivered(outcomes: Iterable[Image | BaseException]) -> list[Image]:
 
 
 def _weight(error: ProviderError) -> int:
-    """How much `error` tells: a refusal most of all, and least what a second try may mend."""
+    """The significance of `error`: highest for a refusal, lowest for a retryable error."""
     if isinstance(error, RequestRefused):
         return 4 if error.blocked else 3
     if isinstance(error, ProviderUnavailable):
@@ -81,5 +83,5 @@ def _weight(error: ProviderError) -> int:
 
 
 def _no_picture(what: str) -> UpstreamError:
-    """The provider worked, so it may be paid for: no second try."""
+    """The provider worked, so it may be paid: no second attempt."""
     return UpstreamError(f"The provider sent {what}.", retryable=False)

@@ -1,4 +1,4 @@
-"""From a provider's name to its wires, as `settings.PROVIDERS` configures them."""
+"""Maps the name of a provider to its wires, as `settings.PROVIDERS` configures them."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ _CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]]
     "gemini": Gemini,
 }
 
-# By provider: no two of them share an image interface.
+# By provider: each has an image interface of its own.
 _IMAGE_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], ImageWire]] = {
     "openai": OpenAIImages,
     "xai": XAIImages,
@@ -42,7 +42,7 @@ _SPEECH_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], SpeechWir
     "deepgram": Deepgram,
 }
 
-# Who else speaks OpenAI's wire has no embeddings, or takes a few texts at a time only.
+# Other providers with OpenAI's wire have no embeddings, or accept only a few texts at a time.
 _EMBEDDING_PROVIDERS = frozenset({"openai", "mistral", "openrouter", "together", "ollama", "vllm"})
 
 _client = UpstreamClient()

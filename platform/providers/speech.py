@@ -1,4 +1,4 @@
-"""What is the same in every speech interface: what audio is called, how long an answer may be."""
+"""The common parts of speech interfaces: names of audio files, and the limit of an answer."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Server-sent events, bytes in, payloads out (WHATWG HTML, section 9.2.6, "Interpreting")."""
+"""Server-sent events: splits bytes into payloads (WHATWG HTML, section 9.2.6, "Interpreting")."""
 
 from providers.errors import UpstreamError
 
@@ -6,9 +6,9 @@ MAX_EVENT = 1_000_000  # bytes
 
 
 class SseSplitter:
-    """Cuts a byte stream into events, however the network cut it into chunks.
+    """Splits a byte stream into events, however the network has split it into chunks.
 
-    Only `data` matters to the wires; comments and other fields are dropped. An event longer than
+    The wires read only `data`; comments and other fields are dropped. An event longer than
     `MAX_EVENT` raises UpstreamError.
     """
 
@@ -19,7 +19,7 @@ class SseSplitter:
         self._held_cr = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The payloads of the events that `chunk` completes."""
+        """The payloads of the events that end in `chunk`."""
         seen = max(len(self._buffer) - 1, 0)
         self._buffer += self._with_plain_newlines(chunk)
         end = self._buffer.rfind(b"\n\n", seen)
@@ -31,13 +31,14 @@ class SseSplitter:
         return self._payloads(blocks)
 
     def flush(self) -> list[bytes]:
-        """The payload of a last event that no blank line ended, if there is one."""
+        """The payload of a last event without a blank line after it, if there is one."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return self._payloads([rest])
 
     def _with_plain_newlines(self, chunk: bytes) -> bytes:
-        """CRLF and CR as LF. A CR at the end is held back: its LF may open the next chunk."""
+        """Replace CRLF and CR by LF. A CR at the end is held back: its LF may begin the next
+        chunk."""
         if self._held_cr:
             chunk = b"\r" + chunk
             self._held_cr = False
@@ -62,7 +63,7 @@ class SseSplitter:
 
 
 def _payload(block: bytes) -> bytes:
-    """The `data` of one event; several lines of it are one value with newlines in between."""
+    """The `data` of one event; several `data` lines are one value with newlines in between."""
     if block.startswith(b"data: ") and b"\n" not in block:
         return block[6:]
     lines = []

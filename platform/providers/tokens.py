@@ -4,33 +4,33 @@ from collections.abc import Iterable
 
 from providers.types import Message
 
-_ENVELOPE = 16  # tokens that a chat template may put around one message
+_ENVELOPE = 16  # tokens that a chat template may add around one message
 _BYTES_PER_TOKEN = 4  # of ordinary prose
 _ESTIMATED_ENVELOPE = 4
 
 
 def input_upper_bound(messages: Iterable[Message], overhead: int) -> int:
-    """No provider counts more input tokens than this.
+    """An upper bound of every provider's count of input tokens.
 
     Every known tokenizer spends at least one UTF-8 byte on a token. `overhead` is the model's
-    `prompt_overhead_tokens`. The listed context window is no bound: some providers take more.
+    `prompt_overhead_tokens`. The listed context window is no bound: some providers accept more.
     """
     text = sum(_utf8_length(message.text) + _ENVELOPE for message in messages)
     return text + overhead
 
 
 def texts_upper_bound(texts: Iterable[str]) -> int:
-    """No provider counts more tokens than this for texts that stand alone."""
+    """An upper bound of every provider's count for texts without messages around them."""
     return sum(_utf8_length(text) + _ENVELOPE for text in texts)
 
 
 def estimate_text(text: str) -> int:
-    """About how many tokens that text is, at least 1."""
+    """An estimate of the tokens of a text, at least 1."""
     return max(1, _utf8_length(text) // _BYTES_PER_TOKEN)
 
 
 def estimate_input(messages: Iterable[Message]) -> int:
-    """About how many input tokens these are, at least 1: for a call whose usage never came."""
+    """An estimate of the input tokens, at least 1: for a call whose usage never came."""
     return max(
         1,
         sum(

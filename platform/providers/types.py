@@ -1,6 +1,7 @@
-"""What every wire takes and gives: one small stream of frozen structs, for any provider.
+"""The requests and answers of every wire: one small stream of frozen structs, for any provider.
 
-msgspec's structs are made several times faster than dataclasses, and there is one for every delta.
+Creating msgspec's structs is several times faster than dataclasses, and there is one for every
+delta.
 """
 
 from collections.abc import AsyncGenerator
@@ -21,7 +22,7 @@ class Message(Struct, frozen=True):
 
 
 class ChatRequest(Struct, frozen=True):
-    """A chat call as the provider shall see it.
+    """A chat call for a provider.
 
     `model` is the provider's own id. `max_output_tokens` bounds everything billable, reasoning
     included; it is the number that the hold covers, so a wire must send exactly this bound.
@@ -60,7 +61,7 @@ ChatEvent = Delta | Usage | Finish
 
 
 class EmbeddingRequest(Struct, frozen=True):
-    """Texts to embed. `dimensions` is how long the vectors shall be, None for the model's own."""
+    """Texts to embed. `dimensions` is the length of the vectors, None for the model's own."""
 
     model: str
     inputs: tuple[str, ...]
@@ -70,7 +71,7 @@ class EmbeddingRequest(Struct, frozen=True):
 class Embeddings(Struct, frozen=True):
     """One vector per input, in order, each as base64 of little-endian float32 numbers.
 
-    `input_tokens` is what the provider counted, None where it did not say.
+    `input_tokens` is the provider's count, None where it sent none.
     """
 
     vectors: list[str]
@@ -82,7 +83,7 @@ ImageQuality = Literal["low", "standard", "high"]
 
 
 class ImageRequest(Struct, frozen=True):
-    """Pictures to make. A wire maps the size to the nearest that its models have."""
+    """Pictures to create. A wire maps the size to the nearest one of its models."""
 
     model: str
     prompt: str
@@ -92,14 +93,14 @@ class ImageRequest(Struct, frozen=True):
 
 
 class Image(Struct, frozen=True):
-    """One picture: its bytes, and the media type that they really are (`image/png`, ...)."""
+    """One picture: its bytes, and the media type that the bytes have (`image/png`, ...)."""
 
     data: bytes
     media_type: str
 
 
 class SpeechRequest(Struct, frozen=True):
-    """Audio to write down. `language` is its ISO 639-1 code, None where that is to be found out."""
+    """Audio to transcribe. `language` is its ISO 639-1 code, None where it is unknown."""
 
     model: str
     audio: bytes
@@ -108,7 +109,7 @@ class SpeechRequest(Struct, frozen=True):
 
 
 class Transcript(Struct, frozen=True):
-    """What was said. `language` is an ISO 639-1 code, None where the provider does not say."""
+    """The transcribed text. `language` is an ISO 639-1 code, None where the provider sends none."""
 
     text: str
     language: str | None
@@ -128,16 +129,16 @@ class ChatWire(Protocol):
 
     @property
     def shows_reasoning(self) -> bool:
-        """Does all reasoning that is billed come as `ReasoningDelta`s?"""
+        """Is all billed reasoning sent as `ReasoningDelta`s?"""
         ...
 
     def stream(
         self, request: ChatRequest, deadlines: Deadlines
     ) -> AsyncGenerator[list[ChatEvent], None]:
-        """Yield batches of events: all that one read from the network brought.
+        """Yield batches of events: all events of one read from the network.
 
-        A stream ends after a `Finish`; one that ends without raises `UpstreamError`. A `Usage`
-        comes whenever the provider has counted, from the beginning: the last one stands.
+        A stream ends after a `Finish`; otherwise it raises `UpstreamError`. A `Usage` counts from
+        the beginning, whenever it comes: the last one is right.
         """
         ...
 
@@ -150,7 +151,7 @@ class EmbeddingWire(Protocol):
     """One provider's embeddings interface."""
 
     async def embed(self, request: EmbeddingRequest, deadlines: Deadlines) -> Embeddings:
-        """All vectors, however many calls that takes upstream. Raises only ProviderErrors."""
+        """All vectors, from as many calls upstream as needed. Raises only ProviderErrors."""
         ...
 
 
@@ -158,7 +159,7 @@ class ImageWire(Protocol):
     """One provider's image interface."""
 
     async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
-        """The pictures that were delivered: at least one, at most `request.n`.
+        """The delivered pictures: at least one, at most `request.n`.
 
         Raises only ProviderErrors; `RequestRefused` with `blocked` where moderation refused.
         """
@@ -169,5 +170,5 @@ class SpeechWire(Protocol):
     """One provider's speech interface."""
 
     async def transcribe(self, request: SpeechRequest, deadlines: Deadlines) -> Transcript:
-        """What is said in the audio; no text where nothing is. Raises only ProviderErrors."""
+        """The text of the audio; empty where nothing is said. Raises only ProviderErrors."""
         ...

@@ -1,4 +1,4 @@
-"""Vectors as the wire carries them: base64 (RFC 4648) of little-endian 32-bit floats."""
+"""Vectors in the format of the wire: base64 (RFC 4648) of little-endian 32-bit floats."""
 
 import math
 import struct
@@ -12,7 +12,7 @@ _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def dimensions_of(vector: str) -> int:
-    """How many numbers `vector` has, found without decoding it: most are passed on as they came.
+    """The number of dimensions, found without decoding: most vectors are passed on unchanged.
 
     Raises ValueError where it is not strict base64 of floats.
     """
@@ -28,7 +28,7 @@ def dimensions_of(vector: str) -> int:
 
 
 def encoded(numbers: Sequence[float]) -> str:
-    """Those numbers as the wire carries them. Raises ValueError for one too large for 32 bits."""
+    """The numbers in the wire's format. Raises ValueError for one too large for 32 bits."""
     try:
         data = struct.pack(f"<{len(numbers)}f", *numbers)
     except OverflowError as error:
@@ -47,8 +47,8 @@ def decoded(vector: str) -> list[float]:
 def shortened(vector: str, dimensions: int) -> str:
     """The first `dimensions` numbers of `vector`, scaled to length one again.
 
-    So OpenAI's own models shorten ("Embeddings" guide): the first numbers matter most. Raises
-    ValueError as `decoded` does.
+    OpenAI's own models shorten in this way ("Embeddings" guide): the first numbers matter most.
+    Raises ValueError as `decoded` does.
     """
     numbers = decoded(vector)[:dimensions]
     norm = math.hypot(*numbers)

@@ -1,4 +1,4 @@
-"""Reading an answer that is one JSON document, or the error that came in its place."""
+"""Reads an answer of one JSON document, or the error in its place."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 def read_answer(decoder: Callable[[bytes], T], payload: bytes) -> T:
-    """What `decoder` makes of `payload`, which came with status 200.
+    """`payload`, which came with status 200, decoded by `decoder`.
 
-    Raises the ProviderError that it stands for where it is something else.
+    Raises the ProviderError of an error body.
     """
     try:
         return decoder(payload)

@@ -1,1 +1,1 @@
-"""The demo accounts of the local default, and the 30 days that lie behind them."""
+"""The demo accounts of the local default, with 30 days of history."""

@@ -1,4 +1,4 @@
-"""The accounts whose credentials the local default tells: a customer with money, an operator."""
+"""The accounts whose credentials the local default prints: a customer with money, an operator."""
 
 import secrets
 
@@ -19,12 +19,12 @@ ADMIN_EMAIL = "admin@example.com"
 PLAN = "max"
 BALANCE_USD = 50
 CREDIT = "Demo credit"
-# Of the five that an account may have, so that there is room to try out making more.
+# Of the five that an account may have, so that users can create more.
 MAX_KEYS = 3
 
 
 class Demo(msgspec.Struct, frozen=True, kw_only=True):
-    """How to use the local default: where it is, and the credentials for it."""
+    """How to use the local default: its address, and the credentials for it."""
 
     base_url: str
     email: str
@@ -36,10 +36,10 @@ class Demo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def ensure_demo(previous: Demo | None) -> Demo:
-    """Make the demo accounts, or put them right; their money is given once.
+    """Create or correct the demo accounts; they get their money once.
 
-    The credentials in `previous` stay as they are where they still work. Without it the passwords
-    are new, and so is the key; the oldest keys then make room for it.
+    Credentials in `previous` are kept where they still work. Without it the passwords and the key
+    are new; the oldest keys then make room for it.
     """
     password = previous.password if previous else secrets.token_urlsafe(12)
     admin_password = previous.admin_password if previous else secrets.token_urlsafe(12)

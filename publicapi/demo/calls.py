@@ -1,4 +1,4 @@
-"""The calls that a demo account made: when, to which model, and how they ended.
+"""The calls of a demo account: their times, models and outcomes.
 
 The same on every machine on the same day: each account has a random generator of its own.
 """
@@ -21,7 +21,7 @@ Prices = Mapping[str, list[tuple[datetime, Price]]]
 Ending = Literal["settled", "released", "expired"]
 
 DAYS = 30
-# At the beginning an account makes this part of the calls that it makes at the end.
+# An account's daily calls at the beginning, as a part of those at the end.
 _AT_FIRST = 0.5
 _WEEKEND: dict[Rhythm, float] = {"office": 0.15, "evening": 1.3, "round the clock": 0.7}
 # How busy each hour of the day is, in UTC.
@@ -30,8 +30,8 @@ _HOURS: dict[Rhythm, tuple[int, ...]] = {
     "evening": (1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 6, 8, 10, 10, 8, 5, 2),
     "round the clock": (2, 2, 1, 1, 2, 3, 4, 6, 8, 9, 9, 9, 8, 9, 9, 8, 8, 7, 6, 5, 5, 4, 3, 2),
 }
-# One provider had a bad day, the last weekday that is at least so many days back. On all others
-# next to every call succeeds.
+# One provider had an outage, on the last weekday that is at least this many days back. On all other
+# days nearly every call succeeds.
 _BAD_PROVIDER, _BAD_DAY, _BAD_HOURS = "anthropic", 10, range(8, 18)
 _FAILING_THEN, _FAILING, _LOST = 0.6, 0.012, 0.004
 
@@ -50,8 +50,7 @@ class Call(Struct, frozen=True):
 def calls_of(
     person: Person, now: datetime, models: Mapping[str, Model], prices: Prices
 ) -> Iterator[Call]:
-    """All that the account has asked for in the days before `now`, whether it had the funds or
-    not, in no order."""
+    """All requests of the account in the days before `now`, funded or not, in no order."""
     random = Random(person.email)  # noqa: S311 - no secret
     liked = {name: weight for name, weight in person.models.items() if name in models}
     signed_up, _ = person.plans[0]
@@ -90,17 +89,17 @@ def _chosen(random: Random, weights: Mapping[str, int]) -> str:
 
 
 def _price_at(versions: list[tuple[datetime, Price]], at: datetime) -> Price:
-    """The price in force; for a time before all of them the first."""
+    """The price in force; for a time before the first price, the first."""
     return versions[max(0, bisect_right(versions, at, key=itemgetter(0)) - 1)][1]
 
 
 def _key(person: Person, random: Random, model: str, day: int) -> str | None:
-    """One of the account's keys that may call the model on that day, or the web app. Vectors are
-    made by programs alone."""
+    """One of the account's keys that may call the model on that day, or the web app. Only programs
+    ask for vectors."""
     weights = {
         key.name: key.weight
         for key in person.keys
-        if key.made > day > key.revoked and (not key.models or model in key.models)
+        if key.created > day > key.revoked and (not key.models or model in key.models)
     }
     through_api = random.randrange(10) < person.through_api or model.startswith("text-embedding")
     return _chosen(random, weights) if weights and through_api else None

@@ -1,6 +1,6 @@
-"""Who has lived in the demo: a dozen accounts on all plans, and what is particular to each.
+"""The demo's cast: a dozen accounts on all plans, and their peculiarities.
 
-Moments are days before the history's end; amounts are US dollars.
+Times are days before the history's end; amounts are US dollars.
 """
 
 from typing import Literal
@@ -13,10 +13,10 @@ EMAIL = "demo@example.com"
 
 
 class Key(Struct, frozen=True):
-    """An API key, made so many days ago, and its part of the account's calls through the API."""
+    """An API key, `created` days ago, and its part of the account's calls through the API."""
 
     name: str
-    made: int
+    created: int
     cap: int | None = None
     models: tuple[str, ...] = ()
     weight: int = 1
@@ -24,7 +24,7 @@ class Key(Struct, frozen=True):
 
 
 class Credit(Struct, frozen=True):
-    """A movement of the balance; None takes away all that is left."""
+    """A movement of the balance; None removes the rest of it."""
 
     day: int
     amount: int | None
@@ -33,10 +33,9 @@ class Credit(Struct, frozen=True):
 
 
 class Person(Struct, frozen=True, kw_only=True):
-    """An account: `plans` by the day from which on it has had each, the first of them that of its
-    sign-up; `calls` a day at the end, `models` by how much it likes them, `length` how long its
-    prompts are; `through_api` of ten calls. From the day `ended` on it makes none, and is `status`.
-    """
+    """An account: `plans` by the day of their start, the first of them the day of its sign-up;
+    `calls` a day at the end, `models` by weight, `length` of its prompts; `through_api` of ten
+    calls. From the day `ended` on it makes none, and has `status`."""
 
     email: str
     name: str
@@ -219,7 +218,7 @@ CAST = (
         email="mei.tanaka@example.com",
         name="Mei Tanaka",
         plans=((38, "starter"),),
-        # Nothing is left on the balance: what the plan does not pay is refused.
+        # The balance is empty: calls over the plan's allowance are refused.
         credits=(
             Credit(30, 5, "Welcome credit", by_operator=True),
             Credit(10, None, "Welcome credit has run out", by_operator=True),

@@ -1,4 +1,4 @@
-"""What happened to one demo account, in the order of time, as `replay.sql` carries it out."""
+"""The events of one demo account, in the order of time, as `replay.sql` carries them out."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
@@ -13,14 +13,14 @@ from common.times import iso_utc
 from publicapi.demo.calls import Call
 from publicapi.demo.cast import Person
 
-# Plans and balances change within so many seconds after this time: nobody whose balance is taken
-# away calls so early.
+# Plans and balances change within this many seconds after this time: no account whose balance is
+# removed makes calls that early.
 _EARLY, _SECONDS = time(4, tzinfo=UTC), 90 * 60
 _FAILED_AFTER, _LAST_SEEN, _EXPIRED_AFTER = 0.8, 2.0, 45.0  # seconds
 
 
 class Event(Struct, kw_only=True):
-    """A verb of money, its moment in ISO 8601, and what it takes: amounts in nano-USD."""
+    """A money function, its time in ISO 8601, and its parameters: amounts in nano-USD."""
 
     at: str
     verb: str
@@ -44,7 +44,7 @@ class Event(Struct, kw_only=True):
 
 
 def moment_of(person: Person, day: int, now: datetime) -> datetime:
-    """When that person did something so many days before `now`: early in the morning, in UTC."""
+    """The time of that person's action on a day before `now`: early in the morning, in UTC."""
     random = Random(f"{person.email} {day}")  # noqa: S311 - no secret
     early = datetime.combine(now.date() - timedelta(days=day), _EARLY)
     return early + timedelta(seconds=random.randrange(_SECONDS))
@@ -57,7 +57,7 @@ def events_of(
     events = [*_account_events(person, now)]
     for call in calls:
         events += _call_events(call, keys[call.key] if call.key else None)
-    # The moments are all written alike, so that they sort as text.
+    # All times have the same format, so they sort as text.
     return sorted(events, key=lambda event: event.at)
 
 
@@ -76,7 +76,7 @@ def _account_events(person: Person, now: datetime) -> Iterator[Event]:
 
 
 def _call_events(call: Call, key: UUID | None) -> Iterator[Event]:
-    """The hold and the end of a call; before a lost one's end, how far it was seen to come."""
+    """The hold and the end of a call; for a lost call, its last checkpoint before the end."""
     charge, size = uuid7(call.at), call.size
     yield Event(
         at=iso_utc(call.at),

@@ -1,4 +1,5 @@
-"""Writes the past of the demo accounts: through the money functions, at the times of then."""
+"""Writes the history of the demo accounts, through the money functions, with the times of the
+past."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,16 +25,16 @@ _REPLAY = (Path(__file__).parent / "replay.sql").read_text()
 
 
 def newcomers() -> list[Person]:
-    """Those of the cast who have no account yet. Whoever has one is left alone."""
+    """The members of the cast without an account. Existing accounts are left alone."""
     emails = [person.email for person in CAST]
     known = set(User.objects.filter(email__in=emails).values_list("email", flat=True))
     return [person for person in CAST if person.email not in known]
 
 
 def write_history(*, people: list[Person], now: datetime) -> None:
-    """Make their accounts, and what they did in the 30 days before `now`; each whole or not at all.
+    """Create these accounts, with the 30 days before `now`; each account whole or not at all.
 
-    The catalog and the plans must be there.
+    The catalog and the plans must exist.
     """
     models, prices = get_catalog().models, price_history()
     for person in people:
@@ -56,7 +57,7 @@ def _live(person: Person, now: datetime, models: Mapping[str, Model], prices: Pr
 
 
 def _sign_up(person: Person, now: datetime) -> User:
-    """Without a password: nobody signs in there."""
+    """Without a password: nobody signs in to it."""
     day, _ = person.plans[0]
     signed_up_at = moment_of(person, day, now)
     user = User.objects.create_user(
@@ -76,11 +77,11 @@ def _make_key(
     user: User, key: Key, person: Person, now: datetime, models: Mapping[str, Model]
 ) -> UUID:
     allowed = [model for model in key.models if model in models]
-    made, _ = create_key(
+    api_key, _ = create_key(
         user=user, name=key.name, monthly_spend_cap_usd=key.cap, allowed_models=allowed
     )
-    ApiKey.objects.filter(pk=made.pk).update(created_at=moment_of(person, key.made, now))
-    return made.pk
+    ApiKey.objects.filter(pk=api_key.pk).update(created_at=moment_of(person, key.created, now))
+    return api_key.pk
 
 
 def _replay(user: User, events: list[Event]) -> None:

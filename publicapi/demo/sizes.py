@@ -1,4 +1,4 @@
-"""How much one demo call asks for and gets, and what that costs by the list."""
+"""The size of a demo call, and its price by the list."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ _TOKENS_PER_SECOND = 70
 
 
 class Size(Struct, frozen=True):
-    """`worst` and `cost` are nano-USD at cost; `seconds` is how long it took."""
+    """`worst` and `cost` are nano-USD at cost; `seconds` is the call's duration."""
 
     kind: str
     worst: int
@@ -48,7 +48,7 @@ def conversation(random: Random, model: Model, price: TokenPrice, length: float)
 
 
 def texts(random: Random, price: TokenPrice) -> Size:
-    """Texts of which vectors are made."""
+    """Texts for an embeddings model."""
     tokens = _about(random, _TEXT)
     return Size(
         "embeddings",

@@ -1,4 +1,4 @@
-"""The ASGI application of `/v1`: routing, CORS preflight, and the one place where errors end."""
+"""The ASGI application of `/v1`: routing, CORS preflight, and the outermost error handler."""
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
@@ -34,7 +34,7 @@ ROUTES: dict[str, Methods] = {
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 
-# Where clients of other interfaces land, and where they should go.
+# Paths of other interfaces that clients call, and the advice for them.
 HINTS = {
     "/v1/responses": (
         "Use `POST /v1/chat/completions` (in pydantic-ai: `OpenAIChatModel`, not "
@@ -52,12 +52,12 @@ HINTS = {
 
 
 def is_public(path: str) -> bool:
-    """Is a path part of `/v1`? On a host of its own the application is sent all others too."""
+    """Is a path part of `/v1`? On a host of its own the application receives all others too."""
     return path == "/v1" or path.startswith("/v1/")
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one HTTP request under `/v1`. Nothing raised in a handler gets past this function."""
+    """Answer one HTTP request under `/v1`. No exception of a handler leaves this function."""
     exchange = Exchange(scope, receive, send)
     code = None
     try:
@@ -70,7 +70,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         code = errors.InternalError.code
         log.exception("v1.failed", request_id=exchange.request_id, path=exchange.path)
         if exchange.started:
-            raise  # the server cuts the connection: the client must not take this for an end
+            raise  # the server cuts the connection, so the client sees an incomplete answer
         await exchange.refuse(errors.InternalError())
     finally:
         if not exchange.is_called:
@@ -78,7 +78,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Answered(CallLine, tag_field="event", tag="v1.answered"):
-    """The line of a request that came to no call: what was read, or why it was refused."""
+    """The log line of a request without a call: a read, or a refusal with its reason."""
 
     request_id: str
     api_key_id: UUID | None
@@ -89,7 +89,7 @@ class Answered(CallLine, tag_field="event", tag="v1.answered"):
 
 
 def _report(exchange: Exchange, code: str | None) -> None:
-    """What a client makes up is not logged."""
+    """Log the line. Values that a client makes up are not logged."""
     is_known = exchange.path in ROUTES or exchange.path in HINTS
     Answered(
         request_id=exchange.request_id,
@@ -132,13 +132,13 @@ def _check_host(scope: Scope) -> None:
 
 @lru_cache(maxsize=256)
 def is_served(domain: str) -> bool:
-    """Is it a host of ours? `domain` is as `common.asgi.domain_of` writes it."""
+    """Is it one of our hosts? `domain` is in the form of `common.asgi.domain_of`."""
     known = domain == settings.API_HOST or validate_host(domain, settings.ALLOWED_HOSTS)
     return bool(domain) and known
 
 
 async def _preflight(exchange: Exchange) -> None:
-    """Any origin, no credentials, whatever headers the browser's SDK wants to send.
+    """Any origin, no credentials, and any headers of a browser's SDK.
 
     The same for every path, so that a browser lets its script read the error of an unknown one.
     """

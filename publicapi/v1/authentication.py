@@ -1,4 +1,4 @@
-"""Who calls: an API key as a bearer token, read from the database on every request.
+"""Authentication: an API key as a bearer token, read from the database on every request.
 
 Nothing about a key is cached, so a revoked key fails from its next request on.
 """
@@ -15,7 +15,7 @@ KEY_LIMIT = Limit(requests=120, window=60)
 
 
 class KeyAuthentication:
-    """Authenticates an exchange, and puts the rate headers on it that every answer carries."""
+    """Authenticates an exchange, and sets the rate headers of its answers."""
 
     async def authenticate(self, exchange: Exchange) -> KeyHolder:
         """The key's holder. Raises, in this order: MissingApiKey, InvalidApiKey, RateLimitExceeded,
@@ -36,7 +36,7 @@ class KeyAuthentication:
         return holder
 
     def bearer(self, exchange: Exchange) -> str | None:
-        """What the client sent as a bearer token, if anything."""
+        """The bearer token, if the client sent one."""
         scheme, _, token = (exchange.header(b"authorization") or "").partition(" ")
         return token.strip() or None if scheme.lower() == "bearer" else None
 

@@ -1,4 +1,4 @@
-"""Request bodies: from bytes to a struct, with a sentence for whatever is wrong with them."""
+"""Request bodies: decodes bytes into a struct, and explains what is wrong with them."""
 
 import re
 from codecs import getincrementaldecoder
@@ -14,11 +14,11 @@ _HALF_PAIR = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-# A longer body is not searched for what is wrong with it: that takes longer than decoding it.
+# A longer body is not searched for its error: that takes longer than decoding it.
 _MAX_SEARCHED = 1_000_000  # bytes
 
-# 8 MB could hold a million fields, or parts of messages, each of which takes longer to look at than
-# to send.
+# 8 MB could hold a million fields, or parts of messages; checking each takes longer than sending
+# it.
 MAX_TEXTS = 50_000
 
 _UTF_8 = getincrementaldecoder("utf-8")
@@ -29,9 +29,9 @@ _MISSING = re.compile(r"missing required field `(\w+)`")
 
 
 class WrongShape(InvalidBody):
-    """JSON, but not of the struct's shape. `field` is the field of the body that is to blame,
-    empty where it is the body itself; `is_missing` says that it, or its value, is not there. The
-    `param` is the exact place, like `messages[3].content`."""
+    """JSON that does not fit the struct. `field` is the field of the body that is wrong, empty for
+    the body itself; `is_missing`: the field, or its value, is missing. The `param` is the exact
+    place, like `messages[3].content`."""
 
     def __init__(self, problem: str) -> None:
         place, missing = _PLACE.search(problem), _MISSING.search(problem)
@@ -64,14 +64,14 @@ def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
 
 
 def unescaped_quotes(body: bytes) -> int:
-    """One or two for each text and each name of a field: a bound of what a decoder makes of a body,
-    counted in a fraction of the time."""
+    """One or two for each text and each field name: an upper bound of the objects in a body,
+    counted in a fraction of the time of decoding it."""
     return body.count(b'"') - body.count(b'\\"')
 
 
 def _check_encoding(body: bytes) -> None:
-    """Raises UnicodeDecodeError. Piece by piece: the text of a large body can be four times as
-    large, and takes longer to write to memory than to check."""
+    """Raises UnicodeDecodeError. It checks in chunks: the text of a large body can take four times
+    its memory, and is slower to write than to check."""
     if body.isascii():
         return
     decoder = _UTF_8()
@@ -81,7 +81,7 @@ def _check_encoding(body: bytes) -> None:
 
 
 def _problem(body: bytes, error: msgspec.DecodeError) -> str:
-    """The decoder takes half of a surrogate pair for a text that ends too early."""
+    """The problem in words. The decoder takes half of a surrogate pair for a truncated text."""
     if len(body) <= _MAX_SEARCHED and _HALF_PAIR.search(body):
         return "It holds half of a surrogate pair"
     return str(error)

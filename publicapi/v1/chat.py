@@ -28,10 +28,10 @@ from publicapi.v1.model_access import find_callable
 
 PATH = "/v1/chat/completions"
 
-# 400,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
+# 400,000 characters, each escaped as two \uXXXX, with room for the rest of the body.
 MAX_BODY = 8 * 1024 * 1024
-# A stream that is silent for so long, or up to twice that, gets a comment, so that nothing on the
-# way closes it.
+# A stream that is silent for this long, or up to twice as long, gets a comment, so that no proxy
+# closes it.
 KEEP_ALIVE_SECONDS = 15.0
 
 
@@ -81,7 +81,8 @@ async def _answer(exchange: Exchange, runner: ChatRunner) -> None:
 
 
 async def _stream(exchange: Exchange, runner: ChatRunner, usage_on_every_chunk: bool) -> None:
-    """The stream begins with the first output: until then a failure is still a clean refusal."""
+    """Stream the answer. It begins with the first output: a failure before it has an error
+    status."""
     with idempotency.marked(exchange, runner):
         await runner.started()
     chunks = _Chunks(runner, usage_on_every_chunk)
@@ -93,7 +94,7 @@ async def _stream(exchange: Exchange, runner: ChatRunner, usage_on_every_chunk: 
                     await exchange.write(chunks.deltas(batch) if batch else b": keep-alive\n\n")
             await exchange.write(await _last_chunks(runner, chunks), last=True)
     except TimeoutError:
-        return  # the client stopped taking; the runner runs on and settles
+        return  # the client stopped reading; the runner continues and settles
 
 
 async def _last_chunks(runner: ChatRunner, chunks: "_Chunks") -> bytes:
@@ -104,7 +105,7 @@ async def _last_chunks(runner: ChatRunner, chunks: "_Chunks") -> bytes:
 
 
 class _Chunks:
-    """Encodes the chunks of one stream; all but the delta is encoded once."""
+    """Encodes the chunks of one stream; all fields but the delta are encoded once."""
 
     def __init__(self, runner: ChatRunner, usage_on_every_chunk: bool) -> None:
         self._choice = ChunkChoice(0, ChunkDelta(), logprobs=None, finish_reason=None)
@@ -130,7 +131,7 @@ class _Chunks:
         return b"".join(parts)
 
     def last(self, answer: ChatAnswer) -> bytes:
-        """The finish and the usage, on one chunk: the last before `[DONE]`."""
+        """The finish reason and the usage, on one chunk: the last before `[DONE]`."""
         self._choice.finish_reason = answer.finish_reason
         self._chunk.usage = _usage(answer)
         return _frame(json.encode(self._chunk)) + _DONE

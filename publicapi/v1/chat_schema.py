@@ -1,4 +1,4 @@
-"""`POST /v1/chat/completions`: the body, what of it goes upstream, and the answer."""
+"""`POST /v1/chat/completions`: the body, the parts of it that go upstream, and the answer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from common.titles import shows_something
 from providers.types import FinishReason, Message, ReasoningEffort, Role
 from publicapi.v1.bodies import decode
 from publicapi.v1.errors import InputTooLong, InvalidBody, InvalidMessages
-from publicapi.v1.ignored import MAX_LOOKED_AT, asks_nothing, ignored_fields
+from publicapi.v1.ignored import MAX_EXAMINED, ignored_fields, is_default
 
 MAX_MESSAGES = 200
 MAX_CHARACTERS = 400_000
@@ -25,7 +25,7 @@ _UPSTREAM_ROLES: dict[str, Role] = {
     "assistant": "assistant",
 }
 _KNOWN_ROLES = frozenset({*_UPSTREAM_ROLES, "tool", "function"})
-# Current SDKs send more words than the three this product has; one that is not here is ignored.
+# Current SDKs send more words than the three of this product; an unknown one is ignored.
 _EFFORTS: dict[str, ReasoningEffort] = {
     "minimal": "low",
     "low": "low",
@@ -37,10 +37,10 @@ _EFFORTS: dict[str, ReasoningEffort] = {
 
 
 # --- The body -----------------------------------------------------------------------------------
-# What `extra_json_schema` says is checked below, where the refusal can say more than the decoder.
+# The bounds in `extra_json_schema` are checked below, with better messages than the decoder's.
 
 
-# A field that is taken and has no effect, whatever is in it.
+# A field that is accepted and has no effect, whatever its value.
 Unread = msgspec.Raw | UnsetType
 
 
@@ -134,7 +134,7 @@ class ChatUsage(Struct):
 
 
 class AssistantMessage(Struct, tag_field="role", tag="assistant", kw_only=True):
-    """What the model said; `reasoning_content` where it shows what it thought."""
+    """The model's text; `reasoning_content` where it shows its reasoning."""
 
     content: str
     refusal: None
@@ -161,7 +161,7 @@ class Completion(Struct, tag_field="object", tag="chat.completion"):
 
 
 class ChunkDelta(Struct, kw_only=True):
-    """What was added; the first one carries the role, the last one nothing."""
+    """The added text; the first one carries the role, the last one nothing."""
 
     role: Literal["assistant"] | UnsetType = UNSET
     content: str | UnsetType = UNSET
@@ -169,7 +169,7 @@ class ChunkDelta(Struct, kw_only=True):
 
 
 class ChunkChoice(Struct):
-    """The one answer, as far as it came with this chunk."""
+    """The one answer's part in this chunk."""
 
     index: int
     delta: ChunkDelta
@@ -178,7 +178,7 @@ class ChunkChoice(Struct):
 
 
 class CompletionChunk(Struct, tag_field="object", tag="chat.completion.chunk"):
-    """A piece of an answer; the last has the reason it ended and the usage. `[DONE]` follows."""
+    """A part of an answer; the last has the finish reason and the usage. `[DONE]` follows."""
 
     id: str
     created: Annotated[int, Meta(description="Unix seconds.")]
@@ -192,8 +192,8 @@ class CompletionChunk(Struct, tag_field="object", tag="chat.completion.chunk"):
 
 @dataclass(frozen=True, slots=True)
 class ChatInput:
-    """A checked request. `max_output_tokens` is None where the client named no bound; `ignored` are
-    the names of what was sent and has no effect."""
+    """A validated request. `max_output_tokens` is None where the client set no bound; `ignored` are
+    the names of fields that have no effect."""
 
     model: str
     messages: tuple[Message, ...]
@@ -204,14 +204,14 @@ class ChatInput:
     ignored: frozenset[str]
 
     def ignored_by(self, model: Model) -> frozenset[str]:
-        """The names of what that model does not read."""
+        """The names of fields that this model ignores."""
         is_read = model.reasoning or self.reasoning_effort is None
         return self.ignored if is_read else self.ignored | {"reasoning_effort"}
 
 
 _FIELDS = frozenset(ChatBody.__struct_fields__)
 _UNREAD = tuple(name for name in ChatMessage.__struct_fields__ if name not in ("role", "content"))
-# Values of OpenAI's interface that ask for what is done here anyway.
+# Values of OpenAI's interface that are the defaults here.
 _DEFAULTS: dict[str, tuple[object, ...]] = {
     "n": (1,),
     "temperature": (1,),
@@ -247,7 +247,7 @@ def parse(body: bytes) -> ChatInput:
 
 
 def _output_bound(data: ChatBody) -> int | None:
-    """The bound that counts: the newer name wins."""
+    """The bound in force: the newer name wins."""
     bounds = {"max_completion_tokens": data.max_completion_tokens, "max_tokens": data.max_tokens}
     for name, bound in bounds.items():
         if bound is not None and bound < 1:
@@ -256,7 +256,8 @@ def _output_bound(data: ChatBody) -> int | None:
 
 
 def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
-    """What goes upstream: turns with text. Tool messages count to the limits and stay here."""
+    """The messages for upstream: turns with text. Tool messages count to the limits and are
+    dropped."""
     if len(sent) > MAX_MESSAGES:
         raise InvalidMessages(
             f"A request may hold at most {MAX_MESSAGES} messages; this one has {len(sent)}. "
@@ -287,8 +288,8 @@ def _messages(sent: list[ChatMessage]) -> tuple[Message, ...]:
 
 
 def _ignored(data: ChatBody, body: bytes) -> frozenset[str]:
-    """Fields, and as `messages.image_url` or `messages.tool` the fields of messages and the kinds
-    of parts and messages, that were sent and have no effect."""
+    """The names of fields, of message fields and kinds of parts (`messages.image_url`), and of
+    kinds of messages (`messages.tool`) that were sent and have no effect."""
     names = ignored_fields(body, _FIELDS, _DEFAULTS)
     if data.reasoning_effort and data.reasoning_effort not in _EFFORTS:
         names.add("reasoning_effort")
@@ -302,10 +303,10 @@ def _ignored(data: ChatBody, body: bytes) -> frozenset[str]:
 
 
 def _asks(value: Unread) -> bool:
-    return value is not UNSET and not asks_nothing(value)
+    return value is not UNSET and not is_default(value)
 
 
 def _parts(messages: list[ChatMessage]) -> Iterable[ContentPart]:
-    """The parts that are looked at for what is ignored."""
+    """The parts that are searched for ignored fields."""
     lists = (message.content for message in messages if isinstance(message.content, list))
-    return islice(chain.from_iterable(lists), MAX_LOOKED_AT)
+    return islice(chain.from_iterable(lists), MAX_EXAMINED)

@@ -14,9 +14,9 @@ from publicapi.v1.embeddings_schema import Embedding, EmbeddingList, EmbeddingsU
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.model_access import find_callable
 
-# 256 texts of 12,000 characters, each escaped as two \uXXXX, with room for what surrounds them.
+# 256 texts of 12,000 characters, each escaped as two \uXXXX, with room for the rest of the body.
 MAX_BODY = 40 * 1024 * 1024
-# So many vectors are written before others get their turn: 1 or 2 ms of work as numbers.
+# Vectors that are written before the event loop runs other tasks: 1 or 2 ms of work as numbers.
 VECTORS_AT_ONCE = 16
 
 
@@ -45,7 +45,7 @@ async def create_embeddings(exchange: Exchange) -> None:
 
 
 async def _encoded(runner: EmbeddingRunner, answer: EmbeddingAnswer, *, base64: bool) -> bytes:
-    """The response, written piece by piece: a large one would hold up everybody else."""
+    """The response, encoded in pieces: a large one would delay all other requests."""
     usage = EmbeddingsUsage(answer.input_tokens, answer.input_tokens)
     whole = json.encode(EmbeddingList([], runner.call.model.id, usage))
     before, after = whole.split(b"[]")

@@ -16,14 +16,14 @@ MAX_CHARACTERS = 12_000
 # The length of the vectors of `text-embedding-3-small`.
 MAX_DIMENSIONS = 1536
 
-# A large body could hold millions of texts, which take long to decode: it is not decoded with more
-# unescaped quotes than these.
+# A large body could contain millions of texts, which take long to decode: a body with more
+# unescaped quotes than this is not decoded.
 LARGE_BODY = 1_000_000
 MAX_QUOTES = 10_000
 
 
 # --- The body -----------------------------------------------------------------------------------
-# What `extra_json_schema` says is checked below, where the refusal can say more than the decoder.
+# The bounds in `extra_json_schema` are checked below, with better messages than the decoder's.
 
 Text = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": MAX_CHARACTERS})]
 
@@ -76,8 +76,8 @@ class EmbeddingList(Struct, tag_field="object", tag="list"):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingsInput:
-    """A checked request. `dimensions` is None for the model's own; `ignored` are the names of what
-    was sent and has no effect."""
+    """A validated request. `dimensions` is None for the model's own; `ignored` are the names of
+    fields that have no effect."""
 
     model: str
     inputs: tuple[str, ...]

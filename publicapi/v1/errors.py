@@ -21,9 +21,9 @@ ErrorType = Literal[
 
 
 class ErrorDetail(Struct, kw_only=True):
-    """Branch on `code`; `message` is for people. `param` is the parameter that is to blame, if it
-    is one, like `messages[3].content`. The figures are those of a 402, in US dollars; `billed_usd`
-    is what a request cost whose answer is lost."""
+    """Branch on `code`; `message` is for people. `param` is the wrong parameter, if there is one,
+    like `messages[3].content`. The amounts of a 402 are in US dollars; `billed_usd` is the price of
+    a request whose answer is lost."""
 
     message: str
     type: ErrorType
@@ -37,7 +37,7 @@ class ErrorDetail(Struct, kw_only=True):
     billed_usd: float | UnsetType = UNSET
 
 
-_FIGURES = ("model_key", "plan", "needed_usd", "afford_usd", "balance_usd", "billed_usd")
+_AMOUNTS = ("model_key", "plan", "needed_usd", "afford_usd", "balance_usd", "billed_usd")
 
 
 class ErrorAnswer(Struct):
@@ -46,8 +46,7 @@ class ErrorAnswer(Struct):
     error: ErrorDetail
 
 
-# Whoever raises one of these names the parameter that is to blame (`param`), where it is not always
-# the same one.
+# The code that raises one of these sets the wrong parameter (`param`), where it varies.
 
 
 class MissingApiKey(DomainError):
@@ -129,12 +128,12 @@ _TYPES: dict[int, ErrorType] = {
     422: "invalid_request_error",
     429: "rate_limit_error",
 }
-# The SDKs retry 409, 429 and 5xx by themselves; for these a retry cannot help.
+# SDKs retry 409, 429 and 5xx by themselves; for these errors a retry cannot help.
 _LASTING_STATUSES = frozenset({402, 403, 404})
 _LASTING = (ProviderNotAvailable, ProviderRefusesUs, AnswerLost)
 
 
-# The parameter that is always to blame.
+# The parameter that is always wrong.
 _PARAMS = {
     "invalid_messages": "messages",
     "invalid_input": "input",
@@ -144,7 +143,7 @@ _PARAMS = {
     "key_not_found": "key",
     "provider_unavailable": "model",
 }
-# What is too long, or blocked, is what a model is given.
+# The parameter with the model's input, which is too long or blocked.
 _CONTENT_CODES = frozenset({"input_too_long", "content_blocked"})
 _CONTENT = {
     "/v1/chat/completions": "messages",
@@ -154,14 +153,14 @@ _CONTENT = {
 
 
 def body(error: DomainError, path: str) -> bytes:
-    """The JSON envelope of an error of the endpoint at `path`, with what figures it carries."""
-    told = {name: error.extra.get(name) for name in _FIGURES}
+    """The JSON envelope of an error of the endpoint at `path`, with the error's amounts."""
+    amounts = {name: error.extra.get(name) for name in _AMOUNTS}
     detail = ErrorDetail(
         message=error.text,
         type=error_type(error.status),
         code=error.code,
         param=error.extra.get("param") or _param(error.code, path),
-        **{name: figure for name, figure in told.items() if figure is not None},
+        **{name: amount for name, amount in amounts.items() if amount is not None},
     )
     return msgspec.json.encode(ErrorAnswer(detail))
 
@@ -176,8 +175,8 @@ def error_type(status: int) -> ErrorType:
 
 
 def headers(error: DomainError) -> list[tuple[bytes, bytes]]:
-    """`Retry-After` where waiting helps, `x-should-retry: false` where nothing does, and how to
-    authenticate (RFC 6750, section 3)."""
+    """`Retry-After` where waiting helps, `x-should-retry: false` where a retry does not, and
+    `WWW-Authenticate` (RFC 6750, section 3)."""
     if error.retry_after is not None:
         return [(b"retry-after", str(error.retry_after).encode())]
     if error.status == 401:
@@ -188,6 +187,6 @@ def headers(error: DomainError) -> list[tuple[bytes, bytes]]:
 
 
 def _challenge(error: DomainError) -> bytes:
-    """A token that is wrong is told from one that is missing."""
+    """The challenge, which distinguishes a wrong token from a missing one."""
     wrong = "" if isinstance(error, MissingApiKey) else ', error="invalid_token"'
     return f'Bearer realm="v1"{wrong}'.encode()

@@ -1,4 +1,4 @@
-"""One HTTP exchange over ASGI: the request as read, the response as sent, nothing else."""
+"""One HTTP exchange over ASGI: reads the request and sends the response."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
@@ -13,10 +13,10 @@ from common.errors import DomainError
 from common.ids import request_id
 from publicapi.v1 import errors, ignored
 
-# A client that takes nothing for so long is given up; its call runs on and is billed.
+# A client that reads nothing for this long is disconnected; its call continues and is billed.
 STALL_SECONDS = 60.0
 
-# What a script of another origin may read beside the body.
+# The response headers that a script of another origin may read.
 _EXPOSED = (
     b"x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-window, "
     b"idempotency-replayed, x-should-retry, x-ignored-parameters"
@@ -28,8 +28,8 @@ _CORS: Headers = [
 
 
 class Exchange:
-    """`headers` grows while the request is handled: what is in it goes out with any answer.
-    `sender` is known once it is authenticated; nothing of its body is read before."""
+    """`headers` are sent with any answer; handlers add to them. `sender` is set by the
+    authentication; the body is not read before."""
 
     sender: Sender
 
@@ -38,12 +38,12 @@ class Exchange:
         self.path: str = scope["path"]
         self._request_headers: Headers = scope["headers"]
         self.request_id = request_id(self.header(b"x-request-id"))
-        # Of the answer, once it has begun.
+        # The status of the answer, once it has begun.
         self.status: int | None = None
-        # Has a call to a model been made of it, which logs its own end?
+        # Has the request made a call to a model? The call logs its own end.
         self.is_called = False
         self.api_key_id: UUID | None = None
-        # The names of what was sent and has no effect.
+        # The names of fields that have no effect.
         self.ignored: Collection[str] = ()
         self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]
         self._query: bytes = scope["query_string"]
@@ -71,7 +71,8 @@ class Exchange:
 
     async def body(self, limit: int, too_long: DomainError) -> bytes:
         """The whole request body. Raises `too_long` over `limit` bytes, InvalidBody where it does
-        not arrive in time or is compressed, ServiceUnavailable where there is no room for it."""
+        not arrive in time or is compressed, ServiceUnavailable where the memory for bodies is used
+        up."""
         if self.header(b"content-encoding") not in (None, "identity"):
             raise errors.InvalidBody("Send the body uncompressed.")
         with bodies.incoming(self._receive, self.sender, limit=limit, too_large=too_long) as body:
@@ -108,7 +109,7 @@ class Exchange:
 
     @asynccontextmanager
     async def stream(self) -> AsyncIterator[None]:
-        """A stream of server-sent events, which nothing on the way may buffer.
+        """Start a stream of server-sent events, which no proxy may buffer.
 
         Raises TimeoutError where nothing could be written for STALL_SECONDS.
         """
@@ -126,7 +127,7 @@ class Exchange:
     async def write(self, chunk: bytes, *, last: bool = False) -> None:
         """Send a part of a stream."""
         await self._write(chunk, more=not last)
-        # A timeout for each write would cost more than the write: one for all is moved on, at most
+        # A timeout for each write would cost more than the write: one timeout is postponed, at most
         # once a second.
         now = asyncio.get_running_loop().time()
         if now - self._written_at > 1.0:

@@ -1,7 +1,7 @@
 """The `Idempotency-Key` header: a POST that is sent again is carried out once.
 
-The same key and request bring the stored answer, another request is a mistake, and one that still
-runs a conflict.
+The same key and request get the stored answer, another request with the key is an error, and a
+request that still runs is a conflict.
 """
 
 import hashlib
@@ -17,15 +17,14 @@ from inference.runner import CallRunner
 from publicapi.v1.errors import InvalidBody
 from publicapi.v1.exchange import Exchange
 
-# How an answer is sent, which is not what is asked: the same request may be sent for a stream, and
-# again without one.
+# Fields about the form of the answer: the same request may be sent with and without a stream.
 _FORM = {"stream", "stream_options"}
 
 _decode_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_request_key(exchange: Exchange, body: bytes) -> RequestKey | None:
-    """How the client calls this request, if it does; its body has been decoded into its struct.
+    """The request's idempotency key, if there is one; its body has been decoded into its struct.
     Raises InvalidBody for a malformed key."""
     key = exchange.header(b"idempotency-key")
     if key is None:
@@ -37,8 +36,7 @@ def read_request_key(exchange: Exchange, body: bytes) -> RequestKey | None:
 
 @contextmanager
 def marked(exchange: Exchange, runner: CallRunner[Any, Any]) -> Iterator[None]:
-    """Say in the headers where the answer that is waited for is that of an earlier request, be it
-    an error."""
+    """Set the header where the awaited answer, or error, is that of an earlier request."""
     try:
         yield
     finally:
@@ -49,8 +47,8 @@ def marked(exchange: Exchange, runner: CallRunner[Any, Any]) -> Iterator[None]:
 
 
 def _fingerprint(body: bytes) -> bytes:
-    """The SHA-256 of the fields of a body that is a JSON object, in one order, each value as it was
-    written. No value is decoded: what is in a field that nobody reads can be of any size."""
+    """The SHA-256 of the fields of a JSON object, sorted, with each value as it was written. No
+    value is decoded: an ignored field can have a value of any size."""
     fields = _decode_fields(body)
     digest = hashlib.sha256()
     for name in sorted(fields.keys() - _FORM):

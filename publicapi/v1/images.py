@@ -1,4 +1,4 @@
-"""`POST /v1/images/generations`: pictures, made while the client waits, and served by us."""
+"""`POST /v1/images/generations`: pictures, created while the client waits, and served by us."""
 
 from msgspec import json
 
@@ -14,7 +14,7 @@ from publicapi.v1.exchange import Exchange
 from publicapi.v1.images_schema import ImageList, ImageTokens, ImageUsage, Picture, echoed
 from publicapi.v1.model_access import find_callable
 
-# 4,000 characters, each escaped as two \uXXXX, with plenty of room for fields without a meaning.
+# 4,000 characters, each escaped as two \uXXXX, with room for fields without a meaning.
 MAX_BODY = 256 * 1024
 
 
@@ -45,7 +45,7 @@ async def create_images(exchange: Exchange) -> None:
 
 
 def _images(runner: ImageRunner, answer: ImageAnswer) -> ImageList:
-    """A replayed answer gets fresh links, which are good as long as those of the first."""
+    """A replayed answer gets new links, valid as long as the first ones."""
     return ImageList(
         created=unix_seconds(runner.charge_id),
         data=[Picture(signed_url(name)) for name in answer.files],

@@ -17,7 +17,7 @@ MAX_CHARACTERS = 4_000
 MAX_PICTURES = 4
 
 DEFAULT_SIZE: ImageSize = "1024x1024"
-# Other interfaces' words for the three that this product has.
+# Other interfaces' words for the three of this product.
 _QUALITIES: dict[str, ImageQuality] = {
     "low": "low",
     "standard": "standard",
@@ -83,7 +83,7 @@ class ImageTokens(Struct):
 
 
 class ImageUsage(Struct):
-    """What was billed. The tokens are zero, for clients that expect some."""
+    """The billed usage. The tokens are zero, for clients that expect some."""
 
     input_tokens: int
     output_tokens: int
@@ -96,7 +96,7 @@ class ImageUsage(Struct):
 
 
 class ImageList(Struct):
-    """The pictures that were made: as many as were asked for, or fewer."""
+    """The pictures: as many as requested, or fewer."""
 
     created: Annotated[int, Meta(description="Unix seconds.")]
     data: list[Picture]
@@ -106,7 +106,7 @@ class ImageList(Struct):
 
 
 def echoed(quality: ImageQuality) -> EchoedQuality:
-    """The word that clients know for a quality."""
+    """A quality in the client's words."""
     return _ECHOED[quality]
 
 
@@ -115,7 +115,7 @@ def echoed(quality: ImageQuality) -> EchoedQuality:
 
 @dataclass(frozen=True, slots=True)
 class ImagesInput:
-    """A checked request. `ignored` are the names of what was sent and has no effect."""
+    """A validated request. `ignored` are the names of fields that have no effect."""
 
     model: str
     prompt: str
@@ -126,7 +126,7 @@ class ImagesInput:
 
 
 _FIELDS = frozenset(ImagesBody.__struct_fields__)
-# Values of OpenAI's interface that ask for what is done here anyway.
+# Values of OpenAI's interface that are the defaults here.
 _DEFAULTS: dict[str, tuple[object, ...]] = {
     "background": ("auto",),
     "moderation": ("auto",),

@@ -1,4 +1,4 @@
-"""Which model a request names, and whether its key may call it."""
+"""Finds the model of a request, and checks whether its key may call it."""
 
 from billing.errors import ModelNotAllowed
 from billing.selectors.api_keys import KeyHolder
@@ -6,9 +6,9 @@ from catalog.selectors import aget_catalog
 from catalog.types import Modality, Model
 from publicapi.v1.errors import ModelNotFound
 
-MAX_SHOWN = 64  # characters of a name that nobody knows
+MAX_SHOWN = 64  # characters of an unknown name
 
-# What a model is, and where it is called.
+# Modalities in words, and their endpoints.
 _KINDS: dict[Modality, tuple[str, str]] = {
     "chat": ("a chat model", "/v1/chat/completions"),
     "image": ("an image model", "/v1/images/generations"),
@@ -44,6 +44,6 @@ async def find_callable(name: str, modality: Modality, holder: KeyHolder) -> Mod
 
 
 def _shown(name: str) -> str:
-    """A name that a client made up, for a message: its beginning, on one line."""
+    """A client's model name for a message: its beginning, on one line."""
     short = name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
     return "".join(each if each.isprintable() and each != "`" else "\ufffd" for each in short)

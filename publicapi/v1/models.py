@@ -28,7 +28,7 @@ _MICRO = 1_000_000
 
 
 async def list_models(exchange: Exchange) -> None:
-    """Every model on offer; a key adds what it may call and what its plan includes."""
+    """Every model on offer; with a key also whether it may call them and its plan includes them."""
     holder = await _optional_holder(exchange)
     models = [model for model in (await aget_catalog()).models.values() if model.is_public]
     included = await _included(holder)

@@ -44,7 +44,7 @@ class ImagePricing(Struct, tag_field="unit", tag="per_image"):
 
 
 class ModelRow(Struct, tag_field="object", tag="model"):
-    """A model on offer. The last two fields are there when a key was sent."""
+    """A model on offer. The last two fields are present when a key was sent."""
 
     id: str
     created: Annotated[int, Meta(description="When the model came, in Unix seconds.")]

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of `/v1`, made from its table of operations and its own types."""
+"""The OpenAPI 3.1 document of `/v1`, built from its table of operations and its own types."""
 
 from itertools import groupby
 from operator import attrgetter
@@ -25,7 +25,7 @@ _RATE_HEADERS = {
 
 
 def document() -> dict[str, Any]:
-    """Paths and components of `/v1`; the caller adds what the whole service is called."""
+    """Paths and components of `/v1`; the caller adds the title and the rest."""
     paths: dict[str, Any] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
@@ -93,8 +93,8 @@ def _refusals(operation: Operation) -> dict[str, Any]:
 
 
 def _refusal(status: int, errors: list[type[DomainError]], operation: Operation) -> dict[str, Any]:
-    """The answer with one status. The rate headers are sure where all its errors come after the key
-    is known."""
+    """The answer with one status. The rate headers are required where all its errors come after
+    authentication."""
     known = operation.needs_key or status in (403, RateLimitExceeded.status)
     headers = _headers(keyed=known and not set(errors) & set(BEFORE_THE_KEY))
     headers["retry-after"] = {
@@ -127,7 +127,7 @@ def _codes(errors: list[type[DomainError]]) -> list[str]:
 
 
 def _headers(*, keyed: bool) -> dict[str, Any]:
-    """What every answer carries; the rate headers for sure where `keyed`."""
+    """The headers of every answer; the rate headers are required where `keyed`."""
     headers: dict[str, Any] = {
         "x-request-id": {
             "description": "Names the request to support: the one that was sent, if it was well "
@@ -170,7 +170,7 @@ def _schemas() -> dict[str, Schema]:
 
 
 def _require_what_is_always_sent(schema: Schema) -> None:
-    """A default makes a field optional to readers only; encoded it is always."""
+    """A default makes a field optional to readers only; answers always contain it."""
     for name, described in schema.get("properties", {}).items():
         if "default" in described:
             del described["default"]
@@ -178,7 +178,8 @@ def _require_what_is_always_sent(schema: Schema) -> None:
 
 
 def _tidy(schema: Schema) -> Schema:
-    """Without the title, which repeats the name, and the line breaks of docstrings."""
+    """The schema without its title, which repeats the name, and without the line breaks of
+    docstrings."""
     schema.pop("title", None)
     if "description" in schema:
         schema["description"] = " ".join(schema["description"].split())

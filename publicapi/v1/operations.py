@@ -1,6 +1,6 @@
-"""The endpoints of `/v1` as they are published: what each takes, answers and refuses.
+"""The public endpoints of `/v1`: their parameters, answers and errors.
 
-The document of `publicapi.v1.openapi` is made from this table and from the types it names.
+The document of `publicapi.v1.openapi` is built from this table and from its types.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ from publicapi.v1.usage_schema import UsageAnswer
 
 Refusals = tuple[type[DomainError], ...]
 
-# What may go wrong before the key is known, with any request.
+# Errors before authentication, of any request.
 BEFORE_THE_KEY: Refusals = (
     UnknownHost,
     errors.MissingApiKey,
@@ -58,7 +58,7 @@ _OF_A_CALL: Refusals = (
 
 
 class Parameter(Struct, frozen=True, kw_only=True):
-    """Something outside the body. `where` is `path`, `query` or `header`."""
+    """A parameter outside the body. `where` is `path`, `query` or `header`."""
 
     name: str
     where: str
@@ -67,8 +67,8 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """An endpoint. `events` is what a stream consists of, where it can answer with one; `csv` says
-    that it can answer with a table."""
+    """An endpoint. `events` is the type of a stream's events, where it can answer with a stream;
+    `csv`: it can answer with a table."""
 
     method: str
     path: str
@@ -84,7 +84,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def refusals(self) -> Refusals:
-        """Every error it can answer."""
+        """Every error that the endpoint may answer."""
         shared = BEFORE_THE_KEY if self.needs_key else _without_key(BEFORE_THE_KEY)
         return (*shared, *_AFTER_THE_KEY, *self.own_refusals)
 

@@ -1,4 +1,4 @@
-"""`GET /v1/usage`: what the account's keys used and were billed, from the daily rollup."""
+"""`GET /v1/usage`: the usage of the account's keys, from the daily rollup."""
 
 from uuid import UUID
 
@@ -22,7 +22,8 @@ from publicapi.v1.usage_schema import (
     last_second,
 )
 
-# 92 days of 5 keys and 19 models are 8,740. Who made and revoked many keys may have more.
+# 92 days of 5 keys and 19 models are 8,740 rows. Accounts that created and revoked many keys may
+# have more.
 MAX_CSV_ROWS = 20_000
 
 

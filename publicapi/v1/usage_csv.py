@@ -20,11 +20,11 @@ HEADER = (
     "usd",
 )
 
-# What a spreadsheet takes for the beginning of a formula, in the wide, small and raised forms too
+# The characters that begin a formula in a spreadsheet, with their wide, small and raised forms
 # (OWASP, "CSV Injection").
 _SIGNS = r"=+\-@＝＋－＠﹦﹢﹣﹫−⁺⁻⁼₊₋₌"  # noqa: RUF001
-# Such a sign at the beginning of a cell, behind what is not seen or a quote. Where a cell begins
-# depends on the language of the spreadsheet: semicolons and tabs separate cells, too.
+# Such a character at the beginning of a cell, after invisible characters or a quote. The beginning
+# of a cell depends on the language of the spreadsheet: semicolons and tabs separate cells, too.
 _FORMULA = re.compile(rf"(^|[\t\r\n,;|])([\s'\"\u200b-\u200f\ufeff]*)(?=[{_SIGNS}])")
 
 
@@ -51,6 +51,6 @@ def usage_csv(rows: Iterable[DayUsage]) -> bytes:
 
 
 def _harmless(text: str) -> str:
-    """The text as no spreadsheet computes it: an apostrophe says that a cell holds text."""
+    """The text with an apostrophe, by which spreadsheets treat a cell as text."""
     text = _FORMULA.sub(r"\1'\2", text)
     return f"'{text}" if text.startswith(("\t", "\r", "\n")) else text

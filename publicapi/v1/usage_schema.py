@@ -1,4 +1,4 @@
-"""`GET /v1/usage`: what may be asked, and the report that is answered."""
+"""`GET /v1/usage`: the query, and the report."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,7 +15,8 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class UsageQuery(Struct, frozen=True):
-    """A checked query. `first` and `last` are UTC days, both included; no `key_id` is all keys."""
+    """A validated query. `first` and `last` are UTC days, both included; no `key_id` means all
+    keys."""
 
     first: date
     last: date
@@ -24,7 +25,7 @@ class UsageQuery(Struct, frozen=True):
 
 
 class UsageTotals(Struct):
-    """Everything that the account's keys did. `usd` is billed dollars, exact to the nano-dollar."""
+    """The sum over the account's keys. `usd` is billed dollars, exact to the nano-dollar."""
 
     requests: int
     tokens_in: int
@@ -33,7 +34,7 @@ class UsageTotals(Struct):
 
 
 class KeyUsageRow(Struct):
-    """What one key did. `hint` is its last four characters."""
+    """The usage of one key. `hint` is its last four characters."""
 
     key_id: UUID
     name: str
@@ -43,7 +44,7 @@ class KeyUsageRow(Struct):
 
 
 class ModelUsageRow(Struct):
-    """What was done with one model."""
+    """The usage of one model."""
 
     model: str
     requests: int
@@ -52,7 +53,7 @@ class ModelUsageRow(Struct):
 
 class UsageAnswer(Struct):
     """Usage of an account's keys, the dearest first: from the first second of the first UTC day to
-    the last second of the last. The usage of the web app is not part of it."""
+    the last second of the last. The web app's usage is not included."""
 
     from_: datetime = field(name="from")
     to: datetime
@@ -63,21 +64,21 @@ class UsageAnswer(Struct):
 
 
 def parse(query: dict[str, list[str]]) -> UsageQuery:
-    """Check a query; names that mean nothing here are ignored.
+    """Validate a query; unknown parameters are ignored.
 
-    Raises InvalidRange, KeyNotFound for what is no key id, or InvalidBody for an unknown format.
+    Raises InvalidRange, KeyNotFound for a malformed key id, or InvalidBody for an unknown format.
     """
     first, last = _range(query)
     return UsageQuery(first, last, _key_id(query), _csv(query))
 
 
 def first_second(day: date) -> datetime:
-    """When a UTC day begins."""
+    """The first second of a UTC day."""
     return datetime.combine(day, time(), UTC)
 
 
 def last_second(day: date) -> datetime:
-    """When a UTC day ends, for a report that says so to the second."""
+    """The last second of a UTC day."""
     return datetime.combine(day, time(23, 59, 59), UTC)
 
 

@@ -1,4 +1,4 @@
-"""Signed links to files, which are good for a day and need no credentials."""
+"""Signed links to files. They work for a day, without credentials."""
 
 import time
 
@@ -12,19 +12,19 @@ _STEP_SECONDS = 3600
 
 
 def signed_url(name: str) -> str:
-    """An absolute link to the file of that name, good for a day from now on."""
+    """An absolute link to the file of that name, which works for a day."""
     return url_until(int(time.time()) + LINK_SECONDS, name)
 
 
 def steady_url(name: str) -> str:
-    """The same, but good for up to an hour longer, and the same link for an hour: what it stands in
-    does not change only because it is read again."""
-    begun = int(time.time()) // _STEP_SECONDS
-    return url_until((begun + 1) * _STEP_SECONDS + LINK_SECONDS, name)
+    """Like `signed_url`, but valid for up to an hour longer, and the same link for an hour: an
+    answer that contains it does not change with each read."""
+    step = int(time.time()) // _STEP_SECONDS
+    return url_until((step + 1) * _STEP_SECONDS + LINK_SECONDS, name)
 
 
 def url_until(expires: int, name: str) -> str:
-    """An absolute link to the file of that name, good until that Unix second.
+    """An absolute link to the file of that name, valid until that Unix second.
 
     The signature is an HMAC-SHA256 of the name and the time, under SECRET_KEY.
     """
@@ -34,12 +34,12 @@ def url_until(expires: int, name: str) -> str:
 
 
 def check_link(*, name: str, expires: str, signature: str) -> None:
-    """Is it a link of ours that is still good? Raises LinkNotValid, LinkExpired."""
+    """Raises LinkNotValid for a wrong signature, and LinkExpired."""
     try:
         _signer().unsign(f"{name}:{expires}:{signature}")
     except BadSignature:
         raise LinkNotValid from None
-    # From here on all parts are as we made them.
+    # From here on all parts are as we wrote them.
     if int(expires) <= time.time():
         raise LinkExpired
 

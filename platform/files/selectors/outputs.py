@@ -1,4 +1,4 @@
-"""Reading what models made, by the links that were given for it."""
+"""Reads models' files by their links."""
 
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from files.selectors.links import check_link
 
 
 def find_by_link(*, name: str, expires: str, signature: str) -> StoredFile:
-    """The file that a link leads to. Raises LinkNotValid, LinkExpired or FileGone."""
+    """The file of a link. Raises LinkNotValid, LinkExpired or FileGone."""
     check_link(name=name, expires=expires, signature=signature)
     file_id, _, _ = name.partition(".")
     file = StoredFile.objects.filter(pk=UUID(file_id), expires_at__gte=Now()).first()

@@ -1,4 +1,4 @@
-"""Reading the user's files."""
+"""Reads users' uploads."""
 
 import io
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from files.types import storage_path
 
 
 def live() -> QuerySet[Upload]:
-    """Uploads whose time is not over, of everybody."""
+    """The uploads of all users that have not expired."""
     return Upload.objects.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
 
 
@@ -27,7 +27,7 @@ def list_uploads(user: AbstractBaseUser) -> QuerySet[Upload]:
 
 
 def get_upload(user: AbstractBaseUser, upload_id: UUID) -> Upload:
-    """An upload of the user's. Raises NotFound."""
+    """The user's upload. Raises NotFound."""
     upload = list_uploads(user).filter(pk=upload_id).first()
     if upload is None:
         raise NotFound
@@ -35,9 +35,9 @@ def get_upload(user: AbstractBaseUser, upload_id: UUID) -> Upload:
 
 
 def get_uploads(user: AbstractBaseUser, upload_ids: Sequence[UUID]) -> list[Upload]:
-    """Uploads of the user's, in the order in which they are named.
+    """The user's uploads, in the order of `upload_ids`.
 
-    Raises UploadNotFound for the first that is not there, at its place in `upload_ids`.
+    Raises UploadNotFound for the first missing one, with its index in `upload_ids`.
     """
     found = list_uploads(user).in_bulk(upload_ids)
     for index, upload_id in enumerate(upload_ids):
@@ -47,18 +47,18 @@ def get_uploads(user: AbstractBaseUser, upload_ids: Sequence[UUID]) -> list[Uplo
 
 
 def usage_of(user: AbstractBaseUser) -> dict[str, int]:
-    """What the user's uploads take up: `{files, bytes}`."""
+    """The number and size of the user's uploads: `{files, bytes}`."""
     return list_uploads(user).aggregate(files=Count("pk"), bytes=Coalesce(Sum("size"), 0))
 
 
 def read_text(upload: Upload, *, limit_characters: int) -> str:
-    """The text of an upload that is one, or its beginning; without byte order mark.
+    """The beginning of a text upload, without byte order mark.
 
     Raises FileGone, StorageUnavailable.
     """
     try:
         with storages["uploads"].open(storage_path(str(upload.pk))) as file:
-            # What is read is bounded, and its end may be in the midst of a character.
+            # The read is bounded, and may end in the middle of a character.
             text = io.TextIOWrapper(file, "utf-8-sig", errors="replace")
             return text.read(limit_characters)
     except FileNotFoundError:
@@ -68,14 +68,14 @@ def read_text(upload: Upload, *, limit_characters: int) -> str:
 
 
 def download_url(upload: Upload) -> str:
-    """An absolute link to an upload, good for a day from now on, and the same for an hour."""
+    """An absolute link to an upload, which works for a day, and is the same for an hour."""
     return steady_url(_link_name(upload.pk))
 
 
 def find_by_link(*, upload_id: UUID, expires: str, signature: str) -> Upload:
-    """The upload that a link leads to. Raises LinkNotValid, LinkExpired or FileGone.
+    """The upload of a link. Raises LinkNotValid, LinkExpired or FileGone.
 
-    It is gone with what it was attached to, and while its owner's account is closed.
+    It is gone when its attachment is deleted, and while its owner's account is closed.
     """
     check_link(name=_link_name(upload_id), expires=expires, signature=signature)
     upload = live().filter(pk=upload_id).select_related("account").first()

@@ -1,4 +1,4 @@
-"""Storing files, and purging those whose time is over."""
+"""Stores models' files, and purges expired ones."""
 
 import asyncio
 from datetime import timedelta
@@ -26,14 +26,14 @@ VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s)) RETURNING id"""
 
 
 async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds: int) -> str:
-    """Store a file for so long; returns its name.
+    """Store a file for that many seconds; returns its name.
 
     Raises StorageUnavailable, DatabaseUnavailable, or KeyError for a media type that is not stored.
     """
     file_id = uuid7()
     name = file_name(file_id, media_type)
-    # The row comes first: what is left of a write that broke off is purged like any other file.
-    # Nobody sees it before, because nobody knows its name.
+    # The row comes first, so that the remains of a failed write are purged like any other file.
+    # Nobody can read it before, because nobody knows its name.
     await get_database().rows(_INSERT, (file_id, account_id, media_type, len(data), keep_seconds))
     try:
         await asyncio.to_thread(storages["outputs"].save, storage_path(name), ContentFile(data))
@@ -44,9 +44,9 @@ async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds:
 
 
 def purge_expired(*, limit: int = 1000) -> int:
-    """Delete files whose time is over, the oldest first, at most `limit`. Returns how many.
+    """Delete expired files, the oldest first, at most `limit`. Returns how many.
 
-    One that cannot be deleted now is tried again in an hour, and does not stand in others' way.
+    A file that cannot be deleted now is tried again in an hour, and does not delay others.
     """
     purged = 0
     expired = StoredFile.objects.filter(expires_at__lt=Now()).order_by("expires_at")

@@ -1,4 +1,4 @@
-"""Files of the user's: stored, attached, let go of, deleted."""
+"""Stores, attaches, releases and deletes users' uploads."""
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
@@ -29,18 +29,18 @@ RETRY = timedelta(hours=1)
 
 
 def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
-    """Keep a file, for a day unless it is attached by then.
+    """Store a file; it expires after a day unless it is attached by then.
 
     Raises UploadQuotaExceeded, StorageUnavailable.
     """
     name = harmless(name, limit=MAX_UPLOAD_NAME, otherwise="file")
-    # The row comes first: what is left of a write that broke off is purged like any other file.
+    # The row comes first, so that the remains of a failed write are purged like any other file.
     upload = _register(user, name, file.size, sniff(file.chunks()))
     try:
         storages["uploads"].save(storage_path(str(upload.pk)), file)
     except OSError as error:
         log.exception("upload.not_stored", upload=str(upload.pk))
-        # What goes with a message by now lasts as long as that.
+        # An upload that is attached by now does not expire.
         Upload.objects.filter(pk=upload.pk, expires_at__gt=Now()).update(expires_at=Now())
         _erase_unwanted(upload)
         raise StorageUnavailable from error
@@ -50,7 +50,7 @@ def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
 
 @transaction.atomic
 def _register(user: AbstractBaseUser, name: str, size: int, kind: Kind) -> Upload:
-    # Uploads of one account queue up here, so that none can pass the quota beside another.
+    # Uploads of one account take turns here, so that two cannot both pass the quota.
     hold("files.uploads", str(user.pk))
     used = usage_of(user)
     limit = {"files": MAX_UPLOADS, "bytes": settings.UPLOAD_QUOTA_MB * 1_000_000}
@@ -69,7 +69,7 @@ def _register(user: AbstractBaseUser, name: str, size: int, kind: Kind) -> Uploa
 
 @transaction.atomic
 def _erase_unwanted(upload: Upload) -> None:
-    """Whoever deleted it, or took it down, while it was being written found no bytes, or not all.
+    """Delete the bytes of an upload that was deleted or taken down while it was being written.
     Raises StorageUnavailable."""
     held = Upload.objects.select_for_update().filter(pk=upload.pk).first()
     if held is None or held.taken_down_at is not None:
@@ -77,7 +77,7 @@ def _erase_unwanted(upload: Upload) -> None:
 
 
 def attach(*, uploads: Sequence[Upload]) -> None:
-    """Keep uploads for as long as what they are attached to, within the caller's transaction.
+    """Keep uploads as long as their attachment, within the caller's transaction.
 
     Raises UploadNotFound where one has been deleted since it was read.
     """
@@ -89,10 +89,10 @@ def attach(*, uploads: Sequence[Upload]) -> None:
 
 
 def release(*, upload_ids: Collection[UUID], unless: Exists) -> None:
-    """Let uploads be deleted, within the transaction that has taken away what they were attached
-    to; `unless` says which are attached to something else, with OuterRef("pk") for the upload."""
+    """Let uploads expire, within the transaction that has deleted their attachments; `unless`
+    excludes uploads with other attachments, with OuterRef("pk") for the upload."""
     rows = Upload.objects.filter(pk__in=upload_ids)
-    # Whoever attaches one of them just now has done so, or finds that it has gone.
+    # A concurrent attachment is committed by now, or will not find the upload.
     list(rows.order_by("pk").select_for_update(no_key=True))
     rows.exclude(unless).update(expires_at=Now())
 
@@ -125,9 +125,9 @@ def take_down(*, upload: Upload) -> bool:
 
 
 def purge_expired(*, limit: int = 1000) -> int:
-    """Delete uploads whose time is over, the oldest first, at most `limit`. Returns how many.
+    """Delete expired uploads, the oldest first, at most `limit`. Returns how many.
 
-    One that cannot be deleted now is tried again in an hour, and does not stand in others' way.
+    An upload that cannot be deleted now is tried again in an hour, and does not delay others.
     """
     expired = Upload.objects.filter(expires_at__lte=Now()).order_by("expires_at")
     return sum(_purge(upload_id) for upload_id in expired.values_list("pk", flat=True)[:limit])

@@ -1,4 +1,4 @@
-"""`/files/uploads/{id}`: what users uploaded, as downloads."""
+"""`/files/uploads/{id}`: users' uploads, as downloads."""
 
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from files.viewsets.links import LINK_PARAMETERS, LinkViewSet, link_of, serve
 
 
 class DownloadViewSet(LinkViewSet):
-    """What users uploaded, by links that their owners were given."""
+    """Users' uploads, by the links that their owners received."""
 
     @extend_schema(
         parameters=LINK_PARAMETERS,
@@ -28,9 +28,9 @@ class DownloadViewSet(LinkViewSet):
         auth=[],
     )
     def retrieve(self, request: Request, upload_id: UUID) -> HttpResponseBase:
-        """A file of a message, by the link that was given for it.
+        """A file of a message, by its link.
 
-        Browsers save it and do not show it, whatever it is.
+        Browsers save it and do not show it, whatever its type.
         """
         link = link_of(request)
         upload = uploads.find_by_link(upload_id=upload_id, **link)

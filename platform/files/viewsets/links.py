@@ -1,4 +1,5 @@
-"""Files by signed links: whoever has one gets the file, from any page and without an account."""
+"""Files by signed links: anybody with a link gets the file, from any page and without an
+account."""
 
 import asyncio
 import time
@@ -26,7 +27,7 @@ LINK_PARAMETERS = [
 
 
 class LinkViewSet(ViewSet):
-    """Any page may show or fetch a file; a browser that opens it runs nothing that is in it."""
+    """Any page may show or fetch a file; a browser that opens it runs nothing in it."""
 
     authentication_classes = ()
     permission_classes = ()
@@ -46,7 +47,7 @@ class LinkViewSet(ViewSet):
     def perform_content_negotiation(
         self, request: Request, force: bool = False
     ) -> tuple[BaseRenderer, str]:
-        """Whatever the client accepts: a file is what it is, and an error is JSON."""
+        """Any `Accept` is fine: a file has one format, and an error is JSON."""
         return super().perform_content_negotiation(request, force=True)
 
     def finalize_response(
@@ -58,7 +59,7 @@ class LinkViewSet(ViewSet):
 
 
 def link_of(request: Request) -> dict[str, str]:
-    """What a link says beside the file's name: `{expires, signature}`."""
+    """The parameters of a link beside the file's name: `{expires, signature}`."""
     return {name: request.query_params.get(name, "") for name in ("expires", "signature")}
 
 

@@ -1,4 +1,4 @@
-"""`/files/{name}`: what models made."""
+"""`/files/{name}`: models' files."""
 
 from django.core.files.storage import storages
 from django.http import HttpResponseBase
@@ -14,7 +14,7 @@ from files.viewsets.links import LINK_PARAMETERS, LinkViewSet, link_of, serve
 
 
 class OutputViewSet(LinkViewSet):
-    """What models made, by the links that were given for it."""
+    """Models' files, by their links."""
 
     @extend_schema(
         parameters=LINK_PARAMETERS,
@@ -25,7 +25,7 @@ class OutputViewSet(LinkViewSet):
         auth=[],
     )
     def retrieve(self, request: Request, name: str) -> HttpResponseBase:
-        """A file, by the link that was given for it."""
+        """A file, by its link."""
         link = link_of(request)
         file = outputs.find_by_link(name=name, **link)
         return serve(

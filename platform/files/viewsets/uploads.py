@@ -1,4 +1,4 @@
-"""`/api/uploads`: files of the user's, to go with messages."""
+"""`/api/uploads`: the user's files for messages."""
 
 from uuid import UUID
 
@@ -21,13 +21,13 @@ from files.services import uploads
 
 
 class OwnersRequest(Request):
-    """The request of a view that only signed-in users reach; accounts are a layer above."""
+    """The request of a view for signed-in users; accounts are a layer above."""
 
     user: AbstractBaseUser  # type: ignore[assignment]
 
 
 class UploadViewSet(ViewSet):
-    """Files of the user's."""
+    """The user's files."""
 
     parser_classes = (FormWithFileParser,)
 
@@ -48,9 +48,9 @@ class UploadViewSet(ViewSet):
     def create(self, request: OwnersRequest) -> Response:
         """Upload a file, to send it with a message.
 
-        What it is is told by its bytes, not by its name or by the form. Models are given files of
-        UTF-8 text and the names of others. One that goes with no message within 24 hours is
-        deleted.
+        Its type is detected from its bytes, not from its name or the form. Models get the text of
+        UTF-8 files and the names of others. An upload that is sent with no message within 24 hours
+        is deleted.
         """
         file = read(UploadInputSerializer, request.data)["file"]
         upload = uploads.store(user=request.user, name=file.name, file=file)
@@ -63,6 +63,6 @@ class UploadViewSet(ViewSet):
 
     @extend_schema(responses={204: None, **error_responses(UploadInUse)})
     def destroy(self, request: OwnersRequest, upload_id: UUID) -> Response:
-        """Delete an upload that goes with no message."""
+        """Delete an upload that belongs to no message."""
         uploads.delete(user=request.user, upload_id=upload_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

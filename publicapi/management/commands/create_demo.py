@@ -39,7 +39,7 @@ class Command(BaseCommand):
         if not settings.DEMO_SEEDS:
             raise CommandError("Demo accounts are off here. DEMO=1 allows them, in development.")
         if history:
-            self._write_history(told=write is not None)
+            self._write_history(is_verbose=write is not None)
         if write is None:
             self.stdout.write(_encode(ensure_demo(None)).decode())
             return
@@ -50,15 +50,15 @@ class Command(BaseCommand):
             raise CommandError(f"{write} cannot be used: {error.strerror}.") from None
         self.stdout.write(f"Demo account {demo.email}: the credentials are in {write}.")
 
-    def _write_history(self, *, told: bool) -> None:
+    def _write_history(self, *, is_verbose: bool) -> None:
         people = newcomers()
-        if people and told:
+        if people and is_verbose:
             self.stdout.write(f"Writing 30 days of usage by {len(people)} demo accounts.")
         write_history(people=people, now=timezone.now())
 
 
 def _read(path: Path) -> Demo | None:
-    """What an earlier run wrote; None where there is nothing that can be read as that."""
+    """The file of an earlier run; None where there is none or it is malformed."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Demo)
     except (FileNotFoundError, msgspec.DecodeError):
