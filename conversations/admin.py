@@ -11,13 +11,13 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from billing.selectors.charges import get_billed
 from common.backoffice.acts import Act, Acting
 from common.backoffice.filters import PeriodFilter
 from common.backoffice.pages import OfAnAccount, ReadOnly
 from common.backoffice.theme import DropdownFilter, TabularInline, action, display
 from common.money import usd_text
 from conversations.models import Conversation, Feedback, Message
-from conversations.selectors.costs import conversation_cost
 from conversations.selectors.sharing import shares_of
 from conversations.services import sharing
 
@@ -145,7 +145,9 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
 
     @display(description="Paid so far")
     def cost(self, conversation: Conversation) -> str:
-        return usd_text(conversation_cost(conversation.account, conversation.pk))
+        """What the user paid for all of its replies."""
+        replies = conversation.messages.filter(role=Message.Role.ASSISTANT)
+        return usd_text(get_billed(conversation.account, replies))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         rows: QuerySet[Conversation] = super().get_queryset(request)

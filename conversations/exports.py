@@ -10,7 +10,7 @@ from common.markdown import closed
 from conversations.models import Message
 from conversations.selectors.conversations import Detail
 from conversations.selectors.messages import MessageState
-from conversations.serializers import ConversationDetailSerializer
+from conversations.serializers.conversations import ConversationDetailSerializer
 
 FileFormat = Literal["md", "json"]
 

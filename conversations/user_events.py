@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from conversations.models import Conversation, Message
-from conversations.serializers import conversation_in_event
+from conversations.serializers.conversations import conversation_in_event
 from events.types import USER, NewEvent, model_actor
 
 

@@ -11,7 +11,12 @@ from common.money import usd
 from council.models import Card, Message, Session, Turn, Version
 from council.selectors.cards import current_of, session_cost, state_of
 from council.selectors.rounds import positions, revisions_of
-from council.serializers import card_in_event, message_in_event, session_in_event, version_meta
+from council.serializers.sessions import (
+    card_in_event,
+    message_in_event,
+    session_in_event,
+    version_meta,
+)
 from events.types import SYSTEM, USER, NewEvent, model_actor
 from generations.types import Piece, cut
 

@@ -9,7 +9,7 @@ from common.filenames import harmless
 from common.markdown import closed
 from council.models import Status
 from council.selectors.documents import Document, Merge
-from council.serializers import DocumentSerializer
+from council.serializers.documents import DocumentSerializer
 
 FileFormat = Literal["md", "json", "txt"]
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from council.selectors.sessions import SessionSummary
-from council.serializers import SessionRowSerializer
+from council.serializers.sessions import SessionRowSerializer
 from events.types import USER, NewEvent
 
 

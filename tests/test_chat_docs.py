@@ -20,7 +20,7 @@ from common.local.paths import ROOT
 from common.local.throwaway import MARK
 from config.openapi import document
 from conversations.frames import Frames
-from conversations.inputs_sending import SendInputSerializer
+from conversations.inputs.sending import SendInputSerializer
 from conversations.models import Message
 from conversations.services.completion import REPLY
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES

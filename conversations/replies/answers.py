@@ -14,7 +14,7 @@ from conversations.frames import PING, Frames
 from conversations.models import Message
 from conversations.replies.running import Reply
 from conversations.selectors.messages import row_of
-from conversations.serializers import message_in_event
+from conversations.serializers.messages import message_in_event
 from generations.types import pieces_of
 from inference.bounds import chat_cost
 from inference.chat import ChatRunner

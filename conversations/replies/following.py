@@ -11,7 +11,7 @@ from conversations.frames import PING, Frames
 from conversations.models import Message
 from conversations.selectors.conversations import is_titled
 from conversations.selectors.messages import MessageState
-from conversations.serializers import message_in_event
+from conversations.serializers.messages import message_in_event
 from conversations.types import STREAM
 from events.hub import get_hub
 from events.tail import tail

@@ -1,5 +1,6 @@
 """Conversations as their owner sees them."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -7,11 +8,14 @@ from msgspec import Struct
 
 from accounts.models import User
 from common.errors import NotFound
+from common.titles import first_line
 from conversations.errors import SpaceNotFound
 from conversations.models import Conversation, Message, Space
 from conversations.selectors.history import list_states
-from conversations.selectors.messages import MessageState
+from conversations.selectors.messages import MessageState, attachments_of
 from conversations.selectors.search import Search
+from conversations.types import MAX_TITLE
+from files.models import Upload
 
 _RUNNING = Message.objects.filter(conversation=OuterRef("pk"), status=Message.Status.RUNNING)
 
@@ -84,3 +88,22 @@ def is_titled(conversation_id: UUID, title: str) -> bool:
 def _own(user: User) -> QuerySet[Conversation]:
     running = Subquery(_RUNNING.values("id"))
     return Conversation.objects.filter(account=user).annotate(running_message_id=running)
+
+
+def default_title_of(conversation: Conversation) -> str:
+    """The default title by the first message; empty where there is none."""
+    first = conversation.messages.filter(parent=None).order_by("created_at", "id").first()
+    return "" if first is None else default_title(first.content, attachments_of([first])[first.pk])
+
+
+def default_title(content: str, uploads: Sequence[Upload]) -> str:
+    """The first line of the first message, or the name of its first file where it has no words."""
+    return (
+        first_line(content, MAX_TITLE) or next((upload.name for upload in uploads), "")[:MAX_TITLE]
+    )
+
+
+def public_default_title(first: Message) -> str:
+    """For everybody but the owner: the first line of the first message that is shared, and never
+    the name of a file; empty where it has no words."""
+    return first_line(first.content, MAX_TITLE)

@@ -11,8 +11,8 @@ from accounts.models import User
 from common.errors import NotFound
 from common.times import iso_utc
 from conversations.models import Conversation, Message, Share
-from conversations.selectors.beginnings import public_beginning
 from conversations.selectors.branches import get_branch
+from conversations.selectors.conversations import public_default_title
 
 # Of UUIDs and signatures no part has one, and no browser writes it in another way.
 _SEPARATOR = "."
@@ -79,7 +79,7 @@ def _title_of(conversation: Conversation, branch: list[Message]) -> str:
     roots = conversation.messages.filter(parent=None).order_by("created_at", "id")
     if source == Conversation.TitleSource.MODEL and branch[0] == roots.first():
         return conversation.title
-    return public_beginning(branch[0])
+    return public_default_title(branch[0])
 
 
 def _is_said(message: Message) -> bool:

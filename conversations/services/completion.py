@@ -10,7 +10,7 @@ from common.ids import uuid7
 from conversations import events, user_events
 from conversations.models import Conversation, Message
 from conversations.selectors.messages import state_of, text_in_log
-from conversations.serializers import message_in_event
+from conversations.serializers.messages import message_in_event
 from events.selectors import list_data
 from events.services import append
 from events.types import ToUser

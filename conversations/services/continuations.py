@@ -9,8 +9,7 @@ from accounts.models import User
 from conversations import user_events
 from conversations.errors import ConversationFull
 from conversations.models import Conversation, Message
-from conversations.selectors.beginnings import beginning
-from conversations.selectors.conversations import get_conversation
+from conversations.selectors.conversations import default_title, get_conversation
 from conversations.services.conversations import check_room
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
 from events.services import tell_user
@@ -44,7 +43,7 @@ def continue_with(
     check_room(user)
     conversation = Conversation.objects.create(
         account=user,
-        title=title or beginning(said[0].question, ()),
+        title=title or default_title(said[0].question, ()),
         title_source=_Source.USER if title else _Source.FIRST_MESSAGE,
         model=model,
         system=system,

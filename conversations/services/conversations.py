@@ -21,8 +21,7 @@ from conversations.errors import (
     TooManyNewConversations,
 )
 from conversations.models import Conversation, Space
-from conversations.selectors.beginnings import beginning_of
-from conversations.selectors.conversations import get_conversation
+from conversations.selectors.conversations import default_title_of, get_conversation
 from conversations.selectors.messages import id_of
 from conversations.services.erasing import erase_conversations
 from conversations.services.locks import lock_conversation, lock_conversations, lock_space
@@ -149,5 +148,5 @@ def _space(user: User, space_id: UUID | None) -> Space | None:
 
 def _entitle(conversation: Conversation, title: str) -> None:
     """Without a title, it is called after its first message, as when it began."""
-    conversation.title = title or beginning_of(conversation)
+    conversation.title = title or default_title_of(conversation)
     conversation.title_source = _USERS if title else _FIRST_MESSAGES

@@ -11,9 +11,8 @@ from accounts.models import User
 from common.errors import NotFound
 from conversations import user_events
 from conversations.models import Conversation, Feedback, Message
-from conversations.selectors.beginnings import beginning_of
 from conversations.selectors.branches import newest_after, what_follows
-from conversations.selectors.conversations import get_conversation
+from conversations.selectors.conversations import default_title_of, get_conversation
 from conversations.selectors.messages import get_message
 from conversations.services.erasing import erase_messages
 from conversations.services.locks import lock_conversation
@@ -45,7 +44,7 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
         changes["leaf"] = newest_after(conversation, message.parent_id)
     is_untitled = conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE
     if is_untitled and message.parent_id is None:
-        changes["title"] = beginning_of(conversation)
+        changes["title"] = default_title_of(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
     shown = get_conversation(user, conversation_id)
     tell_user(user_id=user.pk, events=[user_events.updated(shown)])

@@ -17,7 +17,7 @@ from common.ids import as_uuid, uuid7
 from conversations import user_events
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import Attachment, Conversation, Message
-from conversations.selectors.beginnings import beginning
+from conversations.selectors.conversations import default_title
 from conversations.selectors.messages import get_made, get_message, is_answer
 from conversations.services.drafts import Draft
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
@@ -187,7 +187,7 @@ def _write(locked: _Locked, draft: Draft, call: ChatCall, owner_id: UUID) -> Sta
     reply_id = cast(UUID, call.charge_id)
     title = locked.title
     if locked.is_untitled and not title:
-        title = beginning(draft.content, draft.uploads)
+        title = default_title(draft.content, draft.uploads)
     question, reply = _write_messages(draft, call, title)
     _attach(question, draft)
     job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)

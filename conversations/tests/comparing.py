@@ -5,7 +5,7 @@ from billing.tests import bank
 from common.money import NUSD_PER_USD
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.conversations import get_detail
-from conversations.serializers import ConversationDetailSerializer
+from conversations.serializers.conversations import ConversationDetailSerializer
 from conversations.tests.acts import BALANCE_USD, text
 from conversations.tests.hand import COST
 from conversations.tests.story import RUNNING, Said, Shape

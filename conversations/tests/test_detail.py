@@ -19,7 +19,7 @@ from common.ids import uuid7
 from conftest import Persona
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.messages import state_of
-from conversations.serializers import MessageInEventSerializer, MessageSerializer
+from conversations.serializers.messages import MessageInEventSerializer, MessageSerializer
 from conversations.tests.rows import ASSISTANT, MODEL, USER, add, talk
 from events.services import append, open_stream
 from events.types import NewEvent

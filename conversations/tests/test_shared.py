@@ -14,7 +14,7 @@ from accounts.services import users
 from conftest import Persona
 from conversations.models import Conversation, Message
 from conversations.selectors.sharing import share_token
-from conversations.serializers_sharing import SharedConversationSerializer
+from conversations.serializers.sharing import SharedConversationSerializer
 from conversations.services import sharing
 from conversations.tests.rows import talk
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES

@@ -20,7 +20,7 @@ from conversations.errors import (
     TooManyNewConversations,
 )
 from conversations.exports import MEDIA_TYPES, file_name, render
-from conversations.inputs import (
+from conversations.inputs.conversations import (
     ConversationChangesInputSerializer,
     ConversationInputSerializer,
     ConversationsDeletionInputSerializer,
@@ -34,7 +34,7 @@ from conversations.selectors.conversations import (
     list_conversations,
 )
 from conversations.selectors.search import Search, in_time, search_for
-from conversations.serializers import (
+from conversations.serializers.conversations import (
     ConversationDetailSerializer,
     ConversationRowSerializer,
     ConversationSerializer,

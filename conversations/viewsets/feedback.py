@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
 from common.viewsets import ViewSet
-from conversations.inputs import FeedbackInputSerializer
-from conversations.serializers import FeedbackSerializer
+from conversations.inputs.conversations import FeedbackInputSerializer
+from conversations.serializers.messages import FeedbackSerializer
 from conversations.services import messages
 
 

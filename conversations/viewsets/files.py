@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from accounts.types import AuthenticatedRequest
 from common.viewsets import ViewSet
 from conversations.selectors.files import files_of
-from conversations.serializers import AttachmentSerializer
+from conversations.serializers.messages import AttachmentSerializer
 
 
 class FileViewSet(ViewSet):

@@ -40,8 +40,8 @@ from conversations.errors import (
     ReplyRunning,
 )
 from conversations.frames import HEADERS
-from conversations.inputs import MessagesQuerySerializer
-from conversations.inputs_sending import ReplyInputSerializer, SendInputSerializer
+from conversations.inputs.conversations import MessagesQuerySerializer
+from conversations.inputs.sending import ReplyInputSerializer, SendInputSerializer
 from conversations.models import Conversation, Message
 from conversations.replies.answers import frames_of, json_of
 from conversations.replies.following import stored_frames
@@ -56,8 +56,7 @@ from conversations.selectors.messages import (
     is_answer,
     state_of,
 )
-from conversations.serializers import MessageSerializer
-from conversations.serializers_replies import ExchangeSerializer
+from conversations.serializers.messages import ExchangeSerializer, MessageSerializer
 from conversations.services import messages, sending
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.services.stopping import stop

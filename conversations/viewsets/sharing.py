@@ -15,7 +15,7 @@ from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.errors import NothingToShare
 from conversations.selectors.sharing import get_share, get_shared
-from conversations.serializers_sharing import SharedConversationSerializer, ShareSerializer
+from conversations.serializers.sharing import SharedConversationSerializer, ShareSerializer
 from conversations.services import sharing
 
 # Nobody finds it by searching, nobody keeps it after it is revoked, and its links do not give it

@@ -12,9 +12,9 @@ from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from conversations.errors import TooManySpaces
-from conversations.inputs import SpaceChangesInputSerializer, SpaceInputSerializer
+from conversations.inputs.conversations import SpaceChangesInputSerializer, SpaceInputSerializer
 from conversations.selectors.spaces import get_space, list_spaces
-from conversations.serializers import SpaceSerializer
+from conversations.serializers.conversations import SpaceSerializer
 from conversations.services import spaces
 
 

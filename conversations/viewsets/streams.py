@@ -14,7 +14,7 @@ from common.live import live_response
 from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.frames import HEADERS
-from conversations.inputs_sending import LAST_EVENT_ID, read_last_event_id
+from conversations.inputs.sending import LAST_EVENT_ID, read_last_event_id
 from conversations.models import Message
 from conversations.replies.following import find_head, frames_from_log
 from conversations.selectors.conversations import get_conversation

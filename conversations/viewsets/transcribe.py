@@ -21,8 +21,8 @@ from common.inputs import read
 from common.multipart import FormWithFileParser
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from conversations.inputs_transcribing import TranscribeInputSerializer
-from conversations.serializers_transcripts import TranscriptSerializer
+from conversations.inputs.transcribing import TranscribeInputSerializer
+from conversations.serializers.transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe
 from inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
 

@@ -11,7 +11,7 @@ from common.errors import DomainError, NotFound
 from council.errors import CardRunning, NotEnoughCards, NothingToAnswer, SessionBusy, TooManyCards
 from council.models import Session, Status
 from council.selectors.sessions import get_session
-from council.serializers import SessionSerializer
+from council.serializers.sessions import SessionSerializer
 from council.services import conversation, debates, merges, sessions
 from council.tests import hand
 from council.tests.owner import BALANCE_ONLY, COUNCIL

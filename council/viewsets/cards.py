@@ -41,12 +41,10 @@ from council.selectors.documents import get_document
 from council.selectors.threads import thread_of
 from council.selectors.turns import card_of
 from council.selectors.versions import list_versions
-from council.serializers import (
+from council.serializers.documents import DiffSerializer, DocumentSerializer, SideSerializer
+from council.serializers.sessions import (
     CardSerializer,
-    DiffSerializer,
-    DocumentSerializer,
     ExchangeSerializer,
-    SideSerializer,
     ThreadMessageSerializer,
     VersionRowSerializer,
 )

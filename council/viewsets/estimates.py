@@ -25,7 +25,7 @@ from council.inputs import (
     MessageInputSerializer,
     SessionInputSerializer,
 )
-from council.serializers_estimate import EstimateSerializer
+from council.serializers.estimates import EstimateSerializer
 from council.services import conversation, debates, merges, sessions
 from council.services.actions import Action
 from council.services.estimates import estimate

@@ -34,7 +34,7 @@ from council.inputs import (
 )
 from council.selectors.sessions import get_session, list_sessions, summaries_of
 from council.selectors.turns import card_of, cards_of
-from council.serializers import (
+from council.serializers.sessions import (
     CardSerializer,
     ChatSerializer,
     DebateSerializer,

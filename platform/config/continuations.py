@@ -24,7 +24,7 @@ from common.titles import first_line
 from common.viewsets import ViewSet
 from conversations.errors import ConversationFull, TooManyConversations, TooManyNewConversations
 from conversations.selectors.conversations import get_detail
-from conversations.serializers import ConversationDetailSerializer
+from conversations.serializers.conversations import ConversationDetailSerializer
 from conversations.services.continuations import Exchange, continue_with
 from council.errors import NothingToAnswer
 from council.models import Card

@@ -1,4 +1,4 @@
-"""What `/api/conversations` and `/api/spaces` answer."""
+"""Messages, replies and their files in the answers of `/api`."""
 
 from typing import Any
 
@@ -10,10 +10,8 @@ from billing.selectors.charges import ChargeUsage
 from billing.serializers.usage import UsageSerializer
 from common.fields import WordsField
 from common.money import usd
-from conversations.models import Conversation, Feedback, Message
-from conversations.selectors.conversations import Detail
+from conversations.models import Feedback, Message
 from conversations.selectors.messages import MessageState
-from conversations.selectors.search import Match
 from files.models import Upload
 from files.selectors.uploads import download_url
 from inference.fields import ErrorField, FinishReasonField
@@ -124,78 +122,16 @@ class MessageSerializer(MessageInEventSerializer):
         return _message(instance)
 
 
-class MatchSerializer(serializers.Serializer[Match]):
-    """The newest message that has all the words, and the part of it around one of them."""
+class ExchangeSerializer(serializers.Serializer[dict[str, Any]]):
+    """A message and its reply, which has ended. `usage` is the reply's."""
 
-    message_id = serializers.UUIDField(read_only=True)
-    snippet = serializers.CharField(read_only=True)
-
-
-class _ConversationSerializer(serializers.Serializer[Any]):
-    id = serializers.UUIDField(read_only=True)
-    title = serializers.CharField(read_only=True)
-    model = WordsField()
-    space_id = serializers.UUIDField(read_only=True, allow_null=True)
-    active_leaf_id = serializers.UUIDField(source="leaf_id", read_only=True, allow_null=True)
-    running_message_id = serializers.UUIDField(read_only=True, allow_null=True)
-    pinned = serializers.BooleanField(read_only=True, help_text="Lists begin with these.")
-    created_at = serializers.DateTimeField(read_only=True)
-    updated_at = serializers.DateTimeField(
-        read_only=True, help_text="When something was said last: lists are in this order."
-    )
+    user_message = MessageSerializer(read_only=True)
+    message = MessageSerializer(read_only=True)
+    usage = UsageSerializer(read_only=True, allow_null=True)
 
 
-@extend_schema_serializer(component_name="ConversationRow")
-class ConversationRowSerializer(_ConversationSerializer):
-    """A conversation in a list. `match` tells where a search has found it; null where it is the
-    title, or nothing was searched for. Context: `matches`, by conversation id."""
-
-    match = serializers.SerializerMethodField()
-
-    @extend_schema_field(MatchSerializer(allow_null=True))
-    def get_match(self, conversation: Conversation) -> dict[str, Any] | None:
-        match = self.context["matches"].get(conversation.pk)
-        return None if match is None else MatchSerializer().to_representation(match)
-
-
-@extend_schema_serializer(component_name="Conversation")
-class ConversationSerializer(_ConversationSerializer):
-    """A conversation. `active_leaf_id` is the end of the branch that is shown,
-    `running_message_id` the reply that is being written; `system` is what models are told."""
-
-    system = serializers.CharField(read_only=True)
-
-
-@extend_schema_serializer(component_name="ConversationDetail")
-class ConversationDetailSerializer(ConversationSerializer):
-    """A conversation with the messages of all its branches, the oldest first. What the user says
-    and its replies are joined by `parent_id`; messages of the same parent are branches. `messages`
-    is null where they were not asked for."""
-
-    messages = MessageSerializer(many=True, read_only=True, allow_null=True)
-
-    def to_representation(self, instance: Detail) -> dict[str, Any]:
-        conversation = ConversationSerializer().to_representation(instance.conversation)
-        conversation["running_message_id"] = instance.running_message_id
-        shown = MessageSerializer().to_representation
-        return {**conversation, "messages": [shown(message) for message in instance.messages]}
-
-
-class DeletedConversationsSerializer(serializers.Serializer[Any]):
-    """The conversations that were deleted."""
-
-    deleted = serializers.ListField(child=serializers.UUIDField(), read_only=True)
-
-
-class SpaceSerializer(serializers.Serializer[Any]):
-    """A space. `instructions` go into each conversation of it; `conversations` is how many."""
-
-    id = serializers.UUIDField(read_only=True)
-    name = serializers.CharField(read_only=True)
-    instructions = serializers.CharField(read_only=True)
-    conversations = serializers.IntegerField(source="conversations_count", read_only=True)
-    created_at = serializers.DateTimeField(read_only=True)
-    updated_at = serializers.DateTimeField(read_only=True)
+def message_in_event(state: MessageState) -> dict[str, Any]:
+    return MessageInEventSerializer().to_representation(state)
 
 
 def _message(state: MessageState) -> dict[str, Any]:
@@ -218,12 +154,3 @@ def _usage(usage: ChargeUsage) -> dict[str, Any]:
         "plan_usd": usd(usage.plan),
         "balance_usd": usd(usage.balance),
     }
-
-
-def conversation_in_event(conversation: Conversation) -> dict[str, Any]:
-    """As a list shows it."""
-    return _ConversationSerializer().to_representation(conversation)
-
-
-def message_in_event(state: MessageState) -> dict[str, Any]:
-    return MessageInEventSerializer().to_representation(state)

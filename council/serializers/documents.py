@@ -1,0 +1,76 @@
+"""Documents and diffs in answers."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_serializer
+from rest_framework import serializers
+
+from billing.serializers.usage import UsageSerializer
+from council.diffs import Hunk, Stats
+from council.models import Card, Status, Version
+from council.selectors.documents import Document, Source
+from council.serializers.sessions import ThreadMessageSerializer
+from inference.fields import FinishReasonField
+
+
+class SourceSerializer(serializers.Serializer[Source]):
+    """An answer that was merged, under the letter that it had there."""
+
+    label = serializers.CharField(read_only=True)  # type: ignore[assignment]
+    card_id = serializers.UUIDField(read_only=True)
+    version = serializers.IntegerField(read_only=True)
+    model = serializers.CharField(read_only=True)
+
+
+@extend_schema_serializer(component_name="CardDocument")
+class DocumentSerializer(serializers.Serializer[Document]):
+    """A version of a card as a file, with the conversation that it ends. `usage` is the version's;
+    `sources` are those of a merge."""
+
+    title = serializers.CharField(read_only=True)
+    card_id = serializers.UUIDField(read_only=True)
+    kind = serializers.ChoiceField(Card.Kind.choices, read_only=True)
+    model = serializers.CharField(read_only=True)
+    version = serializers.IntegerField(read_only=True)
+    status = serializers.ChoiceField(Status.choices, read_only=True)
+    finish_reason = FinishReasonField()
+    usage = UsageSerializer(read_only=True, allow_null=True)
+    details = serializers.DictField(read_only=True)
+    sources = SourceSerializer(many=True, read_only=True)
+    messages = ThreadMessageSerializer(many=True, read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+class SideSerializer(serializers.Serializer[Version]):
+    """A version that is compared with another."""
+
+    card_id = serializers.UUIDField(read_only=True)
+    version = serializers.IntegerField(source="number", read_only=True)
+    model = serializers.CharField(source="generation.model", read_only=True)
+
+
+class HunkSerializer(serializers.Serializer[Hunk]):
+    """A stretch of text of both sides, of the right one alone, or of the left one alone."""
+
+    op = serializers.ChoiceField(["equal", "insert", "delete"], read_only=True)
+    text = serializers.CharField(read_only=True)
+
+
+class StatsSerializer(serializers.Serializer[Stats]):
+    """Lines, or words, of the right side alone and of the left one alone; `similarity` is the part
+    of all characters that both have, from 0 to 1."""
+
+    added = serializers.IntegerField(read_only=True)
+    removed = serializers.IntegerField(read_only=True)
+    similarity = serializers.FloatField(read_only=True)
+
+
+@extend_schema_serializer(component_name="CardDiff")
+class DiffSerializer(serializers.Serializer[Any]):
+    """What makes the right side of the left one. `unified` is there where it was asked for."""
+
+    left = SideSerializer(read_only=True)
+    right = SideSerializer(read_only=True)
+    hunks = HunkSerializer(many=True, read_only=True)
+    unified = serializers.CharField(read_only=True, allow_null=True)
+    stats = StatsSerializer(read_only=True)
