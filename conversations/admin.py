@@ -1,4 +1,4 @@
-"""Conversations in the operators' admin: how they went and what they cost, not what was said."""
+"""Conversations in the operators' admin: their outcomes and costs, not their texts."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -38,7 +38,7 @@ class RevokeLink(Act):
 
 
 class SharedFilter(DropdownFilter):
-    """Those that can be read by a link, or those that cannot."""
+    """Shared conversations, or the others."""
 
     title = "shared"
     parameter_name = "shared"
@@ -60,7 +60,7 @@ def _link_to_charge(reply_id: UUID) -> str:
 
 
 class ReplyInline(TabularInline[Any, Any]):
-    """The calls of a conversation, the first of them first."""
+    """The calls of a conversation, the earliest first."""
 
     model = Message
     verbose_name_plural = "replies"
@@ -87,7 +87,7 @@ class ReplyInline(TabularInline[Any, Any]):
         return str((reply.error or {}).get("code", ""))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Without what was said, which is not shown and may be long."""
+        """Without the texts, which are not shown and may be long."""
         replies = super().get_queryset(request).filter(role=Message.Role.ASSISTANT)
         return replies.defer("content", "reasoning")
 
@@ -97,7 +97,7 @@ class ReplyInline(TabularInline[Any, Any]):
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
-    """Titles, instructions and messages are their user's: they are not shown."""
+    """Titles, instructions and messages belong to the user: they are not shown."""
 
     list_display = (
         "created_at",
@@ -140,7 +140,7 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
 
     @display(description="Shared")
     def shared_at(self, conversation: Conversation) -> datetime | None:
-        """When the link was last brought up to date."""
+        """When the snapshot was last updated."""
         return conversation.shared_at  # type: ignore[attr-defined, no-any-return]
 
     @display(description="Paid so far")
@@ -155,12 +155,12 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
         return rows.defer("title", "system")
 
     def search(self, queryset: QuerySet[Conversation], term: str) -> QuerySet[Conversation]:
-        """Somebody may have sent us the link of what they found."""
+        """The search accepts links: a user may send us the link of a shared conversation."""
         token = term.rpartition("/")[2]
         return queryset.filter(share__in=shares_of(token))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """None where nothing is shared."""
+        """None where the conversation is not shared."""
         conversation = self.get_object(request, str(object_id))
         if conversation is None or conversation.shared_at is None:
             return []
@@ -173,7 +173,7 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
 
 @admin.register(Feedback)
 class FeedbackAdmin(ReadOnly, OfAnAccount):
-    """What users think of replies: what was said to them, and by them, is not shown."""
+    """Users' feedback on replies, without the texts of messages."""
 
     list_display = ("created_at", "rating", "comment", "answered_by", "account")
     list_filter = (PeriodFilter, ("rating", ChoicesDropdownFilter))
@@ -199,6 +199,6 @@ class FeedbackAdmin(ReadOnly, OfAnAccount):
         return _link_to_charge(feedback.pk)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Feedback]:
-        """Without what was said, which may be long."""
+        """Without the texts, which may be long."""
         rows: QuerySet[Feedback] = super().get_queryset(request)
         return rows.defer("message__content", "message__reasoning")

@@ -1,4 +1,5 @@
-"""What a model is given of a conversation: as much as its window takes, the newest words last."""
+"""Builds a model's input from a conversation: as much as its window takes, the newest messages
+last."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple
@@ -12,9 +13,9 @@ from conversations.errors import MessageTooLong
 from providers.turns import conversation
 from providers.types import Message
 
-# Of all that a model is given.
+# The limit of a model's whole input.
 MAX_CHARACTERS: Final = 400_000
-# A free message is paid for by the platform, and so is all that is sent along with it.
+# The platform pays for a free message, and for everything that is sent with it.
 FREE_CONTEXT_TOKENS: Final = 8_192
 
 _BYTES_PER_TOKEN: Final = 3  # fewer than ordinary text has: what fits shall fit for certain
@@ -26,7 +27,7 @@ _fence = PromptDelimiters(
 
 
 class Length(NamedTuple):
-    """Of a message: tokens as estimated, and characters."""
+    """The length of a message: tokens as estimated, and characters."""
 
     tokens: int
     characters: int
@@ -36,13 +37,12 @@ class Length(NamedTuple):
         return self.tokens <= room.tokens and self.characters <= room.characters
 
     def beside(self, other: "Length") -> "Length":
-        """The room that is left of this one."""
+        """The rest of this room beside a message of `other`'s length."""
         return Length(self.tokens - other.tokens, self.characters - other.characters)
 
 
 class File(Struct, frozen=True):
-    """A file that goes with a message. `text` is None where models cannot read it; `size` is in
-    bytes."""
+    """A file of a message. `text` is None where models cannot read it; `size` is in bytes."""
 
     id: UUID
     name: str
@@ -60,7 +60,7 @@ class Turn(Struct, frozen=True):
 
 
 class Context(Struct, frozen=True):
-    """What a call sends, and what the message tells of it: `{messages, omitted, input_tokens,
+    """The input of a call, and its summary in the message: `{messages, omitted, input_tokens,
     attachments}`."""
 
     messages: tuple[Message, ...]
@@ -68,43 +68,45 @@ class Context(Struct, frozen=True):
 
 
 def room_of(model: Model, output_bound: int, *, is_free: bool) -> Length:
-    """What fits into a model's window beside its answer."""
+    """The room of a model's window beside its answer."""
     window = min(model.context_window, FREE_CONTEXT_TOKENS) if is_free else model.context_window
-    # Half of the window at most: a model may be allowed to answer as much as it can read.
+    # The answer gets at most half of the window: its own bound may be the whole window.
     answer = min(output_bound, window // 2)
     return Length(window - answer - model.prompt_overhead_tokens, MAX_CHARACTERS)
 
 
 def length_of(text: str) -> Length:
-    """How long a message of that text is."""
+    """The length of a message with that text."""
     size = len(text.encode("utf-8", "surrogatepass"))
     return Length(-(-size // _BYTES_PER_TOKEN) + _ENVELOPE, len(text))
 
 
 def length_of_bytes(size: int) -> Length:
-    """The least that UTF-8 text of so many bytes can be."""
+    """The least length of UTF-8 text with that many bytes."""
     return Length(size // _BYTES_PER_TOKEN, size // 4)
 
 
 def system_text(*, of_conversation: str, of_space: str, of_user: str) -> str:
-    """The instructions of the conversation, of its space and of the user for this model; empty
-    where there are none."""
-    said = {"conversation": of_conversation, "space": of_space, "user": of_user}
-    sections = [_fence(f"{of}_instructions", text) for of, text in said.items() if text.strip()]
+    """The instructions of the conversation, of its space and of the user for this model; may be
+    empty."""
+    instructions = {"conversation": of_conversation, "space": of_space, "user": of_user}
+    sections = [
+        _fence(f"{of}_instructions", text) for of, text in instructions.items() if text.strip()
+    ]
     return "\n\n".join(sections)
 
 
 def user_turn(content: str, files: Sequence[File] = ()) -> Turn:
-    """What a user says, with the files that go with it after it; they may be all."""
-    said = [content] if content else []
-    return Turn("user", "\n\n".join([*said, *map(_attachment, files)]), tuple(files))
+    """A user's message, followed by its files; it may consist of files alone."""
+    parts = [content] if content else []
+    return Turn("user", "\n\n".join([*parts, *map(_attachment, files)]), tuple(files))
 
 
 def check_fits(
     length: Length, room: Length, *, model: Model, files: Iterable[tuple[str, int]], is_free: bool
 ) -> None:
-    """Raises MessageTooLong for a message, with the instructions, that no turn could be left out
-    for. `files` are the names and sizes of those that models can read."""
+    """Raises MessageTooLong for a message that does not fit with its instructions, even without
+    earlier turns. `files` are the names and sizes of the files that models can read."""
     if length.fits(room):
         return
     by_tokens = length.tokens > room.tokens
@@ -119,8 +121,8 @@ def check_fits(
 
 
 def fitting(earlier: Iterable[Turn], room: Length) -> list[Turn]:
-    """What there is room for of the turns before the last one, given the newest first: the newest
-    of them, the oldest first, from a user's turn on. No more are asked for than are needed."""
+    """The newest of the earlier turns that fit, from a user's turn on, in the order of time.
+    `turns` are in the opposite order, and only as many as needed are read."""
     kept: list[Turn] = []
     exchange: list[Turn] = []
     for turn in earlier:
@@ -136,11 +138,11 @@ def fitting(earlier: Iterable[Turn], room: Length) -> list[Turn]:
 
 
 def assemble(system: str, turns: Sequence[Turn], omitted: int) -> Context:
-    """The context of these turns, the last of which is to be answered."""
-    # Not every provider takes two turns of one role in a row, as a reply that failed leaves them.
-    said = conversation([Message("system", system), *(Message(t.role, t.text) for t in turns)])
-    messages = [Message("system", said.system)] if said.system else []
-    messages += said.turns
+    """The context of these turns, the last of which is answered."""
+    # Not every provider accepts two turns of one role in a row, as a failed reply leaves them.
+    prompt = conversation([Message("system", system), *(Message(t.role, t.text) for t in turns)])
+    messages = [Message("system", prompt.system)] if prompt.system else []
+    messages += prompt.turns
     report = {
         "messages": len(turns),
         "omitted": omitted,

@@ -6,8 +6,7 @@ from conversations.types import MESSAGE_ID
 
 
 class MessageIdConverter:
-    """A message's own id, or the one that its client has brought. Both are compared as they stand
-    there."""
+    """A message's id, or its client's id for it. Both are compared exactly."""
 
     regex = MESSAGE_ID
 

@@ -1,4 +1,4 @@
-"""Why a conversation refuses something."""
+"""The errors of conversations."""
 
 from common.errors import Conflict, DomainError, NotFound, ServiceUnavailable, ValidationFailed
 from conversations.types import (
@@ -11,13 +11,13 @@ from conversations.types import (
 
 
 class MessageNotFound(NotFound):
-    """A message that the body names; the one of the address is plainly not found."""
+    """A message that the body names; one in the path is a plain 404."""
 
     message = "This conversation has no message of that `parent_id`."
 
 
 class MessageExists(Conflict):
-    """A message of an id that another one has."""
+    """Another message has this id."""
 
     code = "message_exists"
     message = (
@@ -27,7 +27,7 @@ class MessageExists(Conflict):
 
 
 class ReplyDeleted(NotFound):
-    """The answer of a request that is sent again."""
+    """The answer to a repeated request whose reply was deleted."""
 
     code = "reply_deleted"
     message = (
@@ -61,7 +61,8 @@ class TooManyNewConversations(DomainError):
 
 
 class ReplyRunning(Conflict):
-    """One reply at a time in each conversation; or what is shown has moved on."""
+    """Each conversation has one running reply at a time. Also raised where the shown branch has
+    newer messages."""
 
     code = "reply_running"
     message = (
@@ -88,7 +89,7 @@ class NothingToShare(Conflict):
 
 
 class MessageTooLong(ValidationFailed):
-    """A message that does not fit into what its model can read, with nothing said before it."""
+    """A message that does not fit into its model's window, even without earlier messages."""
 
     code = "input_too_long"
     message = "The message is longer than this model can read."
@@ -104,8 +105,8 @@ class MessageTooLong(ValidationFailed):
         largest: tuple[str, int] | None,
         is_free: bool,
     ) -> "MessageTooLong":
-        """The error of a message of that length in tokens or characters (`unit`), instructions and
-        files included. `largest` is its largest file: its name, and its size in bytes."""
+        """The error of a message of that length in tokens or characters (`unit`), with instructions
+        and files. `largest` is its largest file: its name, and its size in bytes."""
         problem = (
             f"With its files and instructions this is about {length:,} {unit} long, and {model} "
             f"can be given {limit:,}"

@@ -20,7 +20,7 @@ MEDIA_TYPES: dict[FileFormat, str] = {
 }
 MAX_NAME = 80
 _UNTITLED = "Conversation"
-# What is said of a reply that is no finished answer.
+# The text for a reply that is no finished answer.
 _REMARKS = {
     Message.Status.RUNNING: "_Still being written._",
     Message.Status.CANCELLED: "_Stopped._",
@@ -28,12 +28,12 @@ _REMARKS = {
 
 
 def render(detail: Detail, form: FileFormat) -> str:
-    """The file's text: in Markdown the branch that is shown, in JSON all branches."""
+    """The file's text: in Markdown the shown branch, in JSON all branches."""
     return _RENDERERS[form](detail)
 
 
 def file_name(detail: Detail, form: FileFormat) -> str:
-    """A name that any file system takes: the title's."""
+    """The title as a name for any file system."""
     name = harmless(detail.conversation.title, limit=MAX_NAME, otherwise=_UNTITLED)
     return f"{name}.{form}"
 
@@ -60,7 +60,8 @@ def _remark(message: MessageState) -> str:
 
 
 def _json(detail: Detail) -> str:
-    """Without links to files: they would be dead tomorrow, and open to whoever gets the export."""
+    """Without links to files: they expire within a day, and anybody with the export could use
+    them."""
     shown = ConversationDetailSerializer(detail).data
     for message in shown["messages"]:
         for file in message["attachments"]:

@@ -13,7 +13,7 @@ _WELL_FORMED = re.compile(MESSAGE_ID)
 
 @extend_schema_field(MESSAGE_ID_SCHEMA)
 class MessageIdField(TextField):
-    """The id of a message: ours, or the one that its client has brought."""
+    """The id of a message, or its client's id for it."""
 
     default_error_messages = {
         "malformed": f"An id of a message has {MIN_CLIENT_ID} to {MAX_CLIENT_ID} of the characters "

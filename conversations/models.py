@@ -1,4 +1,4 @@
-"""Conversations: a tree of messages, of which a model writes every other one."""
+"""Conversations: trees of messages, alternately of users and models."""
 
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -30,16 +30,17 @@ class Space(models.Model):
 
 
 class Conversation(models.Model):
-    """A conversation. A change of anything of it locks this row first.
+    """A conversation. Every change of it locks this row first.
 
-    `model` answers where a message names none; empty: the user's favourite, or the platform's
-    choice. `leaf` is the end of the branch that is shown. `activity` is a new UUIDv7 with every
-    message, when `updated_at` moves, too: lists are in its order, after those that are `pinned`.
-    `messages_count` and `characters` are of all branches.
+    `model` answers messages that name none; empty: the user's favourite, or the platform's choice.
+    `leaf` is the end of the shown branch. `activity` is a new UUIDv7 with every message, which also
+    sets `updated_at`: lists are in its order, after the `pinned` ones. `messages_count` and
+    `characters` are of all branches.
     """
 
     class TitleSource(models.TextChoices):
-        """The beginning of the first message, until a model has made one; never over the user's."""
+        """The first words of the first message, until a model has written a title; never over the
+        user's."""
 
         FIRST_MESSAGE = "first_message"
         MODEL = "model"
@@ -72,7 +73,7 @@ class Conversation(models.Model):
         indexes = [
             models.Index(fields=["account", "-pinned", "-activity"], name="conversation_as_listed"),
             models.Index(fields=["space", "-pinned", "-activity"], name="conversation_in_space"),
-            # Written at once: whoever searches would have to read through what was put off.
+            # Without a pending list, which every search would have to read.
             GinIndex(Words("account_id", "title"), name="conversation_words", fastupdate=False),
         ]
 
@@ -81,15 +82,16 @@ class Conversation(models.Model):
 
 
 class Message(models.Model):
-    """What the user says, or the reply of a model.
+    """A user's message, or the reply of a model.
 
-    `parent` is what it follows: messages with the same parent are branches. `client_id` is the id
-    that the client of a user has brought for it, unique in its conversation. A reply's id is also
-    that of its job, its charge and its event stream, so what it used and cost is read from the
-    charge and stands nowhere else. While it is `running` its text is in its stream; `content` and
-    `reasoning` are written when it has ended. `error` is `{code, message, ...}` of one that failed.
+    `parent` is the message before it: messages with the same parent are branches. `client_id` is
+    the client's id for a user's message, unique in its conversation. A reply's id is also that of
+    its job, its charge and its event stream, so its usage and cost are stored with the charge
+    alone. While it is `running` its text is in its stream; `content` and `reasoning` are written
+    when it has ended. `error` is the `{code, message, ...}` of a failed reply.
 
-    `context` tells what the model was given: `{messages, omitted, input_tokens, attachments}`."""
+    `context` summarises the model's input: `{messages, omitted, input_tokens, attachments}`.
+    """
 
     class Role(models.TextChoices):
         USER = "user"
@@ -132,7 +134,7 @@ class Message(models.Model):
             models.UniqueConstraint(
                 fields=["conversation"], condition=Q(status="running"), name="one_reply_at_a_time"
             ),
-            # With the account first, so that a message is found by it without its conversation.
+            # Account first, to find a message by its id without its conversation.
             models.UniqueConstraint(
                 fields=["account_id", "client_id", "conversation"],
                 condition=Q(client_id__isnull=False),
@@ -145,7 +147,7 @@ class Message(models.Model):
 
 
 class Feedback(models.Model):
-    """What a user thinks of a reply. Operators read it, and not what was said."""
+    """A user's rating of a reply. Operators read it, without the message."""
 
     class Rating(models.TextChoices):
         UP = "up"
@@ -168,7 +170,7 @@ class Feedback(models.Model):
 
 
 class Attachment(models.Model):
-    """A file that goes with a message of the user's."""
+    """A file of a user's message."""
 
     id = models.BigAutoField(primary_key=True)
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="attachments")
@@ -184,9 +186,9 @@ class Attachment(models.Model):
 
 
 class Share(models.Model):
-    """A conversation as those who have the link read it: as it was when it was last shared.
+    """A snapshot of a conversation for everybody with the link, from when it was last shared.
 
-    The link's token is this row's id, signed; it stands nowhere. `snapshot` is `{title, messages:
+    The link's token is this row's id, signed; it is not stored. `snapshot` is `{title, messages:
     [{role, content, model, created_at}]}`.
     """
 

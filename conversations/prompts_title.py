@@ -1,4 +1,4 @@
-"""How a model is asked for the title of a conversation, and what of its answer is one."""
+"""The prompt for a conversation's title, and the title in its answer."""
 
 import re
 from typing import Final
@@ -8,9 +8,9 @@ from common.titles import JOINERS, one_line
 from providers.types import Message
 
 MAX_CHARACTERS: Final = 80
-# More than is asked for, but not what small models write when they go on talking.
+# Longer than the requested title, and shorter than the text of small models that continue.
 MAX_WORDS: Final = 9
-# The beginning of a message says what it is about.
+# Only the first part of the message is sent.
 _SHOWN: Final = 2_000
 _fence = PromptDelimiters("message")
 _ROLE: Final = (
@@ -19,7 +19,7 @@ _ROLE: Final = (
     "alone, on one line, without quotation marks and without a full stop."
 )
 _TASK: Final = "Write the title of the conversation that begins with this message."
-# What models put around a title although they were asked not to. A last `#` may be C's.
+# What models put around a title although they are asked not to. A last `#` may belong to "C#".
 _LABEL = re.compile(r"^title\s*[:\u2013\u2014-]\s*", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:title|message)>", re.IGNORECASE)
 _QUOTES: Final = "\"'`*«»‹›„“”‚‘’「」『』《》〈〉 "  # noqa: RUF001
@@ -29,14 +29,14 @@ _WRAPPING: Final = _QUOTES + JOINERS
 
 
 def title_prompt(message: str) -> tuple[Message, ...]:
-    """What the model is asked."""
+    """The system prompt and the message."""
     shown = _fence("message", message[:_SHOWN])
     return Message("system", _ROLE), Message("user", f"{shown}\n\n{_TASK}")
 
 
 def title_in(answer: str) -> str | None:
-    """The title that an answer brings: its first line, without what was wrapped around it. None
-    where that is empty, or an answer to something else."""
+    """The title in an answer: its first line, without wrapping. None where it is empty, or answers
+    something else."""
     line = next((line for line in map(one_line, answer.splitlines()) if line), "")
     title = _unwrapped(_LABEL.sub("", _unwrapped(_TAG.sub("", line))))
     return title if _is_one(title) else None
@@ -45,7 +45,7 @@ def title_in(answer: str) -> str | None:
 def _is_one(title: str) -> bool:
     if not 0 < len(title) <= MAX_CHARACTERS or len(title.split()) > MAX_WORDS:
         return False
-    return not title.endswith(":")  # what comes after would be it
+    return not title.endswith(":")  # the text after it would be the title
 
 
 def _unwrapped(title: str) -> str:

@@ -1,4 +1,4 @@
-"""The part of a text in which something was found."""
+"""Snippets of texts around search results."""
 
 import re
 import unicodedata
@@ -6,21 +6,21 @@ from collections.abc import Collection
 
 LENGTH = 200  # characters, about
 _BEFORE = 60
-# As the index has it: conversations/migrations/0002_search.py. Here, too, normalising takes the
-# square of the time for marks in a row.
+# As in the index: conversations/migrations/0002_search.py. Normalising takes quadratic time for
+# marks in a row here, too.
 _LONG = re.compile("([^\x01-\u02ff]{64})")
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
 _FOLDED = 40_000
 # In scripts without spaces a word begins anywhere.
 _LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
 _BEGINNING = re.compile(f"(?<!{_LETTER})(?={_LETTER})")
-# Put before each word. The database takes no text that has it.
+# Put before each word. PostgreSQL accepts no text that contains it.
 _SIGN = "\0"
 
 
 def snippet(text: str, words: Collection[str]) -> str:
-    """One line of plain text around the first of the words, or of what begins like one; the
-    beginning of the text where none of them is found."""
+    """One line of plain text around the first of the words, or of a word with that prefix; the
+    beginning of the text where none is found."""
     start = max(0, _place(text, words) - _BEFORE)
     end = start + LENGTH
     part = text[start:end]
@@ -32,7 +32,7 @@ def snippet(text: str, words: Collection[str]) -> str:
 
 
 def _place(text: str, words: Collection[str]) -> int:
-    """Where the first of the words is; 0 where none is."""
+    """The position of the first of the words; 0 where none is found."""
     signed = _signed(text)
     places = [signed.find(_signed(word)) for word in words]
     first = min((place for place in places if place >= 0), default=0)
@@ -44,15 +44,15 @@ def _signed(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Without case and marks, and so of another length."""
+    """The text without case and marks, which may change its length."""
     letters = unicodedata.normalize("NFKD", _LONG.sub(r"\1 ", text)).lower()
     letters = letters.replace("ß", "ss").replace("ς", "σ")  # noqa: RUF001 - Greek
     return unicodedata.normalize("NFC", _MARKS.sub("", letters))[:_FOLDED]
 
 
 def _unfolded(text: str, place: int) -> int:
-    """Where in a text that stands which stands at this place when it is folded; or a few characters
-    beside it, where the text is halved between a letter and its mark."""
+    """The position in the text that corresponds to this one in the folded text, or a few characters
+    beside it, where the text is split between a letter and its mark."""
     start, end = 0, len(text)
     while place > 0 and end - start > 1:
         middle = (start + end) // 2
@@ -65,6 +65,6 @@ def _unfolded(text: str, place: int) -> int:
 
 
 def _after_space(text: str) -> str:
-    """Without a word that is cut at its beginning, unless that is all there is."""
+    """Without a first word that is cut, unless it is the only one."""
     found = re.search(r"\s", text[:_BEFORE])
     return text[found.end() :] if found else text

@@ -1,4 +1,4 @@
-"""Makes the title of a conversation from its first message, on the event loop."""
+"""Writes the title of a conversation from its first message, with a model, on the event loop."""
 
 from uuid import UUID
 
@@ -23,17 +23,17 @@ from inference.types import ChatCall
 log = structlog.get_logger(__name__)
 
 TOTAL_SECONDS = 15.0
-# A few words, and some thought of models that cannot do without.
+# A few words, and some reasoning of models that always reason.
 MAX_OUTPUT_TOKENS = 256
 
 
 async def make_title(
     *, account_id: UUID, question_id: UUID, message: str, request_id: str
 ) -> str | None:
-    """Have a cheap model make the title of the conversation that begins with this message, at the
+    """Have a cheap model write the title of the conversation that begins with this message, at the
     platform's cost. Returns it once it is written.
 
-    None where there is none, for whatever reason: a title is not worth an error. Neither is it
+    None where there is none, for whatever reason: a missing title is no error. There is none either
     where the user has named the conversation or deleted the message meanwhile, or the message has
     no words.
     """
@@ -80,7 +80,7 @@ class _Title:
         )
 
     async def make(self) -> str | None:
-        """Raises the DomainError of a call that was refused or has failed."""
+        """Raises the DomainError of a refused or failed call."""
         self._runner = await open_chat(self._call)
         await self._runner.ended()
         return self._title

@@ -1,10 +1,10 @@
-"""The bounds of conversations."""
+"""The limits of conversations."""
 
 # The kind of a reply's event stream, and of its job.
 STREAM = "reply"
 JOB = "conversations.reply"
 
-# What a client may call its message: a UUID, or what the AI SDK makes.
+# The form of a client's id for a message: a UUID, or an id of the AI SDK.
 MIN_CLIENT_ID = 16
 MAX_CLIENT_ID = 64
 MESSAGE_ID = f"[A-Za-z0-9_-]{{{MIN_CLIENT_ID},{MAX_CLIENT_ID}}}"
@@ -29,6 +29,6 @@ SEARCH_SECONDS = 5.0  # of each of its queries
 MAX_SPACES = 200
 MAX_CONVERSATIONS = 20_000  # of an account
 MAX_CONVERSATIONS_PER_DAY = 1_000  # that it may begin within 24 hours, of those it still has
-# Of one conversation, all branches together: the detail brings them all.
+# Of one conversation, all branches together: the detail contains them all.
 MAX_MESSAGES = 5_000
 MAX_CHARACTERS = 5_000_000

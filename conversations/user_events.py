@@ -1,4 +1,4 @@
-"""What the user's own stream is told of their conversations: that a list shows another row now."""
+"""Events of conversations in the user's own stream: a row of a list has changed."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from events.types import USER, NewEvent, model_actor
 
 
 def created(conversation: Conversation) -> NewEvent:
-    """Of one that `get_conversation` has read, as `updated`."""
+    """For a row of `get_conversation`, as `updated`."""
     return NewEvent("conversation.created", _row(conversation), USER)
 
 
@@ -23,7 +23,7 @@ def reply_began(conversation_id: UUID, title: str, reply: Message) -> NewEvent:
 
 
 def reply_ended(reply: Message) -> NewEvent:
-    """`status` says how. Of a reply with its conversation."""
+    """`status` is the reply's. The reply is read with its conversation."""
     conversation = reply.conversation
     return _replied(conversation.pk, conversation.title, reply, model_actor(reply.model))
 

@@ -1,11 +1,11 @@
-"""The words of texts, as they are indexed and found.
+"""The words of texts in the search index.
 
 Punctuation is no part of a word, and marks are no part of a letter: `Zürich` is found as `zurich`.
 In scripts that are written without spaces each character is a word.
 
-Each word has a bucket of its account's in front, `x` and the end of the account's id, so that what
-begins with some letters is looked for in a 256th of all words, and the account's id is among them,
-so that nothing else of others is looked at.
+Each word has a prefix of its account's, `x` and the end of the account's id, so that a search for
+the beginning of a word reads a 256th of all words; and the account's id is one of the words, so
+that only the account's own texts are read.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from django.db.models import Func
 
 
 class Words(Func):
-    """The words of a text of an account's: of its first 20,000 characters, because wallets are
+    """The words of a text of one account: of its first 20,000 characters, because wallets are
     locked while a message is indexed."""
 
     function = "conversations_words"

@@ -1,4 +1,4 @@
-"""What `/api/conversations` and `/api/spaces` are asked: bodies and queries."""
+"""The bodies and queries of `/api/conversations` and `/api/spaces`."""
 
 from typing import Any, get_args
 
@@ -32,14 +32,14 @@ class SpaceInputSerializer(serializers.Serializer[Any]):
 
 
 class SpaceChangesInputSerializer(SpaceInputSerializer):
-    """What is not named stays."""
+    """Omitted fields stay."""
 
     name = TitleField(max_length=MAX_NAME, required=False)
 
 
 class ConversationInputSerializer(serializers.Serializer[Any]):
-    """Without a title it is given one when it has begun. `model` answers where a message names
-    none; null leaves it to your favourite."""
+    """Without a title it gets one after the first message. `model` answers messages that name none;
+    null means your favourite."""
 
     title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True, allow_null=True)
     model = ChatModelField(required=False, allow_null=True)
@@ -54,22 +54,22 @@ class ConversationInputSerializer(serializers.Serializer[Any]):
 
 
 class ConversationChangesInputSerializer(ConversationInputSerializer):
-    """What is not named stays. `active_leaf_id` is the end of the branch that is to be shown; a
-    `space_id` of null takes the conversation out of its space, and an empty `title` calls it after
-    its first message again. One that is `pinned` comes before all that are not."""
+    """Omitted fields stay. `active_leaf_id` is the end of the branch to show; a `space_id` of null
+    takes the conversation out of its space, and an empty `title` restores the title by its first
+    message. `pinned` conversations come before all others."""
 
     active_leaf_id = MessageIdField(required=False)
     pinned = FlagField(required=False)
 
 
 class ConversationsDeletionInputSerializer(serializers.Serializer[Any]):
-    """Which conversations."""
+    """The conversations to delete."""
 
     ids = BoundedListField(child=IdField(), max_length=MAX_DELETED, allow_empty=False)
 
 
 class FeedbackInputSerializer(serializers.Serializer[Any]):
-    """What you think of a reply, instead of what you have said of it before."""
+    """Your feedback on a reply, which replaces earlier feedback."""
 
     rating = serializers.ChoiceField(Feedback.Rating.choices)
     comment = TextField(
@@ -95,7 +95,7 @@ class ConversationsQuerySerializer(serializers.Serializer[Any]):
     {"type": "string", "anyOf": [MESSAGE_ID_SCHEMA, {"const": ACTIVE}]},
 )
 class BranchField(MessageIdField):
-    """The last message of a branch; null for `active`, the branch that is shown."""
+    """The last message of a branch; null for `active`, the shown branch."""
 
     def to_internal_value(self, data: Any) -> Any:
         return None if data == ACTIVE else super().to_internal_value(data)

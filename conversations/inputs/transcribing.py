@@ -1,4 +1,4 @@
-"""What `/api/transcribe` is asked."""
+"""The body of `/api/transcribe`."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from common.multipart import FormFileField
 
 class TranscribeInputSerializer(serializers.Serializer[Any]):
     """A form with a file of at most 25 MB and two hours: flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav
-    or webm, with one audio track. `language` is an ISO 639-1 code, where it is known; what follows
-    a hyphen, as in `en-US`, is not looked at."""
+    or webm, with one audio track. `language` is an ISO 639-1 code, where it is known; the part
+    after a hyphen, as in `en-US`, is ignored."""
 
     file = FormFileField(allow_empty_file=True)
     model = SpeechModelField(required=False)

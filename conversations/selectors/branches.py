@@ -1,4 +1,4 @@
-"""Branches of a conversation: what leads to a message, and what follows it."""
+"""Branches of a conversation: the messages before a message, and those after it."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from django.db.models.expressions import RawSQL
 
 from conversations.models import Conversation, Message
 
-# A message comes after its parent, but ids of several machines' clocks need not.
+# A message comes after its parent, but the clocks of several machines differ, so its id may not.
 _ANCESTORS = """
 WITH RECURSIVE branch AS (
     SELECT id, parent_id, 0 AS height
@@ -41,20 +41,20 @@ def get_branch(conversation: Conversation, leaf_id: UUID | None) -> list[Message
 
 
 def branch_ids(conversation: Conversation, leaf_id: UUID) -> RawSQL:
-    """The ids of the same messages, for a query."""
+    """The ids of the same messages, as a subquery."""
     return RawSQL(_ANCESTORS + _IDS, (leaf_id, conversation.pk))  # noqa: S611 - with parameters
 
 
 def what_follows(conversation: Conversation, message_id: UUID) -> list[UUID]:
-    """The ids of a message and of all that was said after it, on any branch. One query."""
+    """The ids of a message and of all that follow it, on any branch. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_DESCENDANTS + _IDS, (message_id, conversation.pk))
         return [found for (found,) in cursor.fetchall()]
 
 
 def newest_after(conversation: Conversation, message_id: UUID | None) -> UUID | None:
-    """The newest message of the branches that lead through that one, which may be itself; of the
-    whole conversation for None. None where there is nothing."""
+    """The newest message of the branches through that message, or that message; for None, of the
+    whole conversation. None where there is no message."""
     messages = conversation.messages.order_by("-id")
     if message_id is not None:
         messages = messages.filter(pk__in=what_follows(conversation, message_id))

@@ -1,4 +1,4 @@
-"""What a model is given of a conversation, read from its rows."""
+"""Reads a model's input from the rows of a conversation."""
 
 from collections.abc import Iterator, Sequence
 from uuid import UUID
@@ -42,12 +42,12 @@ def context_for(
     output_bound: int,
     is_free: bool,
 ) -> Context:
-    """What a call is given to answer `content`, which follows the message `parent_id` of the user's
+    """The context for answering `content`, which follows the message `parent_id` of the user's
     conversation, sent now or answered again. `instructions` are the user's for this model.
 
-    `output_bound` is the most that the answer may be, in tokens. Raises MessageTooLong,
-    ReplyRunning where a reply before it is still being written, and StorageUnavailable where a file
-    cannot be read now.
+    `output_bound` is the bound of the answer, in tokens. Raises MessageTooLong, ReplyRunning where
+    a reply before it is still being written, and StorageUnavailable where a file cannot be read
+    now.
     """
     room = room_of(model, output_bound, is_free=is_free)
     system = _system(conversation, instructions)
@@ -64,7 +64,7 @@ def context_for(
 
 
 def attached_to(message: Message) -> list[Upload]:
-    """The files that go with a message, in the order in which they were named."""
+    """The files of a message, in the order of the request."""
     return attachments_of([message])[message.pk]
 
 
@@ -80,7 +80,7 @@ def _system(conversation: Conversation, instructions: str) -> str:
 def _last(
     content: str, uploads: Sequence[Upload], room: Length, model: Model, *, is_free: bool
 ) -> Turn:
-    """The turn that is to be answered. Files that cannot fit are not even read."""
+    """The turn to answer. Files that cannot fit are not read."""
     files = [(upload.name, upload.size) for upload in uploads if upload.is_text]
 
     def check(length: Length) -> None:
@@ -106,24 +106,24 @@ def _turns(branch: Sequence[Message], room: Length) -> Iterator[Turn]:
 
 
 def _check_ended(branch: Sequence[Message]) -> None:
-    """Raises ReplyRunning. It may have ended when its answer is begun, and would not be in it."""
+    """Raises ReplyRunning: the text of a running reply may be incomplete in the context."""
     if any(message.status == Message.Status.RUNNING for message in branch):
         raise ReplyRunning
 
 
 def _says_something(message: Message) -> bool:
-    """Users do, if only by a file."""
+    """Has the message text, or is it a user's, which may consist of a file?"""
     return message.role == Message.Role.USER or bool(message.content.strip())
 
 
 def _refused(branch: Sequence[Message]) -> set[UUID | None]:
-    """The messages that a provider, or a model, would not answer: it would not answer any later one
-    that they go along with either."""
+    """The messages that a provider or a model has refused: it would refuse later calls with them
+    too."""
     return {reply.parent_id for reply in branch if _is_refusal(reply)}
 
 
 def _is_refusal(message: Message) -> bool:
-    """One without a word: of any other the next model is given the words."""
+    """A refusal without text: the text of others is sent to the next model."""
     error = message.error or {}
     code, reason = error.get("code"), error.get("finish_reason")
     is_refused = code in _REFUSALS or (code, reason) == (NoText.code, "content_filter")
@@ -145,7 +145,7 @@ def _file(upload: Upload) -> File:
 
 
 def _text(upload: Upload) -> str | None:
-    """None where models cannot read it: a file that has gone does not end its conversation."""
+    """None where models cannot read the file: a deleted file does not end its conversation."""
     if not upload.is_text:
         return None
     try:

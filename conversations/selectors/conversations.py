@@ -1,4 +1,4 @@
-"""Conversations as their owner sees them."""
+"""Conversations for their owner."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -28,13 +28,13 @@ class Detail(Struct, frozen=True):
 
     @property
     def running_message_id(self) -> UUID | None:
-        """The reply that is being written. It may have begun since the conversation was read."""
+        """The running reply. It may have begun since the conversation was read."""
         running = (each.id for each in self.messages if each.status == Message.Status.RUNNING)
         return next(running, None)
 
     @property
     def shown(self) -> list[MessageState]:
-        """Those of the branch that is shown."""
+        """The messages of the shown branch."""
         by_id: dict[UUID | None, MessageState] = {message.id: message for message in self.messages}
         branch: list[MessageState] = []
         message = by_id.get(self.conversation.leaf_id)
@@ -47,9 +47,8 @@ class Detail(Struct, frozen=True):
 def list_conversations(
     user: User, *, space_id: UUID | None = None, search: Search | None = None
 ) -> QuerySet[Conversation]:
-    """The user's conversations: those of a space, and those that a search finds, where one is
-    named. Each has its `running_message_id`, the reply that is being written. Raises
-    SpaceNotFound."""
+    """The user's conversations, filtered by a space and a search if these are given. Each has its
+    `running_message_id`, the running reply. Raises SpaceNotFound."""
     own = _own(user).defer("system")
     if space_id is not None:
         if not Space.objects.filter(account=user, pk=space_id).exists():
@@ -61,8 +60,8 @@ def list_conversations(
 
 
 def get_conversation(user: User, conversation_id: UUID) -> Conversation:
-    """One of the user's conversations, as `list_conversations` has it. Raises NotFound."""
-    # With its space: that may be deleted while the caller still reads it.
+    """One of the user's conversations, as in `list_conversations`. Raises NotFound."""
+    # With its space, which may be deleted while the caller still reads it.
     own = _own(user).select_related("space")
     conversation = own.filter(pk=conversation_id).first()
     if conversation is None:
@@ -71,8 +70,8 @@ def get_conversation(user: User, conversation_id: UUID) -> Conversation:
 
 
 def get_detail(user: User, conversation_id: UUID) -> Detail:
-    """One of the user's conversations with its messages. Raises NotFound, where it is deleted just
-    now too: none is shown without what was said."""
+    """One of the user's conversations with its messages. Raises NotFound, also where it is deleted
+    meanwhile: no conversation is shown without its messages."""
     conversation = get_conversation(user, conversation_id)
     messages = list_states(user, conversation_id)
     if conversation.leaf_id is not None and not messages:
@@ -81,7 +80,7 @@ def get_detail(user: User, conversation_id: UUID) -> Detail:
 
 
 def is_titled(conversation_id: UUID, title: str) -> bool:
-    """Is that the title of the conversation, whosever that is?"""
+    """Is that the title of the conversation, whoever owns it?"""
     return Conversation.objects.filter(pk=conversation_id, title=title).exists()
 
 

@@ -11,8 +11,8 @@ from files.models import Upload
 
 
 def files_of(user: User, message_id: UUID | str) -> list[Upload]:
-    """The files that go with a message of the user's, in the order in which they were named. What
-    clients call their messages comes after our own ids: of several, the newest counts.
+    """The files of the user's message, in the order of the request. The message's own id comes
+    before clients' ids: of several messages with a client's id, the newest counts.
 
     Raises NotFound.
     """

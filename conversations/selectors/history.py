@@ -16,8 +16,8 @@ from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.branches import branch_ids
 from conversations.selectors.messages import MessageState, by_message, id_of, text_in_log
 
-# As they are told, in the order of MessageState, and what the user thinks of each: thousands of
-# moments take longer to read and to write again than all else.
+# In the form of the answer and the order of MessageState, with the user's feedback: parsing and
+# formatting thousands of times in Python takes longer than all else.
 _MESSAGES = """
 SELECT id, role, content, nullif(reasoning, ''), nullif(model, ''), nullif(reasoning_effort, ''),
        status, parent_id, nullif(finish_reason, ''), error::text, nullif(context, '{}')::text,
@@ -30,14 +30,13 @@ SELECT id, role, content, nullif(reasoning, ''), nullif(model, ''), nullif(reaso
 """
 _OF_PAGE = " AND id = ANY(%(ids)s::uuid[])"
 _OLDEST_FIRST = " ORDER BY id"
-# Where in a row its JSON stands, `error` and `context`, and what follows it.
+# The positions of a row's JSON, `error` and `context`, and of the fields after it.
 _ERROR, _BEGAN = 9, 11
 
 
 def messages_of(user: User, conversation: Conversation, **place: str | None) -> QuerySet[Message]:
     """The messages of the user's conversation, without their texts; of one branch alone, where
-    `branch` is the message that it ends with, or None for the branch that is shown. Raises
-    MessageNotFound."""
+    `branch` is its last message, or None for the shown branch. Raises MessageNotFound."""
     own = Message.objects.filter(account_id=user.pk, conversation=conversation).only("pk")
     if "branch" not in place:
         return own
@@ -49,8 +48,8 @@ def messages_of(user: User, conversation: Conversation, **place: str | None) -> 
 
 
 def list_states(user: User, conversation_id: UUID) -> list[MessageState]:
-    """The messages of the user's conversation, of all branches: the oldest first, and none before
-    the one that it follows."""
+    """The messages of all branches of the user's conversation: the oldest first, and parents before
+    their children."""
     files = Attachment.objects.filter(message__conversation=conversation_id)
     return _complete(user, _read(user, conversation_id), files)
 
@@ -58,7 +57,7 @@ def list_states(user: User, conversation_id: UUID) -> list[MessageState]:
 def page_of_states(
     user: User, conversation_id: UUID, message_ids: Sequence[UUID]
 ) -> list[MessageState]:
-    """Those messages of the user's conversation, in the opposite order of `list_states`."""
+    """These messages of the user's conversation, in the opposite order of `list_states`."""
     rows = _read(user, conversation_id, message_ids)
     files = Attachment.objects.filter(message__in=message_ids)
     return _complete(user, rows, files)[::-1]
@@ -67,9 +66,9 @@ def page_of_states(
 def _complete(
     user: User, rows: list[MessageState], attached: QuerySet[Attachment]
 ) -> list[MessageState]:
-    """The rows with what belongs to them, parents first.
+    """The rows with their usage, texts and files, parents first.
 
-    Rows come before logs: a reply that ends meanwhile is shown as running, with all its text.
+    Rows are read before logs: a reply that ends meanwhile appears as running, with all its text.
     """
     usage = get_usage(user, [row.id for row in rows if row.role == Message.Role.ASSISTANT])
     files = by_message(attached)
@@ -86,7 +85,7 @@ def _complete(
 def _read(
     user: User, conversation_id: UUID, message_ids: Sequence[UUID] | None = None
 ) -> list[MessageState]:
-    """The rows, without what belongs to them; of those messages alone, where some are named."""
+    """The rows alone; of `ids`, where given."""
     asked: dict[str, Any] = {
         "conversation": conversation_id,
         "account": user.pk,
@@ -113,7 +112,7 @@ def _read_json(text: str | None) -> dict[str, Any] | None:
 
 
 def _parents_first(rows: list[MessageState]) -> list[MessageState]:
-    """In the order of the ids, which need not be that of the messages where clocks differ."""
+    """In the order of the ids, but parents first, because clocks differ."""
     if all(row.parent_id is None or row.parent_id.int < row.id.int for row in rows):
         return rows
     unlisted: dict[UUID | None, MessageState] = {row.id: row for row in rows}

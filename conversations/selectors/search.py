@@ -1,4 +1,4 @@
-"""Finding conversations by words that were said in them."""
+"""Searches conversations by the words in their messages."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -29,7 +29,8 @@ SELECT conversation_id, message_id, said FROM conversations_matches(%s, %s::tsqu
 
 @contextmanager
 def in_time(seconds: float = SEARCH_SECONDS) -> Iterator[None]:
-    """Let each query of the block take so long, in one transaction. Raises SearchTooSlow."""
+    """Limit each query of the block to a number of seconds, in one transaction. Raises
+    SearchTooSlow."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:
@@ -42,15 +43,15 @@ def in_time(seconds: float = SEARCH_SECONDS) -> Iterator[None]:
 
 
 class Match(NamedTuple):
-    """The newest message of a conversation that has all the words; `snippet` is a part of it."""
+    """The newest message of a conversation with all the words; `snippet` is a part of it."""
 
     message_id: UUID
     snippet: str
 
 
 class Search(Struct, frozen=True):
-    """Words that are looked for in what one user and the models have said. `query` is a tsquery;
-    none without words."""
+    """The words of a search in one user's conversations. `query` is a tsquery, empty without
+    words."""
 
     user: User
     words: list[str]
@@ -58,14 +59,14 @@ class Search(Struct, frozen=True):
 
     @property
     def found(self) -> RawSQL | list[UUID]:
-        """The conversations that have all the words in their title, or in one message."""
+        """The conversations with all the words in their title, or in one message."""
         if not self.words:
             return []
         return RawSQL(_FOUND, (self.user.pk, self.query))  # noqa: S611 - with parameters
 
     def matches(self, conversation_ids: Collection[UUID]) -> dict[UUID, Match]:
-        """Where the words are in each of these conversations; those that have them only in their
-        title are left out."""
+        """The matches in each of these conversations; those with matches in their title alone are
+        left out."""
         if not conversation_ids:
             return {}
         with connection.cursor() as cursor:
@@ -78,7 +79,7 @@ class Search(Struct, frozen=True):
 
 def search_for(user: User, text: str) -> Search:
     """A search for all the words of a text; the last one may be the beginning of a word. Raises
-    ValidationFailed where they are too many."""
+    ValidationFailed for too many words."""
     *whole, last = text.split() or [""]
     with connection.cursor() as cursor:
         cursor.execute(_LEXEMES, (user.pk, " ".join(whole), user.pk, last))
@@ -95,6 +96,6 @@ def search_for(user: User, text: str) -> Search:
 
 
 def _quoted(lexeme: str) -> str:
-    """As a tsquery has it."""
+    """The word as a tsquery's lexeme."""
     escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
     return f"'{escaped}'"

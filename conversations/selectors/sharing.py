@@ -1,4 +1,4 @@
-"""Shared conversations: their links, and what whoever has one reads."""
+"""Shared conversations: their links and snapshots."""
 
 from typing import Any
 from uuid import UUID
@@ -14,12 +14,12 @@ from conversations.models import Conversation, Message, Share
 from conversations.selectors.branches import get_branch
 from conversations.selectors.conversations import public_default_title
 
-# Of UUIDs and signatures no part has one, and no browser writes it in another way.
+# No part of UUIDs and signatures contains it, and browsers do not encode it.
 _SEPARATOR = "."
 
 
 def get_share(user: User, conversation_id: UUID) -> Share:
-    """How the user's conversation is shared, without what is read. Raises NotFound."""
+    """The share of the user's conversation, without its snapshot. Raises NotFound."""
     own = Share.objects.defer("snapshot")
     share = own.filter(conversation=conversation_id, conversation__account=user).first()
     if share is None:
@@ -28,18 +28,18 @@ def get_share(user: User, conversation_id: UUID) -> Share:
 
 
 def share_token(share: Share) -> str:
-    """What a link is made of: the id with its HMAC-SHA256, under SECRET_KEY."""
+    """The token of a link: the id with its HMAC-SHA256, under SECRET_KEY."""
     return _signer().sign(share.pk.hex)
 
 
 def share_url(share: Share) -> str:
-    """The page of the web app that shows what is shared."""
+    """The page of the web app for the shared conversation."""
     base: str = settings.WEB_APP_URL
     return f"{base.rstrip('/')}/shared/{share_token(share)}"
 
 
 def get_shared(token: str) -> dict[str, Any]:
-    """What whoever has that token reads. One query.
+    """The snapshot behind that token. One query.
 
     Raises NotFound, whatever the reason: forged, revoked, deleted, or its owner's account closed.
     """
@@ -51,8 +51,7 @@ def get_shared(token: str) -> dict[str, Any]:
 
 
 def shares_of(token: str) -> QuerySet[Share]:
-    """What that token leads to, whoever owns it: one share, or none where it was forged or
-    revoked."""
+    """The share behind that token, whoever owns it; none where it was forged or revoked."""
     try:
         share_id = UUID(_signer().unsign(token))
     except BadSignature:
@@ -61,8 +60,8 @@ def shares_of(token: str) -> QuerySet[Share]:
 
 
 def snapshot_of(conversation: Conversation) -> dict[str, Any]:
-    """What others may read of a conversation as it is now: the branch that is shown, as far as it
-    has ended. Whose it is and what belongs to it is left out."""
+    """The snapshot of a conversation as it is now: the shown branch, as far as it has ended,
+    without its owner and files."""
     branch = get_branch(conversation, conversation.leaf_id)
     return {
         "title": _title_of(conversation, branch),
@@ -71,8 +70,8 @@ def snapshot_of(conversation: Conversation) -> dict[str, Any]:
 
 
 def _title_of(conversation: Conversation, branch: list[Message]) -> str:
-    """The title that its user has given it, or that a model has made of the words with which the
-    branch begins. Any other might tell of what is not shown: a beginning, or a file."""
+    """The title, if it is the user's, or a model's for the first message of this branch. Any other
+    might reveal text or file names that are not shown."""
     source = conversation.title_source
     if source == Conversation.TitleSource.USER or not branch:
         return conversation.title

@@ -1,4 +1,4 @@
-"""Spaces as their owner sees them."""
+"""Spaces for their owner."""
 
 from uuid import UUID
 
@@ -10,12 +10,12 @@ from conversations.models import Space
 
 
 def list_spaces(user: User) -> QuerySet[Space]:
-    """The user's spaces, each with the number of its `conversations_count`."""
+    """The user's spaces, each with its `conversations_count`."""
     return Space.objects.filter(account=user).annotate(conversations_count=Count("conversations"))
 
 
 def get_space(user: User, space_id: UUID) -> Space:
-    """One of the user's spaces, as `list_spaces` has it. Raises NotFound."""
+    """One of the user's spaces, as in `list_spaces`. Raises NotFound."""
     space = list_spaces(user).filter(pk=space_id).first()
     if space is None:
         raise NotFound

@@ -13,7 +13,7 @@ from conversations.serializers.messages import MessageSerializer
 
 
 class MatchSerializer(serializers.Serializer[Match]):
-    """The newest message that has all the words, and the part of it around one of them."""
+    """The newest message with all the words, and the part of it around one of them."""
 
     message_id = serializers.UUIDField(read_only=True)
     snippet = serializers.CharField(read_only=True)
@@ -35,8 +35,8 @@ class _ConversationSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ConversationRow")
 class ConversationRowSerializer(_ConversationSerializer):
-    """A conversation in a list. `match` tells where a search has found it; null where it is the
-    title, or nothing was searched for. Context: `matches`, by conversation id."""
+    """A conversation in a list. `match` is the match of a search; null where only the title
+    matches, or nothing was searched for. Context: `matches`, by conversation id."""
 
     match = serializers.SerializerMethodField()
 
@@ -48,17 +48,17 @@ class ConversationRowSerializer(_ConversationSerializer):
 
 @extend_schema_serializer(component_name="Conversation")
 class ConversationSerializer(_ConversationSerializer):
-    """A conversation. `active_leaf_id` is the end of the branch that is shown,
-    `running_message_id` the reply that is being written; `system` is what models are told."""
+    """A conversation. `active_leaf_id` is the end of the shown branch, `running_message_id` the
+    running reply; `system` are the instructions for models."""
 
     system = serializers.CharField(read_only=True)
 
 
 @extend_schema_serializer(component_name="ConversationDetail")
 class ConversationDetailSerializer(ConversationSerializer):
-    """A conversation with the messages of all its branches, the oldest first. What the user says
-    and its replies are joined by `parent_id`; messages of the same parent are branches. `messages`
-    is null where they were not asked for."""
+    """A conversation with the messages of all its branches, the oldest first. `parent_id` joins
+    messages and replies; messages of the same parent are branches. `messages` is null where they
+    were not requested."""
 
     messages = MessageSerializer(many=True, read_only=True, allow_null=True)
 
@@ -76,7 +76,7 @@ class DeletedConversationsSerializer(serializers.Serializer[Any]):
 
 
 class SpaceSerializer(serializers.Serializer[Any]):
-    """A space. `instructions` go into each conversation of it; `conversations` is how many."""
+    """A space. `instructions` go into each conversation of it; `conversations` is their number."""
 
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
@@ -87,5 +87,5 @@ class SpaceSerializer(serializers.Serializer[Any]):
 
 
 def conversation_in_event(conversation: Conversation) -> dict[str, Any]:
-    """As a list shows it."""
+    """The conversation as in lists."""
     return _ConversationSerializer().to_representation(conversation)

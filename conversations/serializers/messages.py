@@ -42,7 +42,7 @@ from inference.fields import ErrorField, FinishReasonField
     }
 )
 class ContextField(serializers.DictField):
-    """What the model was given; null where no model was asked."""
+    """A summary of the model's input; null where no model was called."""
 
     def to_representation(self, value: dict[str, Any]) -> Any:
         return value or None
@@ -50,8 +50,8 @@ class ContextField(serializers.DictField):
 
 @extend_schema_serializer(component_name="MessageAttachment")
 class AttachmentSerializer(serializers.Serializer[Upload]):
-    """A file that goes with a message. `mime` is what its bytes are; `size` is in bytes. `url` is a
-    link to it that is good for a day and needs no credentials."""
+    """A file of a message. `mime` is the type of its bytes; `size` is in bytes. `url` is a link to
+    it that works for a day and needs no credentials."""
 
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
@@ -60,7 +60,7 @@ class AttachmentSerializer(serializers.Serializer[Upload]):
     url = serializers.URLField(read_only=True)
 
     def to_representation(self, instance: Upload) -> dict[str, Any]:
-        """What the fields would make of it, in a tenth of the time: see `_message`."""
+        """The result of the fields, in a tenth of the time: see `_message`."""
         return {
             "id": str(instance.pk),
             "name": instance.name,
@@ -72,7 +72,7 @@ class AttachmentSerializer(serializers.Serializer[Upload]):
 
 @extend_schema_serializer(component_name="MessageFeedback")
 class FeedbackSerializer(serializers.Serializer[Any]):
-    """What you think of a reply."""
+    """Your feedback on a reply."""
 
     rating = serializers.ChoiceField(Feedback.Rating.choices, read_only=True)
     comment = WordsField()
@@ -80,7 +80,7 @@ class FeedbackSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="MessageInEvent")
 class MessageInEventSerializer(serializers.Serializer[MessageState]):
-    """A message without its texts, which travel in `reply.delta` events."""
+    """A message without its texts, which are in `reply.delta` events."""
 
     id = serializers.UUIDField(read_only=True)
     role = serializers.ChoiceField(Message.Role.choices, read_only=True)
@@ -112,8 +112,8 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
 
 @extend_schema_serializer(component_name="Message")
 class MessageSerializer(MessageInEventSerializer):
-    """A message. The texts of a running reply are what has come so far; `reasoning` is null where
-    the model has shown none. `usage` is there once a reply was billed."""
+    """A message. The texts of a running reply are those so far; `reasoning` is null where the model
+    has shown none. `usage` is set once a reply was billed."""
 
     content = serializers.CharField(read_only=True)
     reasoning = WordsField()
@@ -135,8 +135,8 @@ def message_in_event(state: MessageState) -> dict[str, Any]:
 
 
 def _message(state: MessageState) -> dict[str, Any]:
-    """What the fields would make of it, in a tenth of the time: a conversation may have thousands
-    of messages. Ids are left to the encoder."""
+    """The result of the fields, in a tenth of the time: a conversation may have thousands of
+    messages. Ids are left to the encoder."""
     shown = asdict(state)
     shown["usage"] = None if state.usage is None else _usage(state.usage)
     shown["attachments"] = [AttachmentSerializer().to_representation(e) for e in state.attachments]

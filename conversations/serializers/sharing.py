@@ -1,4 +1,4 @@
-"""What is answered of shared conversations."""
+"""Shared conversations in the answers of `/api`."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class ShareSerializer(serializers.Serializer[Share]):
 
 
 class SharedMessageSerializer(serializers.Serializer[Any]):
-    """A message as others read it; `model` is who wrote a reply."""
+    """A message for readers of the link; `model` is the author of a reply."""
 
     role = serializers.ChoiceField(Message.Role.choices, read_only=True)
     content = serializers.CharField(read_only=True)
@@ -35,8 +35,8 @@ class SharedMessageSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="SharedConversation")
 class SharedConversationSerializer(serializers.Serializer[Any]):
-    """A conversation as others read it: what was shown when it was shared. It describes snapshots,
-    which are answered as they were stored."""
+    """A conversation for readers of the link, as it was when it was shared. This describes
+    snapshots, which are answered as they were stored."""
 
     title = serializers.CharField(read_only=True)
     messages = SharedMessageSerializer(many=True, read_only=True)

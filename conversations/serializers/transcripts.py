@@ -1,4 +1,4 @@
-"""What `/api/transcribe` answers."""
+"""The answer of `/api/transcribe`."""
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
@@ -9,14 +9,14 @@ from conversations.services.transcription import Transcription
 
 @extend_schema_serializer(component_name="SpeechUsage")
 class SpeechUsageSerializer(UsageSerializer):
-    """What a call used: `seconds` of audio, and no tokens. `cost_usd` is its cost at the listed
+    """The usage of a call: `seconds` of audio, and no tokens. `cost_usd` is its cost at the listed
     rate; `plan_usd` and `balance_usd` are what was paid for it."""
 
     seconds = serializers.IntegerField(read_only=True)
 
 
 class TranscriptSerializer(serializers.Serializer[Transcription]):
-    """What was said. `language` is an ISO 639-1 code, null where the model does not tell it;
+    """A transcript. `language` is an ISO 639-1 code, null where the model does not report it;
     `usage` is null while it is not known."""
 
     text = serializers.CharField(source="answer.text", read_only=True)

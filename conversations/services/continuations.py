@@ -18,7 +18,7 @@ _Source = Conversation.TitleSource
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """What the user asked, and the finished answer of a model, which somebody has billed already.
+    """The user's question, and the finished answer of a model, which was billed already.
     `finish_reason` is why it ended."""
 
     question: str
@@ -29,7 +29,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
 @transaction.atomic
 def continue_with(
-    *, user: User, title: str, model: str, system: str, said: Sequence[Exchange]
+    *, user: User, title: str, model: str, system: str, exchanges: Sequence[Exchange]
 ) -> Conversation:
     """Begin a conversation with these messages; `model` answers the next one. Without a title
     of the user's own it is called after its first message. Nothing is called, and nothing is
@@ -37,20 +37,20 @@ def continue_with(
 
     Raises ConversationFull, TooManyConversations, TooManyNewConversations.
     """
-    characters = sum(len(each.question) + len(each.answer) for each in said)
-    if 2 * len(said) > MAX_MESSAGES or characters > MAX_CHARACTERS:
+    characters = sum(len(each.question) + len(each.answer) for each in exchanges)
+    if 2 * len(exchanges) > MAX_MESSAGES or characters > MAX_CHARACTERS:
         raise ConversationFull
     check_room(user)
     conversation = Conversation.objects.create(
         account=user,
-        title=title or default_title(said[0].question, ()),
+        title=title or default_title(exchanges[0].question, ()),
         title_source=_Source.USER if title else _Source.FIRST_MESSAGE,
         model=model,
         system=system,
-        messages_count=2 * len(said),
+        messages_count=2 * len(exchanges),
         characters=characters,
     )
-    for each in said:
+    for each in exchanges:
         _add(conversation, Message.Role.USER, content=each.question)
         _add(
             conversation,
@@ -66,7 +66,7 @@ def continue_with(
 
 
 def _add(conversation: Conversation, role: Message.Role, **fields: str) -> None:
-    """After the leaf; it is the leaf from then on."""
+    """Append a message after the leaf, and make it the leaf."""
     conversation.leaf = Message.objects.create(
         conversation=conversation,
         account_id=conversation.account_id,

@@ -1,4 +1,4 @@
-"""Conversations: begun, changed, deleted."""
+"""Creates, changes and deletes conversations."""
 
 import math
 from collections.abc import Collection
@@ -35,8 +35,8 @@ _FIRST_MESSAGES = Conversation.TitleSource.FIRST_MESSAGE
 
 
 class ConversationChanges(TypedDict, total=False):
-    """What may change about a conversation. Without a space it is outside of any; without a model
-    the user's favourite answers."""
+    """The fields of a conversation that may change. Without a space it is outside of any; without a
+    model the user's favourite answers."""
 
     title: str
     model: str | None
@@ -69,8 +69,8 @@ def create(
 
 @transaction.atomic
 def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationChanges]) -> None:
-    """Change what is named. A title of the user's own is never replaced by a model's; an empty one
-    gives way to the beginning of the first message.
+    """Change the fields in `changes`. A model never replaces the user's title; an empty one
+    restores the default title.
 
     Raises NotFound, SpaceNotFound, MessageNotFound.
     """
@@ -94,15 +94,15 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
 
 
 def delete(*, user: User, conversation_id: UUID) -> None:
-    """Delete a conversation with all its branches. A reply that runs is stopped, and billed for
-    what it has produced; files that no other message has are purged. Raises NotFound."""
+    """Delete a conversation with all its branches. A running reply is stopped, and billed for what
+    it has produced; files without another message are purged. Raises NotFound."""
     if not delete_all(user=user, conversation_ids=[conversation_id]):
         raise NotFound
 
 
 @transaction.atomic
 def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
-    """Delete those of these conversations that are the user's, as `delete` does. Returns which."""
+    """Delete the user's conversations among these, as `delete` does. Returns their ids."""
     conversations = lock_conversations(user, conversation_ids)
     found = [conversation.pk for conversation in conversations]
     erase_conversations(found)
@@ -112,7 +112,7 @@ def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
 
 
 def _tell(user: User, *events: NewEvent) -> None:
-    """At the end: all other changes of the user's wait for this lock."""
+    """The last step: all other changes of the user's wait for this lock."""
     tell_user(user_id=user.pk, events=events)
 
 
@@ -126,18 +126,18 @@ def check_room(user: User) -> None:
         raise TooManyConversations
     now = timezone.now()
     day_ago = now - _DAY
-    # Nothing is begun after it was last active, and for activity there is an index, of those that
-    # are pinned and of the others.
+    # No conversation is younger than its last activity, and activity has an index, for pinned ones
+    # and for the others.
     active = own.filter(pinned__in=[True, False], activity__gte=uuid7(day_ago))
-    begun = active.filter(created_at__gt=day_ago)
-    today = begun.aggregate(count=Count("pk"), oldest=Min("created_at"))
+    created = active.filter(created_at__gt=day_ago)
+    today = created.aggregate(count=Count("pk"), oldest=Min("created_at"))
     if today["count"] >= MAX_CONVERSATIONS_PER_DAY:
         wait = today["oldest"] + _DAY - now
         raise TooManyNewConversations(retry_after=math.ceil(wait.total_seconds()))
 
 
 def _space(user: User, space_id: UUID | None) -> Space | None:
-    """The space that the body names, which cannot be deleted before the transaction ends."""
+    """The space in the body, which cannot be deleted before the transaction ends."""
     if space_id is None:
         return None
     try:
@@ -147,6 +147,6 @@ def _space(user: User, space_id: UUID | None) -> Space | None:
 
 
 def _entitle(conversation: Conversation, title: str) -> None:
-    """Without a title, it is called after its first message, as when it began."""
+    """Set the default title where the user has given none."""
     conversation.title = title or default_title_of(conversation)
     conversation.title_source = _USERS if title else _FIRST_MESSAGES

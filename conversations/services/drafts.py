@@ -1,5 +1,4 @@
-"""What a reply would be asked, and by whom it would be written: all that is to be known before it
-is begun."""
+"""Drafts of replies: everything that is known before a reply begins."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -27,12 +26,12 @@ from providers.types import ReasoningEffort
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A reply that is to be begun.
+    """A reply to begin.
 
-    `question` is the message that it answers; None where that is yet to be written, of `content`,
-    `uploads` and `client_id`, after `parent_id`. `follows_leaf`: only while `parent_id` is the end
-    of the branch that is shown; of a repeat it is the reply that failed. `max_output_tokens` is how
-    long the reply may be, if that can be paid.
+    `question` is the message to answer; None where it is not written yet, and consists of
+    `content`, `uploads` and `client_id`, after `parent_id`. `follows_leaf`: the reply may begin
+    only while `parent_id` is the end of the shown branch; for a repeat, the failed reply.
+    `max_output_tokens` is the bound of the reply, if it can be paid.
     """
 
     user: User
@@ -51,7 +50,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 
 class _Question(Struct, frozen=True, kw_only=True):
-    """What is to be answered: a message, or what is to become one."""
+    """The message to answer, existing or new."""
 
     message: Message | None = None
     parent_id: UUID | None
@@ -72,9 +71,9 @@ def draft_message(
     reasoning_effort: ReasoningEffort | None = None,
     **place: UUID | str | None,
 ) -> Draft:
-    """The reply to something new that the user says, after the message `parent_id`: None begins
-    at the root, and without it the message goes to the end of the branch that is shown. `client_id`
-    is what the client calls the new message.
+    """The reply to a new message of the user's, after the message `parent_id`: None begins at the
+    root, and without it the message goes to the end of the shown branch. `client_id` is the
+    client's id for the new message.
 
     Raises MessageNotFound, ValidationFailed, UploadNotFound, MessageTooLong, ReplyRunning.
     """
@@ -100,9 +99,9 @@ def draft_regeneration(
     model: str = "",
     reasoning_effort: ReasoningEffort | None = None,
 ) -> Draft:
-    """Another reply beside one that there is, or a reply to one of the user's messages. If no model
-    is named, the one answers that has written that reply, or the newest reply to that message.
-    Raises ValidationFailed, MessageTooLong."""
+    """Another reply beside an existing one, or a reply to one of the user's messages. If no model
+    is named, the model of that reply answers, or that of the newest reply to that message. Raises
+    ValidationFailed, MessageTooLong."""
     earlier = message if message.role == Message.Role.ASSISTANT else newest_reply(message)
     model = model or (earlier.model if earlier else conversation.model)
     if message.role == Message.Role.ASSISTANT:
@@ -125,8 +124,8 @@ def draft_repeat(
     reasoning_effort: ReasoningEffort | None = None,
     **_said: Any,
 ) -> Draft:
-    """The reply to a request that is sent again because its reply has failed: what it said stands
-    there, and nothing newer may be shown. Raises as `draft_regeneration` does."""
+    """The reply to a repeated request whose reply has failed: the message exists already, and the
+    shown branch has nothing newer. Raises the errors of `draft_regeneration`."""
     draft = draft_regeneration(
         user, conversation, failed, model=model, reasoning_effort=reasoning_effort
     )
@@ -192,6 +191,6 @@ def _model(name: str) -> Model:
 
 
 def _effort(model: Model, wanted: str) -> ReasoningEffort | None:
-    """How hard the model is to think; None for models that do not, to which it would be an unknown
-    parameter, and where nobody wants anything."""
+    """The reasoning effort; None for models that do not reason, which would refuse the parameter,
+    and where neither message nor preferences set one."""
     return cast(ReasoningEffort, wanted) if model.reasoning and wanted else None

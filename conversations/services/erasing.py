@@ -1,4 +1,4 @@
-"""Deleting messages for good, each kind of row with one statement however many there are.
+"""Deletes messages for good, each kind of row with one statement.
 
 Django's collector would read all of them first, and delete a hundred at a time.
 """
@@ -14,8 +14,8 @@ from jobs import services as jobs
 
 
 def erase_messages(messages: QuerySet[Message]) -> None:
-    """Delete these messages within the caller's transaction. Replies that run are asked to stop;
-    files that no other message has are purged."""
+    """Delete these messages within the caller's transaction. Running replies are asked to stop;
+    files without another message are purged."""
     running = messages.filter(status=Message.Status.RUNNING)
     jobs.cancel(job_ids=list(running.values_list("id", flat=True)))
     Feedback.objects.filter(message__in=messages).delete()

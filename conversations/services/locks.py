@@ -1,6 +1,6 @@
-"""A change of a conversation holds its row, so that one thing happens to it at a time.
+"""Locks: a change of a conversation locks its row, so that changes come one after the other.
 
-One that also moves it holds the space's row, and that first.
+A change that also moves the conversation locks the space's row first.
 """
 
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from conversations.models import Conversation, Space
 
 
 def lock_conversation(user: User, conversation_id: UUID) -> Conversation:
-    """The user's conversation, held until the transaction ends. Raises NotFound."""
+    """The user's conversation, locked until the transaction ends. Raises NotFound."""
     own = Conversation.objects.select_for_update(of=("self",)).select_related("account")
     conversation = own.filter(account=user, pk=conversation_id).first()
     if conversation is None:
@@ -21,14 +21,14 @@ def lock_conversation(user: User, conversation_id: UUID) -> Conversation:
 
 
 def lock_conversations(user: User, conversation_ids: Collection[UUID]) -> list[Conversation]:
-    """Those of these conversations that are the user's, held until the transaction ends; in one
-    order, so that two who hold several do not wait for each other."""
+    """The user's conversations among these, locked until the transaction ends; in one order, so
+    that two transactions do not wait for each other."""
     own = Conversation.objects.select_for_update(of=("self",)).only("pk")
     return list(own.filter(account=user, pk__in=conversation_ids).order_by("pk"))
 
 
 def lock_space(user: User, space_id: UUID) -> Space:
-    """The user's space, held until the transaction ends. Raises NotFound."""
+    """The user's space, locked until the transaction ends. Raises NotFound."""
     space = Space.objects.select_for_update().filter(account=user, pk=space_id).first()
     if space is None:
         raise NotFound

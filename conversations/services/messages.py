@@ -1,4 +1,4 @@
-"""Messages: deleted, with what follows them, and rated."""
+"""Deletes and rates messages."""
 
 from typing import Any
 from uuid import UUID
@@ -23,22 +23,21 @@ _LENGTH = Sum(Length("content") + Length("reasoning"))
 
 @transaction.atomic
 def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None:
-    """Delete a message with all that follows it, on any branch. A reply among it that runs is
-    stopped, and billed for what it has produced; files that no other message has are purged.
+    """Delete a message with all that follow it, on any branch. A running reply among them is
+    stopped, and billed for what it has produced; files without another message are purged.
 
-    Where the branch that is shown loses its end, the newest message of what is left of it is shown.
-    A title that was made of the first message is made of the one that is the first now. What was
-    shared stays shared.
+    Where the shown branch loses its end, the newest remaining message of it becomes the end. A
+    default title is made anew from the message that is then the first. Shared snapshots stay.
 
     Raises NotFound.
     """
     conversation = lock_conversation(user, conversation_id)
     message = get_message(user, conversation_id, message_id)
     gone = what_follows(conversation, message.pk)
-    taken = _take_away(conversation.messages.filter(pk__in=gone))
+    removed = _delete(conversation.messages.filter(pk__in=gone))
     changes: dict[str, Any] = {
-        "messages_count": F("messages_count") - taken["count"],
-        "characters": F("characters") - taken["characters"],
+        "messages_count": F("messages_count") - removed["count"],
+        "characters": F("characters") - removed["characters"],
     }
     if conversation.leaf_id in gone:
         changes["leaf"] = newest_after(conversation, message.parent_id)
@@ -50,11 +49,11 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     tell_user(user_id=user.pk, events=[user_events.updated(shown)])
 
 
-def _take_away(messages: QuerySet[Message]) -> dict[str, int]:
+def _delete(messages: QuerySet[Message]) -> dict[str, int]:
     """Delete these messages of one conversation. Returns their `count` and `characters`."""
-    taken: dict[str, int] = messages.aggregate(count=Count("pk"), characters=_LENGTH)
+    removed: dict[str, int] = messages.aggregate(count=Count("pk"), characters=_LENGTH)
     erase_messages(messages)
-    return taken
+    return removed
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""Sharing conversations by links."""
+"""Shares conversations by links."""
 
 from uuid import UUID
 
@@ -34,8 +34,8 @@ def share(*, user: User, conversation_id: UUID) -> tuple[Share, bool]:
 
 @transaction.atomic
 def revoke(*, user: User, conversation_id: UUID) -> bool:
-    """Void the link for good, if there is one; shared again, the conversation has another. Raises
-    NotFound."""
+    """Revoke the link for good, if there is one; shared again, the conversation gets another.
+    Raises NotFound."""
     conversation = lock_conversation(user, conversation_id)
     deleted, _ = Share.objects.filter(conversation=conversation).delete()
     return bool(deleted)

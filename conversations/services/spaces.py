@@ -1,4 +1,4 @@
-"""Spaces: made, changed, deleted."""
+"""Creates, changes and deletes spaces."""
 
 from typing import TypedDict, Unpack
 from uuid import UUID
@@ -17,7 +17,7 @@ from events.services import tell_user
 
 
 class SpaceChanges(TypedDict, total=False):
-    """What may change about a space."""
+    """The fields of a space that may change."""
 
     name: str
     instructions: str
@@ -25,8 +25,8 @@ class SpaceChanges(TypedDict, total=False):
 
 @transaction.atomic
 def create(*, user: User, name: str, instructions: str = "") -> Space:
-    """Make a space. Raises TooManySpaces."""
-    # Creations of one account queue up here, so that none can pass the limit beside another.
+    """Create a space. Raises TooManySpaces."""
+    # Creations of one account take turns here, so that two cannot both pass the limit.
     lock_user(user)
     if Space.objects.filter(account=user).count() >= MAX_SPACES:
         raise TooManySpaces
@@ -35,7 +35,7 @@ def create(*, user: User, name: str, instructions: str = "") -> Space:
 
 @transaction.atomic
 def update(*, user: User, space_id: UUID, **changes: Unpack[SpaceChanges]) -> None:
-    """Change what is named. Raises NotFound."""
+    """Change the fields in `changes`. Raises NotFound."""
     space = lock_space(user, space_id)
     for field, value in changes.items():
         setattr(space, field, value)

@@ -1,4 +1,4 @@
-"""Stopping replies that are not wanted any more."""
+"""Stops running replies."""
 
 from uuid import UUID
 
@@ -12,8 +12,8 @@ from jobs import services as jobs
 
 @transaction.atomic
 def stop(*, user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
-    """Ask a reply to stop, or the newest reply to a message of the user's. It ends by itself soon
-    after; one that has ended stays as it is. Raises NotFound."""
+    """Ask a reply to stop, or the newest reply to a user's message. It ends by itself soon after;
+    an ended reply stays as it is. Raises NotFound."""
     reply = get_reply(user, conversation_id, message_id)
     if reply.status == Message.Status.RUNNING:
         jobs.cancel(job_ids=[reply.pk])

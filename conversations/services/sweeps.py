@@ -1,4 +1,4 @@
-"""What becomes of the logs of replies."""
+"""Deletes the logs of ended replies."""
 
 from datetime import timedelta
 
@@ -11,13 +11,13 @@ from jobs.models import Job
 
 # By then the readers who followed a reply to its end have it, and the text is in its row.
 KEPT = timedelta(minutes=10)
-# At a time, and such times in a row: more than all servers bring in a minute.
+# Logs in one statement, and statements in a row: more than all servers write in a minute.
 LIMIT = 1000
 TIMES = 30
 
 
 def purge_all_ended_streams(*, limit: int = LIMIT) -> int:
-    """Delete what `purge_ended_streams` does until nothing is left, or it was a great deal."""
+    """Run `purge_ended_streams` until nothing is left, or the limit is reached."""
     purged = 0
     for _ in range(TIMES):
         count = purge_ended_streams(limit=limit)

@@ -1,4 +1,4 @@
-"""Writing the title that a model has made."""
+"""Writes the title from a model."""
 
 from uuid import UUID
 
@@ -18,11 +18,9 @@ _Source = Conversation.TitleSource
 def conclude(
     *, question_id: UUID, ending: Ending, title: str | None
 ) -> tuple[Resolution, str | None]:
-    """End the call for a title with its charge, and entitle the conversation of the message that it
-    was made of, unless that has been deleted or the conversation has a title of its user's or of a
-    model's. Returns the title if it was written, which all devices of the user's are told. May be
-    repeated.
-    """
+    """End the call for a title with its charge, and write the title, unless the message was deleted
+    or the conversation has a title of its user's or of a model's. Returns the title if it was
+    written; the user's event stream reports it. May be repeated."""
     with transaction.atomic():
         resolution = endings.resolve(ending)
         if title is None or resolution.taken_over or not _entitle(question_id, title):
@@ -34,7 +32,7 @@ def _entitle(question_id: UUID, title: str) -> bool:
     untitled = Conversation.objects.filter(title_source=_Source.FIRST_MESSAGE)
     held = untitled.select_for_update(of=("self",)).select_related("account")
     conversation = held.filter(messages=question_id).first()
-    # The message may have been deleted while the conversation was waited for.
+    # The message may have been deleted while this waited for the conversation's lock.
     if conversation is None or not conversation.messages.filter(pk=question_id).exists():
         return False
     conversation.title, conversation.title_source = title, _Source.MODEL

@@ -1,4 +1,4 @@
-"""Having audio written down."""
+"""Transcribes audio."""
 
 from typing import cast
 
@@ -23,8 +23,8 @@ from inference.types import SpeechAnswer, SpeechCall
 
 
 class Transcription(Struct, frozen=True):
-    """What was said, and what it cost: `usage` is None while that is not known. `is_replayed`: it
-    had been made before."""
+    """A transcript and its usage, which is None while it is not known. `is_replayed`: an earlier
+    request made it."""
 
     answer: SpeechAnswer
     usage: ChargeUsage | None
@@ -40,15 +40,15 @@ def transcribe(
     request_key: RequestKey | None,
     request_id: str,
 ) -> Transcription:
-    """Have a speech model write down what is said. The call goes on, and is billed, whatever
-    becomes of the request.
+    """Transcribe audio with a speech model. The call continues, and is billed, even if the request
+    ends.
 
     Raises InvalidAudio, ProviderNotAvailable, ServiceUnavailable, PaymentRequired,
-    IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and what a call fails with.
+    IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and the errors of the call.
     """
     speech_model = _find_model(model)
     _check_spending_power(user, speech_model, request_key)
-    # Back to the pool: this takes a while.
+    # Back to the pool: the call takes a while.
     close_old_connections()
     measured = measure(audio, owner=user.pk)
     call = SpeechCall(
@@ -76,8 +76,8 @@ async def _carry_out(call: SpeechCall) -> tuple[SpeechRunner, SpeechAnswer]:
 
 
 def _check_spending_power(user: User, model: Model, request_key: RequestKey | None) -> None:
-    """Decoding costs us something: it is not done for who could not even pay for a moment of it.
-    What was sent before may have been paid then. Raises PaymentRequired."""
+    """Decoding costs processor time: it is not done for a user who could not pay for one second. A
+    repeated request may have been paid before. Raises PaymentRequired."""
     if request_key is not None and find_made(user, request_key):
         return
     cost = speech_cost(cast(SpeechPrice, model.price), billed_seconds(model, 0))
@@ -87,7 +87,7 @@ def _check_spending_power(user: User, model: Model, request_key: RequestKey | No
 
 
 def _find_model(name: str | None) -> Model:
-    """The model of that id, or the one that is taken where none is named."""
+    """The model of that id, or the default one."""
     model = get_catalog().find(name or settings.DEFAULT_SPEECH_MODEL)
     if model is None:
         raise ProviderNotAvailable

@@ -51,8 +51,8 @@ class ConversationViewSet(ViewSet):
         responses={200: ConversationRowSerializer(many=True), **error_responses(SpaceNotFound)},
     )
     def list(self, request: AuthenticatedRequest) -> Response:
-        """Your conversations: those that are pinned, then the others; of each the one in which
-        something was said last first."""
+        """Your conversations: first the pinned ones, then the others; within each, the most
+        recently active first."""
         asked = read(ConversationsQuerySerializer, request.query_params.dict())
         if not asked.get("q"):
             return _page(request, asked.get("space_id"))
@@ -68,7 +68,7 @@ class ConversationViewSet(ViewSet):
         },
     )
     def create(self, request: AuthenticatedRequest) -> Response:
-        """Begin a conversation, in which nothing is said yet."""
+        """Create an empty conversation."""
         body = read(ConversationInputSerializer, request.data)
         conversation = conversations.create(user=request.user, **body)
         return Response(_shown(request, conversation.pk), status=status.HTTP_201_CREATED)
@@ -77,8 +77,8 @@ class ConversationViewSet(ViewSet):
     def retrieve(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """A conversation with all its messages.
 
-        Of a reply that is being written, `running_message_id`, the text is what has come so far.
-        A long conversation can be read in pages: `?messages=none` here, and its messages beside.
+        The text of a running reply, `running_message_id`, is the text so far. A long conversation
+        can be read in pages: `?messages=none` here, and its messages separately.
         """
         asked = read(DetailQuerySerializer, request.query_params.dict())
         if asked["messages"] == "none":
@@ -88,9 +88,10 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(request=ConversationChangesInputSerializer, responses=ConversationSerializer)
     def partial_update(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
-        """Rename a conversation, move or pin it, show another branch, change what is asked of whom.
+        """Rename a conversation, move or pin it, show another branch, change its model or
+        instructions.
 
-        A title that you have given it is never replaced by another.
+        A model never replaces a title that you have given.
         """
         body = read(ConversationChangesInputSerializer, request.data)
         conversations.update(user=request.user, conversation_id=conversation_id, **body)
@@ -100,7 +101,7 @@ class ConversationViewSet(ViewSet):
     def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Delete a conversation for good, with its files and its link.
 
-        A reply that is being written is stopped, and billed for the prompt and what has come.
+        A running reply is stopped, and billed for the prompt and its text so far.
         """
         conversations.delete(user=request.user, conversation_id=conversation_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -113,8 +114,8 @@ class ConversationViewSet(ViewSet):
     def destroy_all(self, request: AuthenticatedRequest) -> Response:
         """Delete several conversations for good, each as if it were deleted alone.
 
-        All that are yours are deleted, or none where that fails. Others, and those that are gone
-        already, are not among the answer's `deleted`.
+        All of yours are deleted, or none where that fails. Ids of others, and of conversations that
+        are gone already, are left out of the answer's `deleted`.
         """
         ids = read(ConversationsDeletionInputSerializer, request.data)["ids"]
         deleted = conversations.delete_all(user=request.user, conversation_ids=ids)

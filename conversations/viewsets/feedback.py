@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/messages/{message_id}/feedback`: what the user thinks of a reply."""
+"""`/api/conversations/{id}/messages/{message_id}/feedback`: users' feedback on replies."""
 
 from uuid import UUID
 
@@ -21,7 +21,7 @@ class FeedbackViewSet(ViewSet):
     def update(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
-        """Say what you think of a reply, instead of what you have said before.
+        """Rate a reply, in place of your earlier rating.
 
         The operators of the service read the rating and the comment, and not the conversation.
         """
@@ -35,6 +35,6 @@ class FeedbackViewSet(ViewSet):
     def destroy(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
-        """Take back what you have said of a reply; 404 where that is nothing."""
+        """Delete your rating of a reply; 404 where there is none."""
         messages.unrate(user=request.user, conversation_id=conversation_id, message_id=message_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

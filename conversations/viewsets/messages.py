@@ -88,7 +88,7 @@ _JSON = {"Content-Type": "application/json"}
 
 
 class MessageViewSet(ViewSet):
-    """Messages and replies. What a client accepts is not looked at: `stream` says it."""
+    """Messages and replies. `stream` in the body chooses the form of the answer, not `Accept`."""
 
     content_negotiation_class = AnyAccepted
 
@@ -116,7 +116,7 @@ class MessageViewSet(ViewSet):
     ) -> Response:
         """A message.
 
-        Of a reply that is being written, the text is what has come so far.
+        The text of a running reply is the text so far.
         """
         message = get_message(request.user, conversation_id, message_id)
         return Response(MessageSerializer(state_of(request.user, message)).data)
@@ -125,11 +125,11 @@ class MessageViewSet(ViewSet):
     def destroy(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
-        """Delete a message, with all that follows it on any branch, for good.
+        """Delete a message, with all that follow it on any branch, for good.
 
-        A reply among it that is being written is stopped, and billed for the prompt and what has
-        come. What was shown of it, if it was the end of the branch, gives way to the newest message
-        that is left of that branch. A link to the conversation shows what was shared.
+        A running reply among them is stopped, and billed for the prompt and its text so far. If the
+        end of the shown branch is deleted, the newest remaining message of that branch is shown. A
+        link to the conversation keeps its snapshot.
         """
         messages.delete(user=request.user, conversation_id=conversation_id, message_id=message_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -141,16 +141,16 @@ class MessageViewSet(ViewSet):
         | error_responses(*_REFUSALS, MessageNotFound, ReplyDeleted, MessageExists),
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponseBase:
-        """Say something, and have it answered.
+        """Send a message, and have it answered.
 
         The reply is a stream of server-sent events, in the form of the AI SDK's UI message stream
-        (version 1), that ends with what it cost; with `"stream": false`, one JSON when it has
-        ended, or the error of a reply that has failed without a word, at no cost. Refusals come
-        instead of it, before anything is asked or billed. A reply is written
-        to its end and billed, whether anybody reads it or not, unless it is stopped.
+        (version 1), that ends with its cost; with `"stream": false`, one JSON when it has ended, or
+        the error of a reply that has failed without any text, at no cost. Errors before the call,
+        with nothing billed, come instead of the stream. A reply is written to its end and billed,
+        whether anybody reads it or not, unless it is stopped.
 
-        A message with the `parent_id` of another one stands beside that, on a branch of its own.
-        One with an `id` that is sent again is answered as under an `Idempotency-Key`.
+        A message with the `parent_id` of another one is its sibling, on a branch of its own. A
+        message with an `id` that is sent again is answered as with an `Idempotency-Key`.
         """
         conversation = get_conversation(request.user, conversation_id)
         body = read(SendInputSerializer, request.data)
@@ -167,9 +167,9 @@ class MessageViewSet(ViewSet):
     ) -> HttpResponseBase:
         """Have a message answered once more.
 
-        The new reply stands beside the old one, which stays. `message_id` names the old reply, or
-        the message that it answers. The model that wrote the old one writes the new one, if none
-        is named. The answer is that of a message that is sent.
+        The new reply is a sibling of the old one, which stays. `message_id` names the old reply, or
+        the message that it answers. The model of the old reply writes the new one, if none is
+        named. The answer has the form of that to a sent message.
         """
         conversation = get_conversation(request.user, conversation_id)
         message = get_message(request.user, conversation_id, message_id)
@@ -183,9 +183,9 @@ class MessageViewSet(ViewSet):
     ) -> Response:
         """Stop a reply, by its id or that of the message that it answers.
 
-        202: it ends in a moment, `cancelled`, with the text that has come, which is billed. Where
-        there is none yet, or the model thinks unseen, its call goes on until it is known what it
-        costs; the `usage` is there then. 200: it had ended before.
+        202: it ends in a moment, `cancelled`, with its text so far, which is billed. Where there is
+        no text yet, or the model's reasoning is not shown, its call continues until its cost is
+        known; `usage` is set then. 200: it had ended before.
         """
         reply = stop(user=request.user, conversation_id=conversation_id, message_id=message_id)
         ends = reply.status == Message.Status.RUNNING
@@ -221,7 +221,7 @@ def _answer(
 
 
 def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> HttpResponseBase:
-    """It ends early where the session is ended; the reply goes on without this reader."""
+    """The stream ends early where the session is ended; the reply continues without this reader."""
 
     def guard(end: Callable[[], None]) -> AbstractContextManager[None]:
         return get_hub().watched(request.auth, end)

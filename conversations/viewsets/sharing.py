@@ -1,4 +1,4 @@
-"""Sharing a conversation, and reading what was shared."""
+"""Shares a conversation, and reads shared ones."""
 
 from typing import Any
 from uuid import UUID
@@ -18,8 +18,7 @@ from conversations.selectors.sharing import get_share, get_shared
 from conversations.serializers.sharing import SharedConversationSerializer, ShareSerializer
 from conversations.services import sharing
 
-# Nobody finds it by searching, nobody keeps it after it is revoked, and its links do not give it
-# away.
+# No search engine lists it, no cache keeps it after it is revoked, and its links do not reveal it.
 PRIVATE = {
     "X-Robots-Tag": "noindex, nofollow",
     "Cache-Control": "no-store",
@@ -35,11 +34,11 @@ class ShareViewSet(ViewSet):
         responses={200: ShareSerializer, 201: ShareSerializer, **error_responses(NothingToShare)},
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
-        """Let whoever has the link read the conversation.
+        """Share the conversation with anybody who has the link.
 
-        They read the branch that is shown, as it is now: what is said later is not there until
-        it is shared again, which is answered with 200 and leaves the link as it is. System
-        instructions, reasoning and files are left out.
+        They read the shown branch as it is now: later messages are added when it is shared again,
+        which is answered with 200 and keeps the link. System instructions, reasoning and files are
+        left out.
         """
         shared, is_new = sharing.share(user=request.user, conversation_id=conversation_id)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
@@ -54,7 +53,7 @@ class ShareViewSet(ViewSet):
     def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Revoke the link.
 
-        It works nowhere any more, and never will again.
+        It never works again.
         """
         if not sharing.revoke(user=request.user, conversation_id=conversation_id):
             raise NotFound
@@ -62,7 +61,7 @@ class ShareViewSet(ViewSet):
 
 
 class SharedConversationViewSet(ViewSet):
-    """What others read. A stale Authorization header must not stand in their way."""
+    """For readers of a link. A stale Authorization header is ignored."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)

@@ -33,7 +33,7 @@ class SpaceViewSet(ViewSet):
         responses={201: SpaceSerializer, **error_responses(TooManySpaces)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
-        """Make a space."""
+        """Create a space."""
         body = read(SpaceInputSerializer, request.data)
         space = spaces.create(user=request.user, **body)
         return Response(_shown(request, space.pk), status=status.HTTP_201_CREATED)
@@ -45,9 +45,9 @@ class SpaceViewSet(ViewSet):
 
     @extend_schema(request=SpaceChangesInputSerializer, responses=SpaceSerializer)
     def partial_update(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
-        """Rename a space, or change what its conversations are told.
+        """Rename a space, or change its instructions.
 
-        The instructions are heeded from the next message of each conversation on.
+        The instructions apply from the next message of each conversation on.
         """
         body = read(SpaceChangesInputSerializer, request.data)
         spaces.update(user=request.user, space_id=space_id, **body)

@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/stream`: coming back to a reply that is being written."""
+"""`/api/conversations/{id}/stream`: resuming the stream of a running reply."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ _stream = extend_schema(
 
 
 class StreamViewSet(ViewSet):
-    """Streams of running replies, on any web process, as often as wanted."""
+    """Streams of running replies, on any web process, any number of times."""
 
     content_negotiation_class = AnyAccepted
 
@@ -36,10 +36,10 @@ class StreamViewSet(ViewSet):
     def of_conversation(
         self, request: AuthenticatedRequest, conversation_id: UUID
     ) -> HttpResponseBase:
-        """The reply that is being written in a conversation.
+        """The running reply of a conversation.
 
-        It is sent from its start, or from after `Last-Event-ID`, to its end. 204: none is; what
-        has ended is in the conversation.
+        It is sent from its start, or from after `Last-Event-ID`, to its end. 204: none is running;
+        ended replies are in the conversation.
         """
         conversation = get_conversation(request.user, conversation_id)
         running = conversation.messages.filter(status=Message.Status.RUNNING)
@@ -49,7 +49,7 @@ class StreamViewSet(ViewSet):
     def of_message(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> HttpResponseBase:
-        """A reply that is being written, or the newest reply to a message of yours.
+        """A running reply, or the newest reply to a message of yours.
 
         As for the conversation. 204: it has ended.
         """

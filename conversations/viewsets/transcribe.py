@@ -28,7 +28,7 @@ from inference.errors import ProviderNotAvailable, RequestRefusedByProvider, Ups
 
 
 class TranscribeViewSet(ViewSet):
-    """Audio of the user's."""
+    """Transcripts of the user's audio."""
 
     parser_classes = (FormWithFileParser,)
 
@@ -52,11 +52,11 @@ class TranscribeViewSet(ViewSet):
         },
     )
     def create(self, request: AuthenticatedRequest) -> Response:
-        """Have audio written down.
+        """Transcribe audio.
 
-        It is billed by the second, rounded up, as it is decoded here; a model may have a least
-        length, which a shorter one is billed as. What was begun goes on when the client hangs up,
-        and is billed. The file itself is not kept.
+        It is billed by the second, rounded up, as it is decoded here; a model may have a minimum,
+        which is billed for shorter audio. A call continues, and is billed, even if the client
+        disconnects. The file itself is not kept.
         """
         form = read(TranscribeInputSerializer, request.data)
         audio = form.pop("file").read()

@@ -98,7 +98,7 @@ def continue_card(
 
 def _begin(user: User, card: Card) -> UUID:
     session = card.session
-    said = [
+    exchanges = [
         Exchange(
             question=question,
             answer=version.generation.content,
@@ -113,6 +113,6 @@ def _begin(user: User, card: Card) -> UUID:
         title=session.title if is_named else "",
         model=current_of(card).generation.model,
         system=session.system,
-        said=said,
+        exchanges=exchanges,
     )
     return conversation.pk
