@@ -18,7 +18,7 @@ MAX_CHARACTERS: Final = 400_000
 # The platform pays for a free message, and for everything that is sent with it.
 FREE_CONTEXT_TOKENS: Final = 8_192
 
-_BYTES_PER_TOKEN: Final = 3  # fewer than ordinary text has: what fits shall fit for certain
+_BYTES_PER_TOKEN: Final = 3  # fewer than ordinary text has: an estimate that fits is sure to fit
 _ENVELOPE: Final = 16  # tokens that a chat template may put around one message
 _NOT_READABLE: Final = "This file is not readable here: no more than its name and kind is known."
 _fence = PromptDelimiters(

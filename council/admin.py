@@ -1,4 +1,4 @@
-"""Councils in the operators' admin: how they went and what they cost, not what was said."""
+"""Councils in the operators' admin: their outcomes and costs, not their texts."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from council.selectors.cards import session_cost
 
 
 class GenerationInline(TabularInline[Any, Any]):
-    """The calls of a council, the first of them first."""
+    """The calls of a council, the earliest first."""
 
     model = Generation
     verbose_name_plural = "calls"
@@ -42,7 +42,7 @@ class GenerationInline(TabularInline[Any, Any]):
 
 @admin.register(Session)
 class SessionAdmin(ReadOnly, OfAnAccount):
-    """Questions, answers and titles are their user's: they are not shown."""
+    """Questions, answers and titles belong to the user: they are not shown."""
 
     list_display = ("created_at", "id", "account", "shown_status", "activity")
     list_filter = (PeriodFilter, ("status", ChoicesDropdownFilter))

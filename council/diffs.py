@@ -1,4 +1,4 @@
-"""What differs between two texts: pure, deterministic, and quick whatever the texts are.
+"""The difference between two texts: pure, deterministic, and quick for any texts.
 
 Git's algorithm (E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986, with a bound
 on the work) compares lines. Here each line stands for a piece of text, by its number.
@@ -15,14 +15,15 @@ from council.unified import unified
 
 Format = Literal["unified", "words", "json"]
 Op = Literal["equal", "insert", "delete"]
-# Pieces of either side: from and to on the left, from and to on the right.
+# Ranges of pieces: from and to on the left, from and to on the right.
 Span = tuple[int, int, int, int]
 
-# Two texts of so many pieces take less than a second. Longer ones are compared in larger pieces.
+# Two texts with this many pieces take less than a second. Longer ones are compared in larger
+# pieces.
 MAX_PIECES = 100_000
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
-# What has spaces between its words, single characters of what has not, and what is in between.
+# Words of scripts with spaces, single characters of scripts without, and the rest between them.
 _CHARACTERS = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORDS = re.compile(rf"[{_CHARACTERS}]|[^\W{_CHARACTERS}]+|\s+|.")
 _WHOLE = re.compile(r".+", re.DOTALL)
@@ -38,8 +39,8 @@ class Hunk(Struct, frozen=True):
 
 
 class Stats(Struct, frozen=True):
-    """How many lines, or words, are on the right only and on the left only; and how much of the
-    characters of both are in `equal` hunks, from 0 to 1."""
+    """The number of lines, or words, on the right only and on the left only; and the part of the
+    characters of both in `equal` hunks, from 0 to 1."""
 
     added: int
     removed: int
@@ -47,7 +48,7 @@ class Stats(Struct, frozen=True):
 
 
 class Difference(Struct, frozen=True):
-    """`unified` is None where it was not asked for."""
+    """`unified` is None where it was not requested."""
 
     hunks: list[Hunk]
     unified: str | None
@@ -55,7 +56,7 @@ class Difference(Struct, frozen=True):
 
 
 def compare(left: str, right: str, form: Format) -> Difference:
-    """What has to be done to the left text to get the right one."""
+    """The changes from the left text to the right one."""
     before, after, pattern = _cut(left, right, _WORDS if form == "words" else _LINES)
     changes = list(_changes(before, after))
     hunks = list(_hunks(before, after, changes))
@@ -73,7 +74,7 @@ def compare(left: str, right: str, form: Format) -> Difference:
 def _cut(
     left: str, right: str, finest: re.Pattern[str]
 ) -> tuple[list[str], list[str], re.Pattern[str]]:
-    """The pieces of both, and how they were cut: in the finest way that makes few enough."""
+    """The pieces of both, and their kind: the finest kind with few enough pieces."""
     cuts = (
         (pattern.findall(left), pattern.findall(right), pattern)
         for pattern in (finest, _LINES, _WHOLE)
@@ -82,7 +83,7 @@ def _cut(
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[Span]:
-    """Where the sides differ, from the beginning to the end."""
+    """The differing ranges, from the beginning to the end."""
     numbers: dict[str, int] = {}
     patch = Patch.create_from(
         _as_lines(before, numbers), _as_lines(after, numbers), context_lines=0
@@ -96,7 +97,7 @@ def _as_lines(pieces: Sequence[str], numbers: dict[str, int]) -> bytes:
 
 
 def _span(first: bytes, count: bytes | None) -> tuple[int, int]:
-    """Lines are counted from 1; of none, the line before is named."""
+    """A range of lines, counted from 1; an empty range names the line before it."""
     length = 1 if count is None else int(count)
     start = int(first) - 1 if length else int(first)
     return start, start + length

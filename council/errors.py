@@ -1,4 +1,4 @@
-"""Why a council refuses something, and how a call's failure is told."""
+"""The errors of councils."""
 
 from common.errors import Conflict, DomainError, NotFound
 from council.types import (
@@ -11,7 +11,7 @@ from council.types import (
 
 
 class CardNotFound(NotFound):
-    """A card that the body or the query names; the one of the address is plainly not found."""
+    """A card that the body or the query names; one in the path is a plain 404."""
 
     message = "This council has no such card."
 
@@ -22,7 +22,7 @@ class CardRunning(Conflict):
 
 
 class SessionBusy(Conflict):
-    """A merge, a debate or a chat with all is going on: one at a time."""
+    """The council has one merge, debate or chat with all cards at a time."""
 
     code = "session_busy"
     message = (

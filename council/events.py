@@ -1,8 +1,8 @@
 """The events of a council. Their data has the shapes of the REST answers.
 
-A card's text travels in `card.delta` events alone: `offset` counts code points, and a card whose
-`current_version` changes begins again. All else is in the status events, each of which carries the
-whole card, so that applying one twice does no harm.
+A card's text is in `card.delta` events alone: `offset` counts code points, and the text of a card
+whose `current_version` changes begins again. Everything else is in the status events, each of which
+contains the whole card, so that applying one twice does no harm.
 """
 
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ def card_removed(card: Card) -> NewEvent:
 
 
 def version_created(session: Session, card: Card) -> NewEvent:
-    """A card has begun a new version. The card comes with it."""
+    """A card has begun a new version. The event contains the card."""
     state = state_of(session.account, card, with_text=False)
     data = {"card": card_in_event(state), "version": version_meta(current_of(card))}
     return NewEvent("card.version.created", data, USER)
@@ -76,19 +76,19 @@ def message_created(message: Message) -> NewEvent:
 
 
 def message_completed(version: Version, turn: Turn) -> NewEvent:
-    """A card has answered a message. Its text is that of the card's version."""
+    """A card has answered a message. The text of the answer is the card's version."""
     data = {"card_id": version.card_id, "version": version.number, "turn_id": turn.pk}
     return NewEvent("message.completed", data, model_actor(version.generation.model))
 
 
 def usage_updated(session: Session) -> NewEvent:
-    """What the council has cost so far."""
+    """The cost of the council so far."""
     cost = session_cost(session.account, session.pk)
     return NewEvent("usage.updated", {"cost_usd": usd(cost)})
 
 
 def merge_event(verb: str, turn: Turn, card: Card, actor: str) -> NewEvent:
-    """`merge.<verb>`. `label_map` has the card behind each letter."""
+    """`merge.<verb>`. `label_map` maps each letter to its card."""
     state = state_of(turn.session.account, card, with_text=False)
     sources = state.details["sources"]
     data = {
@@ -116,7 +116,7 @@ def debate_started(turn: Turn) -> NewEvent:
 
 
 def round_completed(turn: Turn) -> NewEvent:
-    """All who took part in the round have revised their answers, or failed."""
+    """All cards of the round have revised their answers, or failed."""
     stands = positions(turn, revisions_of(turn, turn.round))
     data = {"turn_id": turn.pk, "round": turn.round, "positions": stands}
     return NewEvent("debate.round.completed", data)

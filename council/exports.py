@@ -27,7 +27,7 @@ def render(document: Document, form: FileFormat) -> str:
 
 
 def file_name(document: Document, form: FileFormat) -> str:
-    """A name that any file system takes: the title's, and which version of the card it is."""
+    """The title and the version of the card, as a name for any file system."""
     name = harmless(document.title, limit=MAX_NAME, otherwise="council")
     return f"{name} - {document.model} v{document.version}.{form}"
 
@@ -55,7 +55,7 @@ def _plain(document: Document) -> str:
 
 
 def _how(merge: Merge) -> list[str]:
-    """A line on what was asked for, and one on a model that stood in for another."""
+    """A line about the instructions, and one about a model that replaced another."""
     lines = [f"Mode: {merge.mode}."]
     if merge.instructions:
         lines[0] += f" Instructions: {_line(merge.instructions)}"

@@ -1,4 +1,4 @@
-"""What `/api/council` is asked: bodies and queries."""
+"""The bodies and queries of `/api/council`."""
 
 from typing import Any, get_args
 
@@ -38,12 +38,12 @@ class CardIdsField(BoundedListField):
     child = IdField()
 
     def __init__(self) -> None:
-        # Those that answer, and those that merge.
+        # Those with answers, and those with merges.
         super().__init__(max_length=2 * MAX_CARDS, required=False)
 
 
 class ModeField(serializers.ChoiceField):
-    """What becomes of the answers."""
+    """The use of the answers."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__([mode.value for mode in MergeMode], **options)
@@ -54,7 +54,7 @@ class ModeField(serializers.ChoiceField):
 
 @extend_schema_field({"type": "null"})
 class UnsupportedField(serializers.Field[Any, Any, Any, Any]):
-    """What conversations take and councils do not. What means nothing may be sent."""
+    """A field that conversations accept and councils do not. Empty values are accepted."""
 
     def __init__(self, refusal: str) -> None:
         super().__init__(required=False, help_text=refusal)
@@ -78,13 +78,13 @@ class SessionInputSerializer(serializers.Serializer[Any]):
 
 
 class SessionChangesInputSerializer(serializers.Serializer[Any]):
-    """An empty title is the first line of the question."""
+    """An empty title restores the first line of the question."""
 
     title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
 
 
 class SessionsQuerySerializer(serializers.Serializer[Any]):
-    """Which councils a list has."""
+    """The filters of a list of councils."""
 
     q = TextField(
         max_length=MAX_QUERY,
@@ -115,14 +115,14 @@ class VersionsQuerySerializer(serializers.Serializer[Any]):
 
 
 class CardInputSerializer(serializers.Serializer[Any]):
-    """`prompt`, if it is to answer another question than the council's."""
+    """`prompt`, if the card answers another question than the council's."""
 
     model_key = ChatModelField(source="model")
     prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True)
 
 
 class RegenerateInputSerializer(serializers.Serializer[Any]):
-    """Another model than the card's, and what it is to heed this time."""
+    """Another model than the card's, and instructions for this version."""
 
     model_key = ChatModelField(source="model", required=False)
     instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
@@ -137,7 +137,7 @@ class MessageInputSerializer(serializers.Serializer[Any]):
 
 
 class MergeInputSerializer(serializers.Serializer[Any]):
-    """Of the cards, or of all that have answered. `guided` and `custom` need instructions."""
+    """Merges these cards, or all with an answer. `guided` and `custom` need instructions."""
 
     card_ids = CardIdsField()
     model_key = ChatModelField(source="model", required=False)
@@ -146,7 +146,7 @@ class MergeInputSerializer(serializers.Serializer[Any]):
 
 
 class DebateInputSerializer(serializers.Serializer[Any]):
-    """Between the cards, or all that have answered. `focus` is what it is to be about."""
+    """A debate between these cards, or all with an answer. `focus` is its subject."""
 
     rounds = WholeNumberField(min_value=1, max_value=MAX_ROUNDS, default=1)
     card_ids = CardIdsField()
@@ -154,7 +154,7 @@ class DebateInputSerializer(serializers.Serializer[Any]):
 
 
 class DiffInputSerializer(serializers.Serializer[Any]):
-    """Which two sides, and in what pieces."""
+    """The two sides, and the kind of pieces."""
 
     against = IdField(required=False, help_text="The card on the right side.")
     version = serializers.IntegerField(

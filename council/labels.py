@@ -1,4 +1,5 @@
-"""Letters in place of names, so that nobody is judged by who they are or where they stand."""
+"""Letters in place of names, so that models judge answers without knowing their authors or
+order."""
 
 from collections.abc import Sequence
 from secrets import SystemRandom

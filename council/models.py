@@ -8,7 +8,7 @@ from common.ids import uuid7
 
 
 class Status(models.TextChoices):
-    """How far something has come; the last three are final."""
+    """The status of a call or a council; the last three are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -18,11 +18,11 @@ class Status(models.TextChoices):
 
 
 class Session(models.Model):
-    """A council. Its id is also that of its event stream. A change of anything of a council
-    locks this row first.
+    """A council. Its id is also that of its event stream. Every change of a council locks this row
+    first.
 
-    `status` is `running` while any call runs; `activity` says what is being done, and is empty when
-    nothing is. `round` and `rounds` are those of a running debate.
+    `status` is `running` while any call runs; `activity` names the running action, and is empty
+    where there is none. `round` and `rounds` are those of a running debate.
     """
 
     class Activity(models.TextChoices):
@@ -52,10 +52,9 @@ class Session(models.Model):
 class Turn(models.Model):
     """One action of the user that starts calls, until all of them have ended.
 
-    `params` is what the action asked for; a debate's is `{rounds, focus, labels: {card_id: "A"}}`,
-    and `round` is the one that runs. `stopped_at` is when its user stopped it: from then on it
-    begins no further call. `is_replayed` is set, in memory alone, where the request that asks for
-    it has been sent before.
+    `params` are the action's parameters; a debate's are `{rounds, focus, labels: {card_id: "A"}}`,
+    and `round` is the running one. `stopped_at` is when its user stopped it: from then on it begins
+    no further call. `is_replayed` is set, in memory alone, where the request has been sent before.
     """
 
     is_replayed = False
@@ -82,7 +81,7 @@ class Turn(models.Model):
 
 
 class Card(models.Model):
-    """What one model says. Its versions are its history; the last of them is the current one.
+    """The answers of one model. Its versions are its history; the last of them is the current one.
 
     `prompt` is set where the card answers another question than the session's.
     """
@@ -106,7 +105,7 @@ class Card(models.Model):
 
 
 class Message(models.Model):
-    """What the user says after the first question: to one card, or to all (`card` is null)."""
+    """A message of the user's after the first question: to one card, or to all (`card` is null)."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")
@@ -120,12 +119,12 @@ class Message(models.Model):
 
 
 class Generation(models.Model):
-    """One call to a model. Its id is also that of its job and of its charge, so what it used and
-    cost is read from the charge and stands nowhere else.
+    """One call to a model. Its id is also that of its job and of its charge, so its usage and cost
+    are stored with the charge alone.
 
     `content` is written when it has ended; until then the text is in the events from `first_seq`
-    on. `finish_reason` is why the model stopped, of one that completed; `error` is
-    `{code, message, ...}` of one that failed.
+    on. `finish_reason` is set where it completed; `error` is the `{code, message, ...}` of a
+    failure.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -146,11 +145,11 @@ class Generation(models.Model):
 
 
 class Version(models.Model):
-    """One state of a card: what a generation said, or said once and was restored.
+    """One state of a card: the text of a generation, new or restored.
 
-    The thread it stands in: `parent` is the version that was answered before it, `message` the
-    user's words that it answers (null for the first question). `revises` is the version that it
-    takes the place of in the thread, after a regeneration or a round of debate.
+    Its place in the thread: `parent` is the version before it, `message` the user's message that it
+    answers (null for the first question). `revises` is the version that it replaces in the thread,
+    after a regeneration or a round of debate.
 
     `details` of a merge: `{mode, instructions, sources: [{card_id, version, label}], synthesis}`;
     of a round of debate: `{round, errors, conceded, held, changed}`.

@@ -1,4 +1,4 @@
-"""What the models are asked."""
+"""The messages for the models."""
 
 from council.models import Card, Session, Version
 from council.prompts_debate import debate_prompt
@@ -11,7 +11,7 @@ from providers.types import Message
 
 
 def messages_for(session: Session, card: Card, version: Version) -> tuple[Message, ...]:
-    """The conversation that a version answers. A card sees its own thread alone, but for a merge
+    """The conversation that a version answers. A card sees its own thread alone, except in a merge
     and a round of debate, which are about others' answers."""
     system = (Message("system", session.system),) if session.system else ()
     if is_merge(version):
@@ -36,7 +36,7 @@ def _thread(card: Card, version: Version) -> list[Message]:
 
 
 def _merge(version: Version) -> Message:
-    """Those who merge again may have instructions beside the first ones."""
+    """A repeated merge may have further instructions."""
     sources = [
         Source(label, asked_of(source.card, source), source.generation.content)
         for label, source in sources_of(version)
@@ -46,7 +46,7 @@ def _merge(version: Version) -> Message:
 
 
 def _debate(version: Version) -> list[Message]:
-    """The answers are those from before the round, so that it does not matter who is quicker."""
+    """The answers are those before the round, so that the order of the calls does not matter."""
     params = version.generation.turn.params
     answers = answers_before(version.generation.turn, version.details["round"])
     own = params["labels"][str(version.card_id)]

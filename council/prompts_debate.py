@@ -1,4 +1,4 @@
-"""How a model is asked to revise its answer in a debate."""
+"""The prompt for revising an answer in a debate."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -25,7 +25,7 @@ _FORM: Final = (
 
 
 def debate_prompt(others: Mapping[str, str], label: str, focus: str) -> str:
-    """What a model is asked after its own answer; `others` are the others' answers by letter. It
+    """The message after the model's own answer; `others` are the others' answers by letter. It
     names no models."""
     answers = "\n".join(delimit("answer", text, label=letter) for letter, text in others.items())
     parts = [section("answers", answers)]

@@ -1,4 +1,4 @@
-"""How a model is asked to merge answers."""
+"""The prompt for merging answers."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -44,7 +44,7 @@ _TASKS: Final = {
 
 
 class Source(Struct, frozen=True):
-    """An answer under its letter, and what of the user's words it answers, in their order."""
+    """An answer with its letter, and the user's messages that it answers, in their order."""
 
     label: str
     asked: tuple[str, ...]
@@ -52,7 +52,7 @@ class Source(Struct, frozen=True):
 
 
 def merge_prompt(sources: Sequence[Source], mode: MergeMode, instructions: Sequence[str]) -> str:
-    """What the merging model is asked. It names no models."""
+    """The message for the merging model. It names no models."""
     shared = sources[0].asked if len({source.asked for source in sources}) == 1 else None
     parts = [_questions(shared)] if shared else []
     parts.append(section("answers", "\n".join(_answer(source, shared) for source in sources)))
@@ -62,7 +62,7 @@ def merge_prompt(sources: Sequence[Source], mode: MergeMode, instructions: Seque
 
 
 def _answer(source: Source, shared: tuple[str, ...] | None) -> str:
-    """An answer; with its own question, where they do not all have the same."""
+    """An answer; with its own question, where the questions differ."""
     answer = delimit("answer", source.text, label=source.label)
     return answer if shared else f"{_questions(source.asked)}\n{answer}"
 

@@ -18,7 +18,7 @@ class AgentSerializer(serializers.Serializer[Agent]):
 
     model = serializers.CharField(read_only=True)
     display_name = serializers.CharField(read_only=True)
-    enabled = serializers.BooleanField(read_only=True, help_text="Shall it be offered?")
+    enabled = serializers.BooleanField(read_only=True, help_text="Is it offered to you?")
     favourite = serializers.BooleanField(
         read_only=True,
         help_text="The first one that is enabled answers where no other model is named.",

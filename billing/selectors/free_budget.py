@@ -23,7 +23,7 @@ KEPT_SECONDS = 10
 FORGOTTEN_SECONDS = 600
 # The time limit of adding up, and of waiting for another thread that adds up.
 SUM_SECONDS = 3
-# The largest parts of the unverified accounts' budget that one mailbox and one network may use.
+# One mailbox may use a 20th of the budget of unverified accounts, and one network a 5th.
 MAILBOX_PART = 20
 NETWORK_PART = 5
 # Clients do not wait until midnight in silence; budgets can be raised.

@@ -80,7 +80,7 @@ def get_detail(user: User, conversation_id: UUID) -> Detail:
 
 
 def is_titled(conversation_id: UUID, title: str) -> bool:
-    """Is that the title of the conversation, whoever owns it?"""
+    """Is that the title of the conversation, of any owner?"""
     return Conversation.objects.filter(pk=conversation_id, title=title).exists()
 
 

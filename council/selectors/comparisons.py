@@ -19,9 +19,9 @@ def get_sides(
 ) -> tuple[Version, Version]:
     """The left version, of the card, and the right one; current ones unless they are numbered.
 
-    `against` None is the same card where both are numbered, else the council's only other card.
+    `against` None means the same card where both are numbered, else the council's only other card.
     Raises CardNotFound, also for a card of another council, NotFound for an unknown version, and
-    ValidationFailed for no other side.
+    ValidationFailed where there is no other side.
     """
     if against is not None:
         other = _cards_beside(card).filter(pk=against).first()

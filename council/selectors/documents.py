@@ -15,7 +15,7 @@ from council.selectors.threads import ThreadMessage, ancestors_of, thread_of
 
 
 class Source(Struct, frozen=True):
-    """An answer that was merged, under the letter that it had there."""
+    """A merged answer, with its letter in the merge."""
 
     label: str
     card_id: UUID
@@ -24,8 +24,7 @@ class Source(Struct, frozen=True):
 
 
 class Merge(Struct, frozen=True):
-    """How answers were merged, by `writer`; where that is not the model that was `asked`, `reason`
-    is the code of why."""
+    """A merge by `writer`; where another model was `asked`, `reason` is the code of its failure."""
 
     mode: str
     instructions: str
@@ -36,7 +35,8 @@ class Merge(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """A version of a card, the conversation that it ends, and what that began from, if a merge."""
+    """A version of a card, the conversation up to it, and the merge at its beginning, if there is
+    one."""
 
     title: str
     card_id: UUID
@@ -78,7 +78,7 @@ def get_document(user: User, card: Card, number: int | None) -> Document:
 
 
 def _merge(first: Version) -> Merge | None:
-    """What the first answer of a conversation is made of."""
+    """The merge that the first answer of a conversation is made of."""
     if not is_merge(first):
         return None
     details = first.details

@@ -1,4 +1,4 @@
-"""What came of the rounds of a debate."""
+"""The results of the rounds of a debate."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from council.models import Turn, Version
 
 
 def revisions_of(turn: Turn, number: int | None = None) -> list[Version]:
-    """The versions of that round, or of all rounds from the first on."""
+    """The versions of that round, or of all rounds."""
     revisions = Version.objects.filter(generation__turn=turn, source=Version.Source.DEBATE)
     if number is not None:
         revisions = revisions.filter(details__round=number)
@@ -15,7 +15,7 @@ def revisions_of(turn: Turn, number: int | None = None) -> list[Version]:
 
 
 def answers_before(turn: Turn, number: int) -> dict[str, str]:
-    """The answers that a round begins with, by letter, in the letters' order."""
+    """The answers before a round, by letter, in the letters' order."""
     answers = {
         turn.params["labels"][str(version.card_id)]: version.revises.generation.content
         for version in revisions_of(turn, number)
@@ -25,7 +25,7 @@ def answers_before(turn: Turn, number: int) -> dict[str, str]:
 
 
 def positions(turn: Turn, revisions: list[Version]) -> list[dict[str, Any]]:
-    """Where the cards stand after the last of these revisions of each, in the letters' order."""
+    """The positions of the cards after their last revisions, in the letters' order."""
     labels = turn.params["labels"]
     latest = {str(version.card_id): version for version in revisions}
     found = [

@@ -1,4 +1,4 @@
-"""Councils as their owner sees them."""
+"""Councils for their owner."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from events.selectors import get_last_seq
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
-    """A council at one moment: that after event `last_seq`. `cost` is what was paid, in nano-USD.
-    `round` of `rounds` runs where it debates."""
+    """A council after event `last_seq`. `cost` is what was paid, in nano-USD. `round` of `rounds`
+    runs where it debates."""
 
     id: UUID
     title: str
@@ -55,8 +55,8 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
 
 
 def list_sessions(user: User, *, q: str = "", status: str = "") -> QuerySet[Session]:
-    """The user's councils: those whose title has `q` in it, and of that status, where they are
-    named."""
+    """The user's councils, filtered by a part of the title (`q`) and by status, if these are
+    given."""
     own = Session.objects.filter(account=user)
     if q:
         own = own.filter(title__icontains=q)
@@ -64,8 +64,8 @@ def list_sessions(user: User, *, q: str = "", status: str = "") -> QuerySet[Sess
 
 
 def summaries_of(user: User, sessions: Sequence[Session]) -> list[SessionSummary]:
-    """The user's councils as a list shows them. Two queries, which bring no texts and no single
-    calls: a council may have had ten thousand."""
+    """The user's councils as in lists. Two queries, without texts and single calls: a council may
+    have ten thousand."""
     models: defaultdict[UUID, list[str]] = defaultdict(list)
     cards = live_cards().filter(session__in=sessions)
     for session_id, model in cards.values_list("session", "current__generation__model"):
@@ -88,13 +88,13 @@ def summaries_of(user: User, sessions: Sequence[Session]) -> list[SessionSummary
 
 
 def summary_of(session: Session) -> SessionSummary:
-    """One council as a list shows it, as the transaction sees it."""
+    """One council as in lists, as the transaction sees it."""
     [summary] = summaries_of(session.account, [session])
     return summary
 
 
 def get_session(user: User, session_id: UUID) -> SessionState:
-    """All of a council, as of one moment. Raises NotFound.
+    """A whole council at one moment. Raises NotFound.
 
     Rows and log are read in one snapshot, so that a client that follows the log from `last_seq` on
     misses nothing and sees nothing twice.

@@ -1,4 +1,4 @@
-"""What a merge is made of."""
+"""The sources of a merge."""
 
 from functools import reduce
 from operator import or_
@@ -10,13 +10,13 @@ from council.models import Version
 
 
 def is_merge(version: Version) -> bool:
-    """Is it made of others' answers? A reply on a merge's card is not."""
+    """Is the version made of others' answers? A reply on a merge's card is not."""
     return "sources" in version.details
 
 
 def sources_of(version: Version) -> list[tuple[str, Version]]:
-    """The versions that a merge is made of, each with its letter, in their order. Raises NotFound
-    where the council has been deleted since `version` was read."""
+    """The sources of a merge, each with its letter, in their order. Raises NotFound where the
+    council has been deleted since `version` was read."""
     sources = version.details["sources"]
     places = [Q(card=source["card_id"], number=source["version"]) for source in sources]
     found = Version.objects.filter(reduce(or_, places))

@@ -1,4 +1,4 @@
-"""The conversation that a version of a card stands in."""
+"""The conversation up to a version of a card."""
 
 from datetime import datetime
 from typing import Literal
@@ -26,12 +26,12 @@ class ThreadMessage(Struct, frozen=True, kw_only=True):
 
 
 def question_of(card: Card) -> str:
-    """What the card answers first."""
+    """The first question of the card."""
     return card.prompt or card.session.prompt
 
 
 def asked_of(card: Card, version: Version) -> tuple[str, ...]:
-    """The user's words that a version answers, the first of them first."""
+    """The user's messages that a version answers, the earliest first."""
     messages = [v.message.content for v in [*ancestors_of(version), version] if v.message]
     return (question_of(card), *messages)
 
@@ -68,8 +68,8 @@ def thread_of(card: Card, version: Version | None = None) -> list[ThreadMessage]
 
 
 def ancestors_of(version: Version) -> list[Version]:
-    """The versions whose answers came before it in its thread, the oldest first. Raises NotFound
-    where the council has been deleted since `version` was read."""
+    """The versions before it in its thread, the oldest first. Raises NotFound where the council has
+    been deleted since `version` was read."""
     parents = dict(Version.objects.filter(card=version.card_id).values_list("id", "parent_id"))
     chain: list[UUID] = []
     parent = version.parent_id

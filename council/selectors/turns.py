@@ -1,4 +1,4 @@
-"""What an action has begun, as it is now."""
+"""The cards of an action, as they are now."""
 
 from accounts.models import User
 from common.errors import NotFound
@@ -7,9 +7,8 @@ from council.selectors.cards import CardState, states_of
 
 
 def cards_of(user: User, turn: Turn) -> list[CardState]:
-    """The cards that the user's action made or changed, the oldest first; also those that were
-    removed since, for a client that sends the request again to see what it has begun. Raises
-    NotFound where the council has been deleted since."""
+    """The cards that the user's action made or changed, the oldest first; removed ones too, for a
+    client that repeats the request. Raises NotFound where the council has been deleted since."""
     cards = Card.objects.filter(session__account=user, pk__in=turn.generations.values("card"))
     known = cards.select_related("current__generation").order_by("id")
     states = states_of(user, list(known), with_text=True)

@@ -14,7 +14,7 @@ from council.selectors.cards import current_of, text_of
 
 class VersionState(Struct, frozen=True, kw_only=True):
     """A version and its call. `cost` is what was paid to write it, in nano-USD: restoring one costs
-    nothing. `content` is None where no texts are wanted."""
+    nothing. `content` is None where no texts are requested."""
 
     number: int
     source: str
@@ -40,7 +40,7 @@ def list_versions(
     before: int | None = None,
     with_text: bool = False,
 ) -> list[VersionState]:
-    """The newest versions of the user's card, or of those before a number; the newest first."""
+    """The newest versions of the user's card, or those before a number; the newest first."""
     found = card.versions.select_related("generation").order_by("-number")
     if before is not None:
         found = found.filter(number__lt=before)

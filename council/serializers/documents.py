@@ -14,7 +14,7 @@ from inference.fields import FinishReasonField
 
 
 class SourceSerializer(serializers.Serializer[Source]):
-    """An answer that was merged, under the letter that it had there."""
+    """A merged answer, with its letter in the merge."""
 
     label = serializers.CharField(read_only=True)  # type: ignore[assignment]
     card_id = serializers.UUIDField(read_only=True)
@@ -24,7 +24,7 @@ class SourceSerializer(serializers.Serializer[Source]):
 
 @extend_schema_serializer(component_name="CardDocument")
 class DocumentSerializer(serializers.Serializer[Document]):
-    """A version of a card as a file, with the conversation that it ends. `usage` is the version's;
+    """A version of a card as a file, with the conversation up to it. `usage` is the version's;
     `sources` are those of a merge."""
 
     title = serializers.CharField(read_only=True)
@@ -57,8 +57,8 @@ class HunkSerializer(serializers.Serializer[Hunk]):
 
 
 class StatsSerializer(serializers.Serializer[Stats]):
-    """Lines, or words, of the right side alone and of the left one alone; `similarity` is the part
-    of all characters that both have, from 0 to 1."""
+    """The number of lines, or words, of the right side alone and of the left one alone;
+    `similarity` is the part of all characters that both have, from 0 to 1."""
 
     added = serializers.IntegerField(read_only=True)
     removed = serializers.IntegerField(read_only=True)
@@ -67,7 +67,7 @@ class StatsSerializer(serializers.Serializer[Stats]):
 
 @extend_schema_serializer(component_name="CardDiff")
 class DiffSerializer(serializers.Serializer[Any]):
-    """What makes the right side of the left one. `unified` is there where it was asked for."""
+    """The changes from the left side to the right one. `unified` is set where it was requested."""
 
     left = SideSerializer(read_only=True)
     right = SideSerializer(read_only=True)

@@ -16,8 +16,8 @@ from inference.fields import ErrorField, FinishReasonField
 
 
 class CardInEventSerializer(serializers.Serializer[CardState]):
-    """A card without its text, which travels in `card.delta` events, and its question, which comes
-    with `card.created`."""
+    """A card without its text, which is in `card.delta` events, and its question, which is in
+    `card.created`."""
 
     id = serializers.UUIDField(read_only=True)
     kind = serializers.ChoiceField(Card.Kind.choices, read_only=True)
@@ -70,7 +70,7 @@ class SessionRowSerializer(SessionInEventSerializer):
 
 @extend_schema_serializer(component_name="CouncilSession")
 class SessionSerializer(SessionInEventSerializer):
-    """A council as it is after event `last_seq`; `cost_usd` is what was paid for all its calls."""
+    """A council after event `last_seq`; `cost_usd` is what was paid for all its calls."""
 
     prompt = serializers.CharField(read_only=True)
     system = serializers.CharField(read_only=True)
@@ -99,7 +99,7 @@ class VersionSerializer(serializers.Serializer[Version]):
 @extend_schema_serializer(component_name="CardVersion")
 class VersionRowSerializer(serializers.Serializer[VersionState]):
     """A version of a card. `restored_from` is the number it was restored from; `cost_usd` is what
-    was paid to write it. `content` is there where it was asked for."""
+    was paid to write it. `content` is set where it was requested."""
 
     version = serializers.IntegerField(source="number", read_only=True)
     source = serializers.ChoiceField(  # type: ignore[assignment]
@@ -127,7 +127,7 @@ class VersionRowSerializer(serializers.Serializer[VersionState]):
 
 @extend_schema_serializer(component_name="CouncilMessage")
 class MessageSerializer(serializers.ModelSerializer[Message]):
-    """What the user said to one card, or to all (`card_id` is null)."""
+    """A message of the user's to one card, or to all (`card_id` is null)."""
 
     card_id = serializers.UUIDField(read_only=True, allow_null=True)
     turn_id = serializers.UUIDField(read_only=True)
@@ -141,8 +141,8 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
 
 @extend_schema_serializer(component_name="CardMessage")
 class ThreadMessageSerializer(serializers.Serializer[ThreadMessage]):
-    """A part of a card's conversation: `version` is the number of an answer and `model` who gave
-    it, `turn_id` joins what was said to several cards at once."""
+    """A part of a card's conversation: `version` is the number of an answer and `model` its author,
+    `turn_id` joins the messages and answers of one action."""
 
     id = serializers.UUIDField(read_only=True)
     card_id = serializers.UUIDField(read_only=True)

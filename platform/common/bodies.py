@@ -105,7 +105,7 @@ class Body:
                     self._note(await self._receive())
 
     def _note(self, message: Message) -> int:
-        """Add the bytes of a message."""
+        """Count the bytes of a message, and return their number."""
         part = len(message.get("body", b""))
         self.size += part
         self.is_whole = not message.get("more_body")

@@ -38,7 +38,7 @@ class EmbeddingsBody(Struct):
     )
     encoding_format: Annotated[
         Literal["float", "base64"] | None,
-        Meta(description="Numbers (if nothing is said), or base64 of little-endian float32."),
+        Meta(description="Numbers (the default), or base64 of little-endian float32."),
     ] = None
     dimensions: Annotated[
         Annotated[int, Meta(ge=1, le=MAX_DIMENSIONS)] | None,

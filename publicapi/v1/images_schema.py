@@ -41,13 +41,13 @@ class ImagesBody(Struct):
     prompt: Annotated[
         str,
         Meta(
-            description="What the pictures shall show.",
+            description="A description of the pictures.",
             extra_json_schema={"minLength": 1, "maxLength": MAX_CHARACTERS},
         ),
     ]
     n: Annotated[
         Annotated[int, Meta(ge=1, le=MAX_PICTURES)] | None,
-        Meta(description="How many pictures: one, if nothing is said."),
+        Meta(description="The number of pictures; one by default."),
     ] = None
     size: Annotated[
         ImageSize | Literal["auto"] | None,
@@ -55,7 +55,7 @@ class ImagesBody(Struct):
     ] = None
     quality: Annotated[
         Literal["low", "standard", "medium", "high", "hd", "auto"] | None,
-        Meta(description="`standard`, if nothing is said; so is `medium`. `hd` is `high`."),
+        Meta(description="`standard` by default; `medium` means the same. `hd` means `high`."),
     ] = None
     response_format: Annotated[
         Literal["url"] | None, Meta(description="Pictures are served by URL.")
