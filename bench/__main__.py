@@ -50,6 +50,7 @@ def _production(started: Stores) -> dict[str, str]:
         "SECRET_KEY": secrets.token_hex(32),
         "API_KEY_PEPPER": secrets.token_hex(32),
         "ALLOWED_HOSTS": "127.0.0.1",
+        "OPENAI_API_KEY": "unused",
         "PUBLIC_BASE_URL": "https://127.0.0.1",
         "OUTPUTS_DIR": f"{started.folder}/outputs",
         "UPLOADS_DIR": f"{started.folder}/uploads",

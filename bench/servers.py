@@ -114,10 +114,14 @@ def yardstick(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     return uvicorn("bench.yardstick:application", {"UPSTREAM": simulator.base_url("openai")})
 
 
-def reply_yardstick(simulator: RunningSimulator) -> AbstractContextManager[Server]:
-    """The bare Django view that relays what the simulator streams."""
-    upstream = {"UPSTREAM": simulator.base_url("openai")}
-    return uvicorn("bench.reply_yardstick:application", upstream)
+def reply_yardstick(
+    simulator: RunningSimulator, recorded: Path | None = None
+) -> AbstractContextManager[Server]:
+    """The barest views of Django: those that make the same statements have a file of records."""
+    environment = {"UPSTREAM": simulator.base_url("openai")}
+    if recorded is not None:
+        environment["RECORDED"] = str(recorded)
+    return uvicorn("bench.reply_yardstick:application", environment)
 
 
 def socket_yardstick(feed: Feed) -> AbstractContextManager[Server]:

@@ -7,6 +7,7 @@ import uvloop
 from django.db import connection
 
 from bench import (
+    api,
     chat,
     conversations,
     embeddings,
@@ -52,8 +53,10 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
 
 
 def _chat() -> list[Target]:
-    """Conversations: their replies, and what a window shows of them."""
-    return [*chat.run(), *conversations.run()]
+    """Conversations: their replies, what a window shows of them; `/api` beside its statements."""
+    targets = [*chat.run(), *conversations.run()]
+    api.run()
+    return targets
 
 
 def _calls(rounds: int, seconds: int) -> list[Target]:
