@@ -1,5 +1,6 @@
 """Production refuses to start with anything that invents answers or gives away money."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,28 @@ SAFE = {
     "GOOGLE_JWKS_URL": "https://www.googleapis.com/oauth2/v3/certs",
 }
 GUARD = "import config; config.checks.refuse_unsafe_production()"
+# The guard for one environment after another, each in a fork that reads the settings anew: only
+# what `config` and its settings import is there already. One line of JSON for each: what it says.
+GUARDS = """
+import json, os, sys
+import celery.app, django.http, structlog
+import config, providers.config
+from django.conf import settings
+
+for changes in json.load(sys.stdin):
+    assert not settings.configured
+    if os.fork():
+        assert os.wait()[1] == 0
+    else:
+        os.environ.update(changes)
+        said = None
+        try:
+            config.checks.refuse_unsafe_production()
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+        print(json.dumps(said), flush=True)
+        os._exit(0)
+"""
 UNSAFE = [
     ({"DEMO": "1"}, "DEMO"),
     ({"SIMULATED_PROVIDERS": "openai"}, "SIMULATED_PROVIDERS"),
@@ -81,25 +104,47 @@ UNSAFE = [
 ]
 
 
-def run(*command: str, **changes: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *command: str, stdin: str | None = None, **changes: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *command],
+        input=stdin,
         env={**inherited(), **SAFE, **changes},
         cwd=ROOT,
         check=False,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
 
 
-@pytest.mark.parametrize(("changes", "named"), UNSAFE)
-def test_an_unsafe_setting_is_refused_by_name(changes: dict[str, str], named: str) -> None:
-    done = run("-c", GUARD, **changes)
+@pytest.fixture(scope="module")
+def refusals() -> list[str | None]:
+    """What the guard says to each of UNSAFE, and at last to what is safe."""
+    environments = [changes for changes, _ in UNSAFE]
+    done = run("-c", GUARDS, stdin=json.dumps([*environments, {}]))
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(("number", "named"), [(n, named) for n, (_, named) in enumerate(UNSAFE)])
+def test_an_unsafe_setting_is_refused_by_name(
+    refusals: list[str | None], number: int, named: str
+) -> None:
+    said = refusals[number]
+    assert said is not None, UNSAFE[number]
+    assert said.startswith("ImproperlyConfigured: Refusing to start in production.")
+    assert named in said
+    assert refusals[len(UNSAFE) :] == [None]
+
+
+def test_a_process_ends_that_is_refused() -> None:
+    done = run("-c", GUARD, DEMO="1")
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert "ImproperlyConfigured: Refusing to start in production." in last
-    assert named in last
+    assert "DEMO" in last
 
 
 @pytest.mark.parametrize(
