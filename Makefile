@@ -3,11 +3,15 @@
 PYTHON := .venv/bin/python
 export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
 
+# More workers than cores: tests wait for processes, leases and sockets. Files stay together, since
+# many start a process for all their tests; the slow ones (tests/slow_files.txt) come first.
+TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile --no-loadscope-reorder
+
 PYTHON_CLIENTS := langchain llama_index llm aider
 NODE_CLIENTS := openai_node ai_sdk
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-clients check lint types contracts missing-migrations format openapi lock bench screenshots migrations shell clients clean
+.PHONY: help run test quick test-clients check lint types contracts missing-migrations format openapi lock bench screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,11 +19,14 @@ help: ## List the targets
 run: .venv/installed ## Start the whole service on this machine (PORT=8000)
 	@$(PYTHON) -m common.local run
 
-test: .venv/installed ## Run every test, on both cores, with stores of its own (ARGS="-k name")
-	@$(PYTHON) -m pytest -n 2 $(ARGS)
+test: .venv/installed ## Run every test, with stores of its own (ARGS="-k name")
+	@$(TESTS) $(ARGS)
+
+quick: .venv/installed ## Run the tests that are not slow: about two minutes
+	@$(TESTS) --quick $(ARGS)
 
 test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service
-	@$(PYTHON) -m pytest -n 2 tests/clients $(ARGS)
+	@$(TESTS) tests/clients $(ARGS)
 
 check: lint types contracts missing-migrations test ## Everything that has to be green before a commit
 

@@ -1,0 +1,82 @@
+"""Pytest plugin: the asserts of helpers speak, the slowest files come first, `--quick` leaves them
+out.
+
+Loaded by `-p` in pytest.ini: Django imports helpers (the jobs of `jobs.tests`) before any
+conftest.py, and an assert is rewritten only if it is asked for before its module is imported.
+"""
+
+from collections import defaultdict
+
+import pytest
+
+from common.local.paths import ROOT
+
+# Seconds and path of each slow file. The order within the file is of no consequence.
+SLOW_FILES = ROOT / "tests" / "slow_files.txt"
+# A file that takes less than this in all has no place in the list.
+SLOW_SECONDS = 4.0
+
+
+def helper_packages() -> list[str]:
+    """The import names of all packages called `tests`, which stand for their modules too."""
+    tests = [*ROOT.glob("tests"), *ROOT.glob("*/tests"), *ROOT.glob("platform/**/tests")]
+    names = [
+        folder.relative_to(ROOT).parts for folder in tests if (folder / "__init__.py").exists()
+    ]
+    return [".".join(name).removeprefix("platform.") for name in names]
+
+
+pytest.register_assert_rewrite(*helper_packages())
+
+
+def slow_files() -> dict[str, float]:
+    """The seconds of each slow file, by its path from the root."""
+    lines = (line.split() for line in SLOW_FILES.read_text().splitlines())
+    return {path: float(seconds) for seconds, path in lines}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out the slow files")
+    parser.addoption(
+        "--note-slow-files", action="store_true", help=f"write {SLOW_FILES.name} after a whole run"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Workers of xdist report to the controlling process, which alone sees the whole run.
+    if config.getoption("--note-slow-files") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Clock())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sort by the seconds of the file: a slow file that starts last would be waited for alone.
+
+    `--dist loadfile --no-loadscope-reorder` hands files out in this order. The sort is stable: the
+    files that are not slow, and the tests of a file, stay shuffled.
+    """
+    seconds = slow_files()
+    if config.getoption("--quick"):
+        slow = [item for item in items if _file_of(item.nodeid) in seconds]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if _file_of(item.nodeid) not in seconds]
+    items.sort(key=lambda item: -seconds.get(_file_of(item.nodeid), 0))
+
+
+class _Clock:
+    """Adds up the seconds of each file, and writes the slow ones down."""
+
+    def __init__(self) -> None:
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._seconds[_file_of(report.nodeid)] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        slow = [(sum_, path) for path, sum_ in self._seconds.items() if sum_ >= SLOW_SECONDS]
+        lines = (f"{sum_:5.0f} {path}\n" for sum_, path in sorted(slow, reverse=True))
+        SLOW_FILES.write_text("".join(lines))
+
+
+def _file_of(node_id: str) -> str:
+    return node_id.partition("::")[0]

@@ -1,0 +1,35 @@
+"""The suite itself: what a failed assert of a helper says, and the list of the slow files."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
+
+from common.local.paths import ROOT
+from common.local.pytest_suite import helper_packages, slow_files
+from tests.follow import cut
+
+
+def test_a_failed_assert_of_a_helper_says_what_it_compared() -> None:
+    with pytest.raises(AssertionError, match="'no list'"):
+        cut("no list")
+
+
+@pytest.mark.parametrize("package", helper_packages())
+def test_every_helper_has_its_asserts_rewritten(package: str) -> None:
+    folder = find_spec(package)
+    assert folder is not None
+    assert folder.submodule_search_locations
+    names = [path.stem for path in Path(folder.submodule_search_locations[0]).glob("*.py")]
+    specs = {name: find_spec(f"{package}.{name}") for name in names}
+    assert [
+        name
+        for name, spec in specs.items()
+        if spec is None or not isinstance(spec.loader, AssertionRewritingHook)
+    ] == []
+
+
+def test_the_slow_files_are_there() -> None:
+    assert slow_files()
+    assert [path for path in slow_files() if not (ROOT / path).exists()] == []
