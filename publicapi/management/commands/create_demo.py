@@ -11,13 +11,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from publicapi.demo.accounts import Demo, ensure_demo
+from publicapi.demo.calls import DAYS
 from publicapi.demo.history import newcomers, write_history
 
 
 class Command(BaseCommand):
     help = (
-        "Make a demo account with an API key and money, an operator, and a dozen accounts with 30 "
-        "days of usage. Run seed_catalog and seed_plans first."
+        "Make a demo account with an API key and money, an operator, and a dozen accounts with "
+        f"{DAYS} days of usage. Run seed_catalog and seed_plans first."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,7 +33,7 @@ class Command(BaseCommand):
             "--no-history",
             dest="history",
             action="store_false",
-            help="leave out the other accounts, and the 30 days of usage",
+            help=f"leave out the other accounts, and the {DAYS} days of usage",
         )
 
     def handle(self, *args: Any, write: Path | None, history: bool, **options: Any) -> None:
@@ -53,7 +54,7 @@ class Command(BaseCommand):
     def _write_history(self, *, is_verbose: bool) -> None:
         people = newcomers()
         if people and is_verbose:
-            self.stdout.write(f"Writing 30 days of usage by {len(people)} demo accounts.")
+            self.stdout.write(f"Writing {DAYS} days of usage by {len(people)} demo accounts.")
         write_history(people=people, now=timezone.now())
 
 
