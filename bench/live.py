@@ -1,8 +1,12 @@
 """The live part: sockets, the event log and councils; what is promised, and what is printed."""
 
+import time
 from collections import Counter
+from collections.abc import Sequence
 
-from bench import councils, delivery, event_log, idle_sockets, noise, report, seed, servers
+from bench import councils, delivery, event_log, noise, report, seed, servers
+from bench.feed import Feed
+from bench.listeners import Socket, listening
 from bench.report import Target, milliseconds
 from bench.servers import Server
 from bench.sessions import open_councils, sockets
@@ -11,6 +15,9 @@ from simulator import process
 COUNCILS_AT_ONCE = 10
 # One user may have 50 sockets in a process.
 _IDLE_OWNERS = 125
+_IDLE_SOCKETS, _WARM_UP_SOCKETS = 5_000, 200
+_SETTLE_SECONDS = 2
+_SILENCE = Feed(streams=100, sockets=0, rate=1, seconds=0)
 
 
 def run() -> list[Target]:
@@ -20,7 +27,7 @@ def run() -> list[Target]:
 
 def _sockets() -> list[Target]:
     with process.running("--bench") as simulator, noise.told("the live sockets"):
-        with servers.socket_yardstick(idle_sockets.SILENCE) as server:
+        with servers.socket_yardstick(_SILENCE) as server:
             idle_bare = _idle(server, [f"/{number}" for number in range(_IDLE_OWNERS)])
         with servers.service(simulator) as server:
             idle_ours = _idle(server, [each.path for each in open_councils(_IDLE_OWNERS)])
@@ -50,15 +57,15 @@ def _sockets() -> list[Target]:
 
 def _idle(server: Server, paths: list[str]) -> float:
     """KB each."""
-    opened = sockets(paths, idle_sockets.SOCKETS // len(paths))
-    return idle_sockets.bytes_each(server, opened) / 1024
+    opened = sockets(paths, _IDLE_SOCKETS // len(paths))
+    return _bytes_each(server, opened) / 1024
 
 
 def _print_sockets(rows: list[tuple[str, delivery.Outcome, str]]) -> None:
     feed = delivery.FEED
     print(
         f"{feed.sockets:,} sockets over {feed.streams} streams, from commit or sending to receipt; "
-        f"and the memory of each of {idle_sockets.SOCKETS:,} idle sockets"
+        f"and the memory of each of {_IDLE_SOCKETS:,} idle sockets"
     )
     cells = [
         (name, f"{it.rate:,.0f}", milliseconds(it.median), milliseconds(it.p99), _lost(it), idle)
@@ -120,3 +127,15 @@ def _councils() -> list[Target]:
         Target("a council, of its slowest call", f"{ratio:.2f}x", "<= 1.15x", ratio <= 1.15),
         Target(f"lost of {COUNCILS_AT_ONCE} councils at once", seen, "nothing", not faults),
     ]
+
+
+def _bytes_each(server: Server, opened: Sequence[Socket]) -> float:
+    """Bytes of proportional set size per socket. Needs a fresh process: an earlier load would have
+    left memory to grow into."""
+    with listening(server.port, opened[:_WARM_UP_SOCKETS]):
+        pass
+    time.sleep(_SETTLE_SECONDS)
+    before = server.memory()
+    with listening(server.port, opened):
+        time.sleep(_SETTLE_SECONDS)
+        return (server.memory() - before) / len(opened)

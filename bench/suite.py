@@ -10,7 +10,6 @@ from bench import (
     api,
     chat,
     conversations,
-    embeddings,
     live,
     noise,
     open_streams,
@@ -167,10 +166,10 @@ def _compare_embeddings(
         noise.told("the embeddings"),
     ):
         ports = (yardstick.port, service.port)
-        bare, ours = uvloop.run(embeddings.measure(ports, keys, rounds, seconds))
+        bare, ours = uvloop.run(throughput.measure_embeddings(ports, keys, rounds, seconds))
     ratio = ours.median / bare.median
     print(
-        f"{embeddings.INPUTS} inputs, vectors in base64: {milliseconds(ours.median)}, "
+        f"{throughput.INPUTS} inputs, vectors in base64: {milliseconds(ours.median)}, "
         f"the bare pass-through {milliseconds(bare.median)}\n",
         flush=True,
     )

@@ -6,9 +6,11 @@ Taking turns lets whatever else the machine does fall on both; medians over the 
 from dataclasses import dataclass, field
 from statistics import median
 
-from bench.load import Result, chat, press
+from bench.load import Result, chat, embeddings, press
 
 CONNECTIONS = 16
+# Of an embeddings call.
+INPUTS = 256
 _WARM_UP_SECONDS = 2.0
 
 
@@ -81,3 +83,18 @@ async def measure(subjects: list[Subject], *, rounds: int, seconds: float) -> No
             await subject.measure_streams(seconds)
         for subject in subjects:
             await subject.measure_alone(seconds)
+
+
+async def measure_embeddings(
+    ports: tuple[int, ...], keys: list[str], rounds: int, seconds: float
+) -> list[Result]:
+    """How long an embeddings call of many inputs takes, one at a time, of each port in turn: one
+    result for each, of all rounds together."""
+    requests = [embeddings(port, keys, inputs=INPUTS) for port in ports]
+    results = [Result() for _ in ports]
+    for _ in range(rounds):
+        for each, result in zip(requests, results, strict=True):
+            pressed = await press(each, connections=1, seconds=seconds)
+            result.latencies += pressed.latencies
+            result.failures += pressed.failures
+    return results

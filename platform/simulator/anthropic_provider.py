@@ -1,8 +1,7 @@
 """Anthropic's key, headers and errors."""
 
 from simulator.connection import Connection
-from simulator.problems import Problem, Refused
-from simulator.provider import WRONG_KEY, Json, require_bearer
+from simulator.provider import WRONG_KEY, Json, Problem, Refused, require_bearer
 
 _VERSIONS = ("2023-06-01", "2026-10-21")
 

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta, Raw
 
 from simulator.chat_types import Asked
-from simulator.problems import Problem, Refused
+from simulator.provider import Problem, Refused
 
 MAX_OUTPUT_TOKENS = 128_000
 # The reasoning of an answer that nobody steers.

@@ -5,8 +5,7 @@ from simulator.connection import BodyTooLarge, CallerGone, Connection, Receive, 
 from simulator.exchange import Arrival
 from simulator.journal import Journal
 from simulator.memory import Memory
-from simulator.problems import Problem, Refused
-from simulator.provider import Provider
+from simulator.provider import Problem, Provider, Refused
 from simulator.routes import Route
 
 

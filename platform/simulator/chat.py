@@ -6,7 +6,7 @@ from collections.abc import Callable
 from simulator import answer, chat_stream, steering
 from simulator.chat_types import Asked, Chat, Form
 from simulator.exchange import Arrival, Exchange, steer
-from simulator.problems import Problem, Refused
+from simulator.provider import Problem, Refused
 
 
 async def respond(arrival: Arrival, asked: Asked, write: Callable[[Chat], Form]) -> str:

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from simulator.exchange import Arrival, Exchange, steer
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 
 DIMENSIONS = 1536
 MAX_ITEMS = 2048

@@ -9,8 +9,7 @@ from simulator import steering, titles
 from simulator.connection import Connection
 from simulator.journal import SHOWN_TEXT, Call
 from simulator.memory import Memory
-from simulator.problems import Problem, Refused
-from simulator.provider import Json, Provider
+from simulator.provider import Json, Problem, Provider, Refused
 from simulator.steering import Steering
 
 _UNTIL_READ = 0.05  # seconds; a reset discards what the peer has not read yet

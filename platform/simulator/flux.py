@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from simulator import images
+from simulator.connection import Connection
 from simulator.exchange import Arrival
 from simulator.memory import Hung, Task
 from simulator.pictures import Picture
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import WRONG_KEY, Json, Problem, Refused
 
 _MEGAPIXEL = 1024 * 1024
 _STEP = 16  # pixels
@@ -122,3 +122,37 @@ def _result(arrival: Arrival, task: Task, picture: Picture) -> Json:
         "end_time": call.ended_at,
         "duration": (call.ended_at or call.started_at) - call.started_at,
     }
+
+
+_ERRORS = {
+    402: "Insufficient credits. You can add more at api.bfl.ai.",
+    403: "Not authenticated - Invalid Authentication",
+    404: "Not Found",
+    422: "Value error",
+    429: "Rate limit exceeded. You can have up to 24 active tasks.",
+    503: "The service is temporarily unavailable.",
+}
+
+
+class BlackForestLabs:
+    """The key comes in `x-key`; there is no 401."""
+
+    retry_after_header = True
+
+    def require_key(self, connection: Connection) -> None:
+        key = connection.headers.get("x-key", "").strip()
+        if not key:
+            raise Refused(Problem(403, "Not authenticated - No Authentication"))
+        if key == WRONG_KEY:
+            raise Refused(Problem(403))
+
+    def error(self, problem: Problem, request_id: str) -> Json:
+        """`detail` is a sentence; of an invalid request it is a list of what is wrong where."""
+        message = problem.message or _ERRORS.get(problem.status, "Internal Server Error")
+        if problem.status != 422:
+            return {"detail": message}
+        where = ["body", problem.param or "prompt"]
+        return {"detail": [{"loc": where, "msg": message, "type": problem.code or "value_error"}]}
+
+    def headers(self, request_id: str) -> dict[str, str]:
+        return {}

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from simulator import chat, gemini_images, gemini_request
+from simulator import chat, gemini_images, gemini_request, vendor_usage
 from simulator.answer import Ending
 from simulator.chat_stream import event
 from simulator.chat_types import Chat, Habits, Spent
 from simulator.exchange import Arrival
-from simulator.gemini_usage import usage
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 
 _SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzaW11bGF0b3I="
 _FINISH_REASONS: dict[Ending, str] = {"stop": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}
@@ -108,4 +106,4 @@ class _Content:
 
     def _metadata(self, spent: Spent | None) -> Json:
         named = {"modelVersion": self._call.model, "responseId": self._call.id}
-        return named if spent is None else {"usageMetadata": usage(spent)} | named
+        return named if spent is None else {"usageMetadata": vendor_usage.gemini(spent)} | named

@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-from simulator import images
+from simulator import images, vendor_usage
 from simulator.chat_types import Spent
 from simulator.exchange import Arrival, Exchange
 from simulator.gemini_request import GenerateBody, ImageConfig
-from simulator.gemini_usage import usage
 from simulator.pictures import Picture
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 
 # Width and height at 1K; 2K and 4K are twice and four times as long.
 _SIZES = {
@@ -74,7 +72,7 @@ def _response(
     prompt = exchange.call.prompt_tokens
     if exchange.steering.blocked:
         feedback = {"promptFeedback": {"blockReason": "IMAGE_SAFETY"}}
-        return feedback | {"usageMetadata": usage(Spent(prompt, 0, 0))} | named
+        return feedback | {"usageMetadata": vendor_usage.gemini(Spent(prompt, 0, 0))} | named
     parts = [
         {"inlineData": _inline(exchange, _draft(picture, number)), "thought": True}
         for picture in pictures
@@ -84,7 +82,7 @@ def _response(
     content: Json = {"role": "model"} | ({"parts": parts} if parts else {})
     candidate = {"content": content, "index": 0, "finishReason": _reason(exchange, pictures)}
     tokens = _TOKENS[config.image_size] * len(pictures)
-    spent = usage(Spent(prompt, tokens, len(parts) * 100))
+    spent = vendor_usage.gemini(Spent(prompt, tokens, len(parts) * 100))
     details = [{"modality": "IMAGE", "tokenCount": tokens}]
     metadata = {"usageMetadata": spent | {"candidatesTokensDetails": details}}
     return {"candidates": [candidate]} | ({} if exchange.steering.no_usage else metadata) | named

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from simulator.chat_types import Asked
-from simulator.problems import Problem, Refused
+from simulator.provider import Problem, Refused
 
 MAX_OUTPUT_TOKENS = 65_536
 # The reasoning of an answer that nobody steers.

@@ -1,8 +1,7 @@
 """Google's key and errors on the Gemini API."""
 
 from simulator.connection import Connection
-from simulator.problems import Problem, Refused
-from simulator.provider import WRONG_KEY, Json
+from simulator.provider import WRONG_KEY, Json, Problem, Refused
 
 _USUAL = {
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument."),

@@ -14,9 +14,9 @@ from uuid import uuid4
 import msgspec
 
 from simulator import identity_page, jws
+from simulator.connection import Connection
 from simulator.exchange import Arrival
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 from simulator.signing_keys import KeyRing, SigningKey
 
 ISSUER = "https://identity.simulator.test"
@@ -148,3 +148,22 @@ def _on_this_machine(url: str) -> str:
 async def _send_page(arrival: Arrival, page: str) -> None:
     headers = {"content-type": "text/html; charset=utf-8", **_NOT_CACHED}
     await arrival.connection.send_body(200, page.encode(errors="replace"), headers)
+
+
+class IdentityProvider:
+    """Its own routes are open to all: it is for one machine."""
+
+    retry_after_header = True
+
+    def require_key(self, connection: Connection) -> None:
+        """None is asked for."""
+
+    def error(self, problem: Problem, request_id: str) -> Json:
+        """As OAuth 2 has it (RFC 6749, 5.2)."""
+        return {
+            "error": problem.code or "invalid_request",
+            "error_description": problem.message or f"HTTP status {problem.status}",
+        }
+
+    def headers(self, request_id: str) -> dict[str, str]:
+        return {}

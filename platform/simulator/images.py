@@ -7,7 +7,7 @@ from simulator import steering
 from simulator.exchange import Arrival, Exchange, steer
 from simulator.memory import Hung
 from simulator.pictures import Picture
-from simulator.problems import Problem, Refused
+from simulator.provider import Problem, Refused
 
 # A signed address is a permission by itself; like the object stores, ours refuses a second one.
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "x-key")

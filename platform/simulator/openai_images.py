@@ -10,8 +10,7 @@ from msgspec import Meta
 from simulator import images
 from simulator.exchange import Arrival, Exchange
 from simulator.pictures import Picture
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 
 _SIZE = re.compile(r"([1-9]\d{1,3})x([1-9]\d{1,3})")
 _SQUARE = 1024 * 1024

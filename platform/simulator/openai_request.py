@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from simulator.chat_types import Asked
-from simulator.problems import Problem, Refused
+from simulator.provider import Problem, Refused
 from simulator.vendors import Vendor
 
 

@@ -1,13 +1,14 @@
 """OpenAI's `POST /v1/audio/transcriptions`."""
 
+from email.parser import BytesParser
+from email.policy import HTTP
 from typing import Literal
 
 import msgspec
 
-from simulator import forms, recordings
+from simulator import recordings
 from simulator.exchange import Arrival, Exchange
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 from simulator.recordings import Recording
 
 
@@ -39,7 +40,7 @@ async def respond(arrival: Arrival) -> str:
 
 
 def _read(arrival: Arrival) -> tuple[SpeechBody, bytes]:
-    found = forms.fields(arrival.connection.headers.get("content-type", ""), arrival.body)
+    found = _form(arrival.connection.headers.get("content-type", ""), arrival.body)
     audio = found.pop("file", None)
     if audio is None:
         raise Refused(Problem(400, "Missing required parameter: 'file'.", param="file"))
@@ -70,3 +71,18 @@ def _usage(exchange: Exchange, recording: Recording) -> Json:
     if exchange.steering.no_usage:
         return {}
     return {"usage": {"type": "duration", "seconds": round(recording.seconds)}}
+
+
+def _form(content_type: str, body: bytes) -> dict[str, bytes]:
+    """The fields of a form and their contents, files too. Raises `Refused` for another body."""
+    if not content_type.startswith("multipart/form-data"):
+        raise Refused(Problem(400, "Send the body as multipart/form-data.", "invalid_content_type"))
+    head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1")
+    form = BytesParser(policy=HTTP).parsebytes(head + body)
+    found: dict[str, bytes] = {}
+    for part in form.iter_parts():
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and isinstance(content, bytes):
+            found[name] = content
+    return found

@@ -1,9 +1,33 @@
-"""What the provider of every wire has: a way to be given a key, and a shape for errors."""
+"""What is wrong with a call; and what the provider of every wire has: a way to be given a key, and
+a shape for errors."""
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from simulator.connection import Connection
-from simulator.problems import Problem, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An HTTP status, and what is particular about it; for the rest a provider has usual words.
+
+    `code` is the provider's own word for the error, `retry_after` seconds.
+    """
+
+    status: int
+    message: str | None = None
+    code: str | None = None
+    param: str | None = None
+    retry_after: int | None = None
+
+
+class Refused(Exception):
+    """The call is answered with an HTTP error instead."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
 
 Json = dict[str, Any]
 

@@ -2,10 +2,10 @@
 
 from simulator import vendors
 from simulator.anthropic_provider import Anthropic
-from simulator.bfl_provider import BlackForestLabs
-from simulator.deepgram_provider import Deepgram
+from simulator.deepgram import Deepgram
+from simulator.flux import BlackForestLabs
 from simulator.google_provider import Google
-from simulator.identity_provider import IdentityProvider
+from simulator.identity import IdentityProvider
 from simulator.provider import Provider
 
 # These have wires of their own; whoever else there is speaks OpenAI's.

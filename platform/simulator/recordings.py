@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import av
 
 from simulator.exchange import Arrival, Exchange, steer
-from simulator.problems import Problem, Refused
+from simulator.provider import Problem, Refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from simulator import (
 )
 from simulator.exchange import Arrival
 from simulator.journal import Kind
-from simulator.problems import Problem, Refused
+from simulator.provider import Problem, Refused
 
 # Gives the outcome, None if the call goes on after its answer.
 Respond = Callable[[Arrival], Awaitable[str | None]]

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from simulator.problems import Problem
-from simulator.provider import Json
+from simulator.provider import Json, Problem
 
 
 @dataclass(frozen=True, slots=True)

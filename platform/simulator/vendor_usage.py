@@ -1,4 +1,4 @@
-"""Where the providers that share OpenAI's chat wire put their token counts."""
+"""Where providers put their token counts: those that share OpenAI's chat wire, and Gemini."""
 
 from simulator.chat_types import Spent
 from simulator.provider import Json
@@ -72,3 +72,19 @@ def groq(spent: Spent) -> Json:
 def openrouter(spent: Spent) -> Json:
     """OpenRouter also tells the price, in USD."""
     return detailed(spent) | {"cost": 0.00014, "cost_details": {"upstream_inference_cost": None}}
+
+
+def gemini(spent: Spent) -> Json:
+    """The prompt includes what was cached, the candidates exclude the thoughts; what is nought is
+    left out."""
+    total = spent.prompt + spent.text + spent.reasoning
+    counts = {
+        "promptTokenCount": spent.prompt,
+        "candidatesTokenCount": spent.text,
+        "totalTokenCount": total,
+        "cachedContentTokenCount": spent.cached,
+        "thoughtsTokenCount": spent.reasoning,
+    }
+    told = {name: count for name, count in counts.items() if count}
+    details = [{"modality": "TEXT", "tokenCount": spent.prompt}]
+    return {"promptTokenCount": 0, "totalTokenCount": 0} | told | {"promptTokensDetails": details}

@@ -7,8 +7,7 @@ from typing import Literal
 from simulator import vendor_errors, vendor_usage
 from simulator.chat_types import Habits, Spent
 from simulator.connection import Connection
-from simulator.problems import Problem
-from simulator.provider import Json, require_bearer
+from simulator.provider import Json, Problem, require_bearer
 
 _USUAL_HABITS = Habits()
 

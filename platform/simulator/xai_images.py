@@ -10,8 +10,7 @@ from simulator import images
 from simulator.exchange import Arrival, Exchange
 from simulator.memory import Hung
 from simulator.pictures import Picture
-from simulator.problems import Problem, Refused
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 
 _EDGES = {"1k": 1024, "1.5k": 1536, "2k": 2048}  # of a square
 _PRICES = {("1k", "low"): 0.04, ("1k", "medium"): 0.06, ("2k", "medium"): 0.08}  # USD a picture

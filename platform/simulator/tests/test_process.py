@@ -8,7 +8,7 @@ import httpx
 import pytest
 from openai import OpenAI
 
-from simulator import bench, bench_embeddings, process
+from simulator import bench, process
 from simulator.process import RunningSimulator
 from simulator.tests.conftest import events
 
@@ -54,5 +54,5 @@ def test_bench_mode_embeds_as_many_texts_as_are_asked() -> None:
             many = client.embeddings.create(model="m", input=["a text"] * 256)
     assert len(one.data) == 1
     assert [item.index for item in many.data] == list(range(256))
-    assert len(many.data[-1].embedding) == bench_embeddings.DIMENSIONS
-    assert many.usage.prompt_tokens == 256 * bench_embeddings.TOKENS_PER_INPUT
+    assert len(many.data[-1].embedding) == bench.DIMENSIONS
+    assert many.usage.prompt_tokens == 256 * bench.TOKENS_PER_INPUT
