@@ -55,8 +55,8 @@ class Frames:
 
     def title(self, title: str) -> bytes:
         """The conversation's title, which comes at most once, and is no part of the message."""
-        told = {"type": "data-title", "id": "title", "data": {"title": title}, "transient": True}
-        return self._frame(told)
+        data = {"type": "data-title", "id": "title", "data": {"title": title}, "transient": True}
+        return self._frame(data)
 
     def end(self, message: dict[str, Any] | None) -> bytes:
         """The last frames: why there is no answer, if there is none, and what it cost.
@@ -102,8 +102,8 @@ class Frames:
         return [self._frame({"type": f"{self._kind}-end", "id": self._part})]
 
     def _error(self, error: dict[str, Any]) -> bytes:
-        told = {"type": "error", "errorText": error["message"], "code": error["code"]}
-        return self._frame(told)
+        data = {"type": "error", "errorText": error["message"], "code": error["code"]}
+        return self._frame(data)
 
     @property
     def _part(self) -> str:

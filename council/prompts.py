@@ -23,16 +23,16 @@ def messages_for(session: Session, card: Card, version: Version) -> tuple[Messag
 
 
 def _thread(card: Card, version: Version) -> list[Message]:
-    said = [Message("user", question_of(card))]
+    messages = [Message("user", question_of(card))]
     for earlier in ancestors_of(version):
         if earlier.message is not None:
-            said.append(Message("user", earlier.message.content))
-        said.append(Message("assistant", earlier.generation.content))
+            messages.append(Message("user", earlier.message.content))
+        messages.append(Message("assistant", earlier.generation.content))
     if version.message is not None:
-        said.append(Message("user", version.message.content))
+        messages.append(Message("user", version.message.content))
     if version.instructions:
-        said[-1] = Message("user", f"{said[-1].text}\n\n{version.instructions}")
-    return said
+        messages[-1] = Message("user", f"{messages[-1].text}\n\n{version.instructions}")
+    return messages
 
 
 def _merge(version: Version) -> Message:

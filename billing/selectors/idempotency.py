@@ -10,7 +10,7 @@ from billing.errors import IdempotencyMismatch
 from billing.types import RequestKey
 
 
-def find_made(account: User, request_key: RequestKey) -> UUID | None:
+def find_result(account: User, request_key: RequestKey) -> UUID | None:
     """The result of the request when it was sent before, as it stands now; code that acts on the
     result uses `idempotency.claim`. Raises IdempotencyMismatch where another request used the
     key."""

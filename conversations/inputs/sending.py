@@ -70,10 +70,10 @@ class SendInputSerializer(ReplyInputSerializer):
         return upload_ids and list(dict.fromkeys(upload_ids))
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        said = super().validate(attrs)
-        if not said["content"] and not said.get("upload_ids"):
+        values = super().validate(attrs)
+        if not values["content"] and not values.get("upload_ids"):
             raise serializers.ValidationError({"content": "Say something, or send a file."})
-        return said
+        return values
 
 
 def read_last_event_id(request: Request) -> int | None:

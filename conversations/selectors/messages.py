@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from accounts.models import User
 from billing.errors import IdempotencyInProgress
 from billing.selectors.charges import ChargeUsage, get_usage
-from billing.selectors.idempotency import find_made, keeps_key
+from billing.selectors.idempotency import find_result, keeps_key
 from billing.types import RequestKey
 from common.errors import NotFound
 from common.ids import as_uuid
@@ -105,9 +105,9 @@ def newest_reply(question: Message) -> Message | None:
 
 def find_earlier(user: User, request_key: RequestKey | None) -> Message | None:
     """The reply of a request that was sent before, if that has begun one. Raises ReplyDeleted."""
-    if request_key is None or (made := find_made(user, request_key)) is None:
+    if request_key is None or (reply_id := find_result(user, request_key)) is None:
         return None
-    return get_made(user, made)
+    return get_made(user, reply_id)
 
 
 def get_made(user: User, reply_id: UUID) -> Message:
@@ -119,18 +119,18 @@ def get_made(user: User, reply_id: UUID) -> Message:
     return reply
 
 
-def find_sent(user: User, conversation: Conversation, said: Mapping[str, Any]) -> Message | None:
+def find_sent(user: User, conversation: Conversation, sent: Mapping[str, Any]) -> Message | None:
     """The newest reply to the message that was sent before with the `client_id` of this one; None
     where no message has that id. Raises MessageExists where the message of that id is another one,
     and ReplyDeleted, as `get_made` does."""
-    client_id = said.get("client_id")
+    client_id = sent.get("client_id")
     if client_id is None:
         return None
     own = Message.objects.filter(account_id=user.pk, conversation=conversation)
     message = own.filter(called(client_id)).first()
     if message is None:
         return None
-    if not _says(message, said):
+    if not _matches(message, sent):
         raise MessageExists
     reply = newest_reply(message)
     if reply is None:
@@ -138,16 +138,16 @@ def find_sent(user: User, conversation: Conversation, said: Mapping[str, Any]) -
     return reply
 
 
-def _says(message: Message, said: Mapping[str, Any]) -> bool:
+def _matches(message: Message, sent: Mapping[str, Any]) -> bool:
     """Has the message these words and files, and does it stand at the place that is named?"""
-    if (message.role, message.content) != (Message.Role.USER, said["content"]):
+    if (message.role, message.content) != (Message.Role.USER, sent["content"]):
         return False
     files = message.attachments.order_by("id").values_list("upload_id", flat=True)
-    if list(files) != list(said.get("upload_ids") or ()):
+    if list(files) != list(sent.get("upload_ids") or ()):
         return False
-    if "parent_id" not in said:
+    if "parent_id" not in sent:
         return True
-    parent_id = said["parent_id"]
+    parent_id = sent["parent_id"]
     if parent_id is None or message.parent_id is None:
         return message.parent_id is parent_id
     return Message.objects.filter(called(parent_id), pk=message.parent_id).exists()
@@ -220,8 +220,8 @@ def text_in_log(reply_id: UUID) -> Text:
 
 def attachments_of(messages: Iterable[Message]) -> defaultdict[UUID, list[Upload]]:
     """The files that go with each of these messages, in the order in which they were named."""
-    said = [message.pk for message in messages if message.role == Message.Role.USER]
-    return by_message(Attachment.objects.filter(message__in=said))
+    questions = [message.pk for message in messages if message.role == Message.Role.USER]
+    return by_message(Attachment.objects.filter(message__in=questions))
 
 
 def by_message(attached: QuerySet[Attachment]) -> defaultdict[UUID, list[Upload]]:

@@ -72,8 +72,8 @@ class Search(Struct, frozen=True):
         with connection.cursor() as cursor:
             cursor.execute(_MATCHES, (self.user.pk, self.query, list(conversation_ids)))
             return {
-                conversation_id: Match(message_id, snippet(said, self.words))
-                for conversation_id, message_id, said in cursor.fetchall()
+                conversation_id: Match(message_id, snippet(text, self.words))
+                for conversation_id, message_id, text in cursor.fetchall()
             }
 
 
@@ -83,13 +83,13 @@ def search_for(user: User, text: str) -> Search:
     *whole, last = text.split() or [""]
     with connection.cursor() as cursor:
         cursor.execute(_LEXEMES, (user.pk, " ".join(whole), user.pk, last))
-        known, begun = cursor.fetchone()
+        complete, partial = cursor.fetchone()
     account = str(user.pk)
     bucket = f"x{account[-2:]}"
     nothing = {account, bucket}
-    terms = [_quoted(lexeme) for lexeme in known if lexeme not in nothing]
-    terms += [f"{_quoted(lexeme)}:*" for lexeme in begun if lexeme not in nothing]
-    words = {lexeme.removeprefix(bucket) for lexeme in {*known, *begun} - nothing}
+    terms = [_quoted(lexeme) for lexeme in complete if lexeme not in nothing]
+    terms += [f"{_quoted(lexeme)}:*" for lexeme in partial if lexeme not in nothing]
+    words = {lexeme.removeprefix(bucket) for lexeme in {*complete, *partial} - nothing}
     if len(words) > MAX_WORDS:
         raise ValidationFailed.of("q", f"At most {MAX_WORDS} words are looked for.")
     return Search(user, sorted(words), " & ".join([_quoted(account), *terms]))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from accounts.models import User
 from billing.selectors.affordability import get_spending_power
 from billing.selectors.charges import ChargeUsage, get_usage
-from billing.selectors.idempotency import find_made
+from billing.selectors.idempotency import find_result
 from billing.types import RequestKey
 from catalog.pricing import speech_cost
 from catalog.selectors import get_catalog
@@ -78,7 +78,7 @@ async def _carry_out(call: SpeechCall) -> tuple[SpeechRunner, SpeechAnswer]:
 def _check_spending_power(user: User, model: Model, request_key: RequestKey | None) -> None:
     """Decoding costs processor time: it is not done for a user who could not pay for one second. A
     repeated request may have been paid before. Raises PaymentRequired."""
-    if request_key is not None and find_made(user, request_key):
+    if request_key is not None and find_result(user, request_key):
         return
     cost = speech_cost(cast(SpeechPrice, model.price), billed_seconds(model, 0))
     refusal = get_spending_power(user).refusal_of(model.id, cost)

@@ -32,9 +32,9 @@ def carry_out(
     deleted, TooManyRuns, and why too few calls are possible: PaymentRequired or
     ProviderNotAvailable.
     """
-    begun = idempotency.claim(account=user, request_key=request_key)
-    if begun is not None:
-        return _get_begun(begun)
+    turn_id = idempotency.claim(account=user, request_key=request_key)
+    if turn_id is not None:
+        return _get_turn(turn_id)
     turn = begin(user=user, action=action)
     admit(user=user, turn=turn, least=least)
     if request_key is not None:
@@ -42,7 +42,7 @@ def carry_out(
     return turn
 
 
-def _get_begun(turn_id: UUID) -> Turn:
+def _get_turn(turn_id: UUID) -> Turn:
     """Raises NotFound where its council was deleted since."""
     turn = Turn.objects.select_related("session", "message").filter(pk=turn_id).first()
     if turn is None:

@@ -155,9 +155,9 @@ class CardViewSet(ViewSet):
             request_key=read_request_key(request, body),
             action=partial(conversation.message_card, user=request.user, card_id=card_id, **body),
         )
-        begun = {"message": turn.message, "card": card_of(request.user, turn)}
+        exchange = {"message": turn.message, "card": card_of(request.user, turn)}
         return Response(
-            ExchangeSerializer(begun).data,
+            ExchangeSerializer(exchange).data,
             status=status.HTTP_202_ACCEPTED,
             headers=replayed(turn.is_replayed),
         )

@@ -168,13 +168,13 @@ class SessionViewSet(ReplayMixin, ViewSet):
             request_key=read_request_key(request, body),
             action=partial(conversation.chat, user=request.user, session_id=session_id, **body),
         )
-        begun = {
+        chat = {
             "turn_id": turn.pk,
             "message": turn.message,
             "cards": cards_of(request.user, turn),
         }
         return Response(
-            ChatSerializer(begun).data,
+            ChatSerializer(chat).data,
             status=status.HTTP_202_ACCEPTED,
             headers=replayed(turn.is_replayed),
         )
@@ -227,13 +227,13 @@ class SessionViewSet(ReplayMixin, ViewSet):
             action=partial(debates.debate, user=request.user, session_id=session_id, **body),
             least=MIN_ANSWERS,
         )
-        begun = {
+        debate = {
             "turn_id": turn.pk,
             "rounds": turn.params["rounds"],
             "cards": cards_of(request.user, turn),
         }
         return Response(
-            DebateSerializer(begun).data,
+            DebateSerializer(debate).data,
             status=status.HTTP_202_ACCEPTED,
             headers=replayed(turn.is_replayed),
         )

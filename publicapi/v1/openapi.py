@@ -161,11 +161,11 @@ def _schemas() -> dict[str, Schema]:
     bodies = [operation.body for operation in OPERATIONS if operation.body]
     answers = {operation.answer for operation in OPERATIONS}
     events = {operation.events for operation in OPERATIONS if operation.events}
-    _, taken = json.schema_components(bodies, ref_template=_COMPONENT)
-    _, given = json.schema_components([*answers, *events, ErrorAnswer], ref_template=_COMPONENT)
-    for schema in given.values():
+    _, inputs = json.schema_components(bodies, ref_template=_COMPONENT)
+    _, outputs = json.schema_components([*answers, *events, ErrorAnswer], ref_template=_COMPONENT)
+    for schema in outputs.values():
         _require_what_is_always_sent(schema)
-    schemas = taken | given
+    schemas = inputs | outputs
     return {name: _tidy(schemas[name]) for name in sorted(schemas)}
 
 
