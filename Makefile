@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
 
 # More workers than cores: tests wait for processes, leases and sockets. Files stay together, since
 # many start a process for all their tests; the slow ones (tests/slow_files.txt) come first.
-TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile --no-loadscope-reorder
+TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile
 
 PYTHON_CLIENTS := langchain llama_index llm aider
 NODE_CLIENTS := openai_node ai_sdk

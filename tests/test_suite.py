@@ -7,7 +7,7 @@ import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
 from common.local.paths import ROOT
-from common.local.pytest_suite import helper_packages, slow_files
+from common.local.pytest_suite import helper_packages, is_rolled_back, slow_files
 from tests.follow import cut
 
 
@@ -33,3 +33,9 @@ def test_every_helper_has_its_asserts_rewritten(package: str) -> None:
 def test_the_slow_files_are_there() -> None:
     assert slow_files()
     assert [path for path in slow_files() if not (ROOT / path).exists()] == []
+
+
+def test_what_is_rolled_back_comes_first(request: pytest.FixtureRequest) -> None:
+    """Other tests leave rows behind, which it would find."""
+    order = [is_rolled_back(item) for item in request.session.items]
+    assert order == sorted(order, reverse=True)

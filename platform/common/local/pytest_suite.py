@@ -6,8 +6,11 @@ conftest.py, and an assert is rewritten only if it is asked for before its modul
 """
 
 from collections import defaultdict
+from itertools import groupby
 
 import pytest
+from xdist.remote import Producer  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from common.local.paths import ROOT
 
@@ -52,15 +55,57 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Sort by the seconds of the file: a slow file that starts last would be waited for alone.
 
-    `--dist loadfile --no-loadscope-reorder` hands files out in this order. The sort is stable: the
-    files that are not slow, and the tests of a file, stay shuffled.
+    What runs in a transaction that is rolled back comes before everything else, as pytest-django
+    wants it: other tests leave rows behind. The sort is stable: the files that are not slow, and
+    the tests of a file, stay shuffled.
     """
     seconds = slow_files()
     if config.getoption("--quick"):
         slow = [item for item in items if _file_of(item.nodeid) in seconds]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if _file_of(item.nodeid) not in seconds]
-    items.sort(key=lambda item: -seconds.get(_file_of(item.nodeid), 0))
+    places: dict[str, int] = {}
+    for item in items:
+        places.setdefault(_file_of(item.nodeid), len(places))
+
+    def order(item: pytest.Item) -> tuple[bool, float, int]:
+        file = _file_of(item.nodeid)
+        return not is_rolled_back(item), -seconds.get(file, 0), places[file]
+
+    items.sort(key=order)
+
+
+def is_rolled_back(item: pytest.Item) -> bool:
+    wants_database = item.get_closest_marker("django_db") is not None
+    return wants_database or "db" in getattr(item, "fixturenames", ())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    """`--dist loadfile` keeps that order."""
+    return _InOrder(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+class _InOrder(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out tests of one file that follow each other together, in the order they stand in.
+
+    (xdist's own scheduler begins with the files of the most tests, and it would run what is rolled
+    back together with what is not.)
+    """
+
+    def schedule(self) -> None:
+        if self.collection is None:
+            self.config.option.loadscopereorder = False
+            tests = next(iter(self.registered_collections.values()))
+            self._runs = {
+                test: f"{number} {file}"
+                for number, (file, run) in enumerate(groupby(tests, _file_of))
+                for test in run
+            }
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return self._runs[nodeid]
 
 
 class _Clock:
