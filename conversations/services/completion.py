@@ -3,8 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
-from django.db.models.functions import Now
+from django.db import connection
+from msgspec import json
 
 from common.ids import uuid7
 from conversations import events, user_events
@@ -67,13 +67,18 @@ def _write(message: Message, completion: Completion) -> None:
     message.reasoning = completion.reasoning
     message.finish_reason = completion.reason
     message.error = completion.error
-    message.ended_at = Now()
-    message.save(
-        update_fields=["status", "content", "reasoning", "finish_reason", "error", "ended_at"]
-    )
-    message.refresh_from_db(fields=["ended_at"])
-    Conversation.objects.filter(pk=message.conversation_id).update(
-        characters=F("characters") + len(completion.content) + len(completion.reasoning),
-        activity=uuid7(),
-        updated_at=Now(),
-    )
+    error = None if message.error is None else json.encode(message.error).decode()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT reply_end(%s, %s, %s, %s, %s, %s::jsonb, %s)",
+            (
+                message.pk,
+                message.status,
+                message.content,
+                message.reasoning,
+                message.finish_reason,
+                error,
+                uuid7(),
+            ),
+        )
+        (message.ended_at,) = cursor.fetchone()

@@ -1,5 +1,5 @@
--- Replies that begin. Whoever calls these holds the account's wallet, so that nothing else of the account
--- begins meanwhile.
+-- Replies that begin, and end. Callers hold the account's wallet, so that nothing else of the account begins
+-- meanwhile.
 
 -- Lock a conversation of the account's, and say what is to be known of it before a reply begins there:
 -- to the message p_question, or to one that is yet to be written (NULL), which its client calls
@@ -57,3 +57,24 @@ BEGIN
         messages_count = messages_count + json_array_length(p_messages)
     WHERE id = p_conversation;
 END $$;
+
+-- Write the end of a reply, whose conversation is locked. Returns when that was.
+CREATE OR REPLACE FUNCTION reply_end(
+    p_reply uuid, p_status text, p_content text, p_reasoning text, p_finish_reason text,
+    p_error jsonb, p_activity uuid)
+RETURNS timestamptz
+LANGUAGE sql VOLATILE SET enable_seqscan = off AS $$
+    WITH ended AS (
+        UPDATE conversations_message
+        SET status = p_status, content = p_content, reasoning = p_reasoning,
+            finish_reason = p_finish_reason, error = p_error, ended_at = statement_timestamp()
+        WHERE id = p_reply
+        RETURNING conversation_id, ended_at
+    ), moved AS (
+        UPDATE conversations_conversation c
+        SET characters = characters + char_length(p_content) + char_length(p_reasoning),
+            activity = p_activity, updated_at = statement_timestamp()
+        FROM ended WHERE c.id = ended.conversation_id
+    )
+    SELECT ended_at FROM ended
+$$;
