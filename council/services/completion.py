@@ -66,7 +66,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
 
 
 class CardOutput(Output[Generation, None]):
-    """Writes the generations of cards. A card that was removed has no readers."""
+    """Writes the generations of cards."""
 
     def lock(self, call_id: UUID) -> Generation | None:
         return lock_generation(call_id)
@@ -80,9 +80,6 @@ class CardOutput(Output[Generation, None]):
     def write_end(self, call_id: UUID, row: Generation | None, completion: Completion) -> None:
         if row is not None:
             append_events(session=row.session, events=_finish(row, completion))
-
-    def has_readers(self, row: Generation) -> bool:
-        return row.card.removed_at is None
 
     def write_cost(self, row: Generation) -> None:
         session, card = row.session, row.card

@@ -48,10 +48,6 @@ class Output(ABC, Generic[Row, View]):
         """The row as the last event shows it."""
         return None
 
-    def has_readers(self, row: Row) -> bool:
-        """Do readers wait for the end of the call's text?"""
-        return True
-
     def write_cost(self, row: Row) -> None:
         """Append what a call has cost whose end was written before that was known."""
 
@@ -91,7 +87,7 @@ def release_readers(
     known: `conclude` or `give_up` then ends the charge and the job, and appends the cost."""
     row = output.lock(call_id)
     is_ours = jobs.is_running(job_id=call_id, attempt=attempt)
-    if is_ours and output.is_open(call_id, row) and (row is None or output.has_readers(row)):
+    if is_ours and output.is_open(call_id, row):
         return output.write_end(call_id, row, completion)
     return output.view(row)
 
