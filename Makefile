@@ -22,7 +22,7 @@ run: .venv/installed ## Start the whole service on this machine (PORT=8000)
 test: .venv/installed ## Run every test, with stores of its own (ARGS="-k name")
 	@$(TESTS) $(ARGS)
 
-quick: .venv/installed ## Run the tests that are not slow: about two minutes
+quick: .venv/installed ## Run the tests of the files that are not slow
 	@$(TESTS) --quick $(ARGS)
 
 test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service

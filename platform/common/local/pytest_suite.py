@@ -6,7 +6,9 @@ conftest.py, and an assert is rewritten only if it is asked for before its modul
 """
 
 from collections import defaultdict
+from functools import cache
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 from xdist.remote import Producer  # type: ignore[import-untyped]
@@ -32,6 +34,7 @@ def helper_packages() -> list[str]:
 pytest.register_assert_rewrite(*helper_packages())
 
 
+@cache
 def slow_files() -> dict[str, float]:
     """The seconds of each slow file, by its path from the root."""
     lines = (line.split() for line in SLOW_FILES.read_text().splitlines())
@@ -51,8 +54,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Clock())
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`--quick` does not even import the slow files. (None lets others decide.)"""
+    if not config.getoption("--quick"):
+        return None
+    return collection_path in {ROOT / path for path in slow_files()} or None
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort by the seconds of the file: a slow file that starts last would be waited for alone.
 
     What runs in a transaction that is rolled back comes before everything else, as pytest-django
@@ -60,10 +70,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     the tests of a file, stay shuffled.
     """
     seconds = slow_files()
-    if config.getoption("--quick"):
-        slow = [item for item in items if _file_of(item.nodeid) in seconds]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if _file_of(item.nodeid) not in seconds]
     places: dict[str, int] = {}
     for item in items:
         places.setdefault(_file_of(item.nodeid), len(places))
