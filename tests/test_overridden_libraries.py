@@ -1,0 +1,33 @@
+"""The classes of libraries that ours override beyond what the libraries promise."""
+
+import hashlib
+import inspect
+
+import pytest
+from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from servestatic.middleware import ServeStaticMiddleware
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+# The class, the beginning of the SHA-256 of its source, and the file of ours that relies on it.
+RECORDED: list[tuple[type, str, str]] = [
+    (HttpToolsProtocol, "18fdf324b11bf160", "platform/config/http.py"),
+    (RequestResponseCycle, "e67d470d435dcc1c", "platform/config/http.py"),
+    (WebSocketsSansIOProtocol, "0bbcec98938432f7", "platform/config/websocket.py"),
+    (ASGIHandler, "22f8000ae0f2f5ea", "platform/config/handler.py"),
+    (ASGIRequest, "8ee0e5326d49e0ef", "platform/config/handler.py"),
+    (ServeStaticMiddleware, "3c1a7d5f6d8de0f2", "platform/config/handler.py"),
+]
+
+
+@pytest.mark.parametrize(("library_class", "recorded", "file"), RECORDED)
+def test_an_overridden_class_is_the_one_that_was_read(
+    library_class: type, recorded: str, file: str
+) -> None:
+    current = hashlib.sha256(inspect.getsource(library_class).encode()).hexdigest()[:16]
+    name = f"{library_class.__module__}.{library_class.__qualname__}"
+    assert current == recorded, (
+        f"{name} has changed. Read it again beside {file}, whose classes override or use its "
+        f"methods; mend {file} where needed, then record {current!r} here and raise the bound in "
+        "requirements.in."
+    )
