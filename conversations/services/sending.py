@@ -98,9 +98,11 @@ def _start(
     _check_room(locked, draft)
     if spent:
         raise spent
+    # Before the reply's own id: the messages of a conversation sort by their ids.
+    question_id = draft.question.pk if draft.question else uuid7()
     call = _call(draft, request_id)
     hold(hold_request(call, owner_id))
-    started = _write(locked, draft, call, owner_id)
+    started = _write(locked, draft, question_id, call, owner_id)
     if request_key is not None:
         idempotency.store(account=user, request_key=request_key, result=started.reply.pk)
     return started
@@ -182,13 +184,15 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
     )
 
 
-def _write(locked: _Locked, draft: Draft, call: ChatCall, owner_id: UUID) -> StartedReply:
+def _write(
+    locked: _Locked, draft: Draft, question_id: UUID, call: ChatCall, owner_id: UUID
+) -> StartedReply:
     user, conversation_id = draft.user, draft.conversation.pk
     reply_id = cast(UUID, call.charge_id)
     title = locked.title
     if locked.is_untitled and not title:
         title = default_title(draft.content, draft.uploads)
-    question, reply = _write_messages(draft, call, title)
+    question, reply = _write_messages(draft, question_id, call, title)
     _attach(question, draft)
     job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)
     began = user_events.reply_began(conversation_id, title, reply)
@@ -202,20 +206,21 @@ def _write(locked: _Locked, draft: Draft, call: ChatCall, owner_id: UUID) -> Sta
     )
 
 
-def _write_messages(draft: Draft, call: ChatCall, title: str) -> tuple[Message, Message]:
+def _write_messages(
+    draft: Draft, question_id: UUID, call: ChatCall, title: str
+) -> tuple[Message, Message]:
     """The message that is answered, new or as it stands there, and the reply; and show them."""
-    said = [] if draft.question else [_said(draft)]
-    question_id = draft.question.pk if draft.question else said[0]["id"]
+    said = [] if draft.question else [_said(draft, question_id)]
     messages = json.encode([*said, _reply(draft, call, question_id)]).decode()
     place = (draft.user.pk, draft.conversation.pk, title, uuid7(), _new_characters(draft))
     *written, reply = Message.objects.raw(_WRITE, (*place, messages))
     return draft.question or written[0], reply
 
 
-def _said(draft: Draft) -> dict[str, object]:
+def _said(draft: Draft, question_id: UUID) -> dict[str, object]:
     """The user's message."""
     return {
-        "id": uuid7(),
+        "id": question_id,
         "parent_id": draft.parent_id,
         "role": Message.Role.USER,
         "content": draft.content,
@@ -227,7 +232,7 @@ def _said(draft: Draft) -> dict[str, object]:
     }
 
 
-def _reply(draft: Draft, call: ChatCall, question_id: object) -> dict[str, object]:
+def _reply(draft: Draft, call: ChatCall, question_id: UUID) -> dict[str, object]:
     return {
         "id": call.charge_id,
         "parent_id": question_id,

@@ -141,6 +141,15 @@ def test_a_conversation_goes_on(speaker: NewSpeaker) -> None:
     assert heard.metadata["context"]["messages"] == 3
 
 
+def test_messages_sort_by_their_ids_as_they_were_said(speaker: NewSpeaker) -> None:
+    alice = speaker()
+    conversation = alice.begin()
+    for content in ("First?", "Second?"):
+        alice.send(conversation, alice.words(content, text="Well."))
+    ids = [message["id"] for message in alice.detail(conversation)["messages"]]
+    assert ids == sorted(ids)
+
+
 def test_a_message_beside_another_one_begins_a_branch(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()
