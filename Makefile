@@ -17,7 +17,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/installed ## Start the whole service on this machine (PORT=8000)
-	@$(PYTHON) -m common.local run
+	@$(PYTHON) -m local run
 
 test: .venv/installed ## Run every test, with stores of its own (ARGS="-k name")
 	@$(TESTS) $(ARGS)
@@ -69,7 +69,7 @@ screenshots: .venv/installed ## Take the pictures of the admin in docs/images (n
 	@$(PYTHON) -m screenshots
 
 shell: .venv/installed ## A Django shell, beside a running `make run`
-	@$(PYTHON) -m common.local exec $(PYTHON) manage.py shell
+	@$(PYTHON) -m local exec $(PYTHON) manage.py shell
 
 clients: $(PYTHON_CLIENTS:%=var/clients/%/installed) ## Install those clients, each in an environment of its own
 clients: $(NODE_CLIENTS:%=tests/clients/%/node_modules/.package-lock.json)

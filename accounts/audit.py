@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from accounts.models import User
 from accounts.services.known_clients import remember
 from accounts.types import Client
-from common.client_ip import client_ip_of
+from edge.client_ip import client_ip_of
 
 log = structlog.get_logger(__name__)
 

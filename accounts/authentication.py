@@ -10,8 +10,8 @@ from accounts.errors import InvalidToken
 from accounts.models import User
 from accounts.selectors.users import find_refusals, get_live_user
 from accounts.tokens import AccessClaims
-from common.asgi import Headers
 from common.errors import Unauthenticated
+from edge.asgi import Headers
 
 
 class AccessTokenAuthentication(BaseAuthentication):

@@ -13,9 +13,9 @@ from accounts.errors import TooManyAttempts
 from accounts.models import SecondFactor
 from accounts.services import lockout, second_factor
 from accounts.types import Client
-from common.backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
-from common.client_ip import client_ip_of
+from backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
 from common.errors import ServiceUnavailable
+from edge.client_ip import client_ip_of
 
 log = structlog.get_logger(__name__)
 

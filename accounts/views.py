@@ -11,8 +11,8 @@ from accounts.audit import record
 from accounts.forms import OwnPasswordForm
 from accounts.services import passwords
 from accounts.types import Client
-from common.client_ip import client_ip_of
 from common.errors import DomainError
+from edge.client_ip import client_ip_of
 
 # The service's names for the fields of the form.
 _FIELDS = {"current_password": "old_password", "new_password": "new_password1"}

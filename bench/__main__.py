@@ -17,8 +17,8 @@ import django
 
 from bench import report
 from bench.servers import BenchError
-from common.local.errors import LocalError
-from common.local.throwaway import Stores, stores
+from local.errors import LocalError
+from local.throwaway import Stores, stores
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from websockets.sync.client import connect
 from accounts.models import User
 from bench.seed import Account, open_sessions
 from bench.servers import BenchError, Server
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 from simulator.process import RunningSimulator
 
 _MODEL = "gpt-6-luna"

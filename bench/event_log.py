@@ -15,9 +15,9 @@ from django.db import connection, transaction
 from bench.feed import WORDS
 from bench.servers import BenchError, Server
 from bench.sessions import Council, delta
-from common.local.ports import LOOPBACK
 from events.replay import MAX_BYTES, MAX_EVENTS
 from events.services import append
+from local.ports import LOOPBACK
 
 EVENTS = 100_000
 _ROUNDS = 5

@@ -22,8 +22,8 @@ from bench.load import Result
 from bench.seed import Account, open_sessions
 from bench.servers import BenchError, Server
 from billing.models import Charge
-from common.local.ports import LOOPBACK
 from conversations.models import Conversation, Message
+from local.ports import LOOPBACK
 
 STREAMS = 500
 CONNECTIONS = 16

@@ -21,7 +21,7 @@ from bench.report import Target, milliseconds
 from bench.rude_clients import FRAMES, KINDS, rude
 from bench.servers import Server
 from bench.sessions import open_councils
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 from simulator import process
 
 RUDE = 1_000

@@ -18,7 +18,7 @@ import uvloop
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 
 ADDRESS = "127.0.0.2"
 # Between the end of a connection and the next, and between the requests of one.

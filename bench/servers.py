@@ -16,9 +16,9 @@ from uuid import uuid4
 from celery import Celery
 
 from bench.feed import Feed
-from common.local.parts import web_command, worker_command
-from common.local.paths import PYTHONPATH, ROOT
-from common.local.ports import LOOPBACK, free_port
+from local.parts import web_command, worker_command
+from local.paths import PYTHONPATH, ROOT
+from local.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
 
 _START_SECONDS = 60

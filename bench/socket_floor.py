@@ -13,7 +13,7 @@ from typing import cast
 import uvloop
 
 from bench.feed import Feed
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 
 _feed = Feed.of(os.environ)
 _listeners: dict[int, list[asyncio.WriteTransport]] = defaultdict(list)

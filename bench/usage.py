@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.services.api_keys import MAX_ACTIVE_KEYS, create_key
 from bench import seed
 from bench.servers import BenchError, Server
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 
 CHARGES = 1_000_000
 FIRST, LAST = "2026-05-01", "2026-07-31"

@@ -17,7 +17,7 @@ from django.db import connection
 
 from accounts.models import User
 from bench.servers import BenchError, Server
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 
 ENTITLEMENTS = "GET /api/users/me/entitlements"
 WALLET = "GET /api/billing/wallet"

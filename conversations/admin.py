@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from backoffice.acts import Act, Acting
+from backoffice.filters import PeriodFilter
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import DropdownFilter, TabularInline, action, display
 from billing.selectors.charges import get_billed
-from common.backoffice.acts import Act, Acting
-from common.backoffice.filters import PeriodFilter
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import DropdownFilter, TabularInline, action, display
 from common.money import usd_text
 from conversations.models import Conversation, Feedback, Message
 from conversations.selectors.sharing import shares_of

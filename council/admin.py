@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from common.backoffice.filters import PeriodFilter
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import TabularInline, display
+from backoffice.filters import PeriodFilter
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import TabularInline, display
 from common.money import usd_text
 from council.models import Generation, Session
 from council.selectors.cards import session_cost

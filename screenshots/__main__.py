@@ -9,10 +9,10 @@ import django
 from django.core.management import call_command
 
 from bench.servers import BenchError, uvicorn
-from common.local.errors import LocalError
-from common.local.paths import ROOT
-from common.local.ports import LOOPBACK
-from common.local.throwaway import Stores, stores
+from local.errors import LocalError
+from local.paths import ROOT
+from local.ports import LOOPBACK
+from local.throwaway import Stores, stores
 from screenshots.chromium import BrowserError, Page, new_page
 
 _WIDTH = 1400

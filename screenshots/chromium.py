@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 
 # Debian's names and everybody else's.
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from common.local.processes import Process
-from common.local.service import Service
+from local.processes import Process
+from local.service import Service
 from simulator.process import RunningSimulator
 from tests.service import environment_of_a_process
 

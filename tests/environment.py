@@ -2,8 +2,8 @@
 
 import os
 
-from common.local.paths import PYTHONPATH
-from common.local.throwaway import MARK
+from local.paths import PYTHONPATH
+from local.throwaway import MARK
 
 
 def inherited() -> dict[str, str]:

@@ -19,19 +19,19 @@ from typing import Any
 import httpx
 import psycopg
 
-from common.local import postgres
-from common.local.configuration import DATABASE
-from common.local.paths import PYTHONPATH, ROOT
-from common.local.ports import LOOPBACK, free_port
+from local import postgres
+from local.configuration import DATABASE
+from local.paths import PYTHONPATH, ROOT
+from local.ports import LOOPBACK, free_port
 from tests.audio import speech
 
 # So many restarts of one part, one after the other, are meant: each counts as recovered soon.
 RUN = """
 import sys
-from common.local import supervisor
+from local import supervisor
 supervisor.RECOVERED_SECONDS = 3
-from common.local.__main__ import main
-sys.argv = ["common.local", "run"]
+from local.__main__ import main
+sys.argv = ["local", "run"]
 sys.exit(main())
 """
 PARTS = ("postgres", "redis", "model", "speech", "simulator", "beat", "worker", "web")

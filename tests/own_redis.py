@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from common.local import redis
-from common.local.ports import free_port
-from common.local.processes import Process
+from local import redis
+from local.ports import free_port
+from local.processes import Process
 
 
 class OwnRedis:

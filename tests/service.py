@@ -10,13 +10,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from common.local.parts import web_command
-from common.local.paths import PYTHONPATH
-from common.local.ports import LOOPBACK, answers, free_port
-from common.local.processes import Process
-from common.local.service import Service
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
 from config.serve import APPLICATION
+from local.parts import web_command
+from local.paths import PYTHONPATH
+from local.ports import LOOPBACK, answers, free_port
+from local.processes import Process
+from local.service import Service
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 

@@ -14,9 +14,9 @@ from django.urls import reverse
 from accounts.models import SignInFailures
 from accounts.services import known_clients, lockout
 from accounts.types import Client
+from backoffice.pages import MAX_COUNT, BoundedPaginator
 from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
-from common.backoffice.pages import MAX_COUNT, BoundedPaginator
 from common.ids import uuid7
 from conversations.tests.rows import talk
 from files.models import StoredFile

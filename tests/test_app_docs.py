@@ -17,8 +17,6 @@ from billing import errors
 from billing.errors import PaymentRequired
 from billing.models import LedgerEntry
 from billing.serializers.money import MAX_TOPUP_USD, MIN_TOPUP_USD
-from common.filebodies import PACE
-from common.local.paths import ROOT
 from common.multipart import MAX_FILE_BYTES
 from common.pagination import MAX_LIMIT
 from config.openapi import document
@@ -38,7 +36,9 @@ from council.types import (
     MAX_SESSIONS_PER_DAY,
     MAX_VERSIONS,
 )
+from edge.file_bodies import PACE
 from files.types import MAX_UPLOADS, UPLOAD_SECONDS
+from local.paths import ROOT
 from simulator.process import RunningSimulator
 from tests.documents import assert_same, examples, rows, section
 from tests.personas import PASSWORD, new_user

@@ -7,9 +7,9 @@ import pytest
 from billing.selectors import free_budget
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.idempotency import KEY_HOURS
-from common.local.paths import ROOT
 from common.money import NUSD_PER_CENT
 from inference.lease import HEARTBEAT_SECONDS, LEASE_SECONDS
+from local.paths import ROOT
 from tests.documents import rows, section
 
 FILES = [

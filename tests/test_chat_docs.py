@@ -16,8 +16,6 @@ import pytest
 
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.errors import DomainError, ServiceUnavailable
-from common.local.paths import ROOT
-from common.local.throwaway import MARK
 from config.openapi import document
 from conversations.frames import Frames
 from conversations.inputs.sending import SendInputSerializer
@@ -26,6 +24,8 @@ from conversations.services.completion import REPLY
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
 from generations.running import LostCallHandler
 from inference import errors
+from local.paths import ROOT
+from local.throwaway import MARK
 from providers.types import FinishReason
 from tests.chaos.proxy import CuttingProxy
 from tests.documents import assert_same, examples, rows, section

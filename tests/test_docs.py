@@ -22,10 +22,10 @@ from catalog import seeds
 from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
-from common.local import configuration
-from common.local.paths import ROOT
 from common.money import NUSD_PER_USD
 from generations.types import Status as EndStatus
+from local import configuration
+from local.paths import ROOT
 from providers.config import PROVIDERS, SIMULATED_BY_DEFAULT, from_environ
 from providers.tokens import input_upper_bound
 from providers.types import Message

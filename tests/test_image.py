@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
-from common.local.configuration import resolve
-from common.local.errors import LocalError
-from common.local.parts import parts, web_command, worker_command
-from common.local.paths import ROOT
-from common.local.ports import LOOPBACK
 from common.shutdown import GRACE_SECONDS, SERVER_SECONDS
 from config.serve import APPLICATION, command
 from jobs.worker import LEAVE_SECONDS
+from local.configuration import resolve
+from local.errors import LocalError
+from local.parts import parts, web_command, worker_command
+from local.paths import ROOT
+from local.ports import LOOPBACK
 
 
 def test_a_web_container_serves_as_on_this_machine_but_to_all_addresses() -> None:

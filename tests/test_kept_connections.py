@@ -11,11 +11,11 @@ import psutil
 import pytest
 import uvicorn
 
-from common.asgi import Receive, Scope, Send
-from common.local.ports import LOOPBACK, free_port
 from config.http import MAX_PIPELINED, HttpProtocol
 from config.idle import IdleConnections
 from config.serve import KEEP_ALIVE_SECONDS, command
+from edge.asgi import Receive, Scope, Send
+from local.ports import LOOPBACK, free_port
 from tests.chaos.calls import wait_for
 from tests.service import Web
 

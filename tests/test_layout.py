@@ -3,8 +3,8 @@
 import platform
 from pathlib import Path
 
-from common.local.paths import ROOT
 from config.checks import shadows
+from local.paths import ROOT
 
 
 def test_platform_is_a_source_root_and_no_package() -> None:

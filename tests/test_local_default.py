@@ -18,9 +18,9 @@ import psycopg
 import pytest
 import redis
 
-from common.local.paths import ROOT
-from common.local.ports import LOOPBACK, free_port
-from common.local.processes import command_of
+from local.paths import ROOT
+from local.ports import LOOPBACK, free_port
+from local.processes import command_of
 from tests.audio import speech
 from tests.environment import inherited
 
@@ -33,7 +33,7 @@ OWN_NOTHING = {
     "LOCAL_SPEECH_URL": "",
     "DEFAULT_SPEECH_MODEL": "",
 }
-COMMAND = [sys.executable, "-m", "common.local", "run"]
+COMMAND = [sys.executable, "-m", "local", "run"]
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -14,18 +14,18 @@ import pytest
 import redis as redis_client
 
 from common.ids import uuid7
-from common.local import postgres, redis
-from common.local.configuration import keep_private, var_folder
-from common.local.errors import LocalError
-from common.local.paths import PYTHONPATH, ROOT
-from common.local.ports import free_port, is_free
-from common.local.processes import Process, command_of
+from local import postgres, redis
+from local.configuration import keep_private, var_folder
+from local.errors import LocalError
+from local.paths import PYTHONPATH, ROOT
+from local.ports import free_port, is_free
+from local.processes import Process, command_of
 from tests.service import database_url
 
 SECONDS = 20
 OWNER = """
 import os, subprocess, sys
-from common.local.throwaway import MARK, stores
+from local.throwaway import MARK, stores
 with stores() as started:
     user = subprocess.Popen(
         ["sleep", "600"], env={MARK: started.folder, "PATH": os.environ["PATH"]},
@@ -205,7 +205,7 @@ def test_a_database_that_may_not_be_changed_is_a_sentence_and_no_traceback() -> 
         where = urlsplit(database_url())
         url = f"postgres://{name}:x@{where.hostname}:{where.port}/{name}"
         done = subprocess.run(
-            [sys.executable, "-m", "common.local.prepare"],
+            [sys.executable, "-m", "local.prepare"],
             env={
                 **os.environ,
                 "PYTHONPATH": PYTHONPATH,

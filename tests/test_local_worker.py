@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from common.local import configuration
-from common.local.parts import parts
-from common.local.processes import Process
+from local import configuration
+from local.parts import parts
+from local.processes import Process
 from simulator.process import RunningSimulator
 from tests.own_redis import OwnRedis
 from tests.service import environment_of_a_process

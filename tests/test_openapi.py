@@ -26,9 +26,9 @@ from billing.errors import (
 )
 from billing.services.balance import change_plan
 from common import envelope
-from common.local.paths import ROOT
 from config import openapi_file
 from config.openapi import document
+from local.paths import ROOT
 from publicapi.v1 import openapi as v1
 from publicapi.v1.app import MODEL_ROUTE, ROUTES
 from publicapi.v1.operations import OPERATIONS

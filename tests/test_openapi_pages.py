@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 from screenshots.chromium import command, installed
 from tests.clients.page import PATIENCE
 from tests.service import Web

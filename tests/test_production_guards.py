@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.local.paths import ROOT
+from local.paths import ROOT
 from tests.environment import inherited
 
 SAFE = {

@@ -6,7 +6,7 @@ import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from common.local.paths import ROOT
+from local.paths import ROOT
 
 # Not part of production: the simulator, the local default, tests and benchmarks.
 LEFT_OUT = ("tests", "bench", "simulator", "local", ".venv", "var")

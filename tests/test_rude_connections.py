@@ -10,7 +10,7 @@ from bench import rude
 from bench.rude_clients import FRAMES, KINDS
 from bench.servers import Server
 from bench.sessions import open_councils
-from common.tests.client import new_address
+from edge.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.service import running_web
 

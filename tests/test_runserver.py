@@ -16,11 +16,11 @@ from websockets.sync.client import connect
 from accounts.models import User
 from billing.models import OwnerLease
 from common.ids import uuid7
-from common.local.paths import PYTHONPATH, ROOT
-from common.local.ports import LOOPBACK, answers, free_port
-from common.local.processes import Process
-from common.local.service import Service
 from events.tests.streams import append, new_stream
+from local.paths import PYTHONPATH, ROOT
+from local.ports import LOOPBACK, answers, free_port
+from local.processes import Process
+from local.service import Service
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import PASSWORD, new_key, new_user

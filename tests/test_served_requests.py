@@ -16,9 +16,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.errors import Conflict
-from common.live import LiveResponses, live_response
 from common.viewsets import ViewSet
 from config.handler import Handler
+from edge.live import LiveResponses, live_response
 
 HEADERS = [(b"host", b"localhost")]
 

@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager
 import httpx
 import uvicorn
 
-from common.asgi import Receive, Scope, Send
-from common.local.ports import LOOPBACK, free_port
 from config.http import HttpProtocol
 from conversations.models import Message
 from conversations.tests.rows import talk
+from edge.asgi import Receive, Scope, Send
+from local.ports import LOOPBACK, free_port
 from tests.chaos.calls import wait_for
 from tests.personas import authorization, new_user
 from tests.service import Web

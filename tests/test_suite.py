@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
-from common.local.paths import ROOT
-from common.local.pytest_suite import helper_packages, is_rolled_back, slow_files
+from local.paths import ROOT
+from local.pytest_suite import helper_packages, is_rolled_back, slow_files
 from tests.follow import cut
 
 

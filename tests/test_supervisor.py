@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from common.local.paths import ROOT
-from common.local.processes import command_of
+from local.paths import ROOT
+from local.processes import command_of
 from tests.environment import inherited
 
 SECONDS = 20

@@ -11,12 +11,12 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from common.local import supervisor
-from common.local.console import Console
-from common.local.errors import LocalError
-from common.local.processes import command_of
-from common.local.records import Records
-from common.local.service import Service
+from local import supervisor
+from local.console import Console
+from local.errors import LocalError
+from local.processes import command_of
+from local.records import Records
+from local.service import Service
 
 START_ORDER = (("store",), ("step", "upstream"), ("worker", "web"))
 STOP_ORDER = (("worker", "web"), ("step", "upstream"), ("store",))

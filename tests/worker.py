@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from django.conf import settings
 
-from common.local.parts import QUEUES, worker_answers, worker_command
-from common.local.processes import Process
-from common.local.service import Service
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
+from local.parts import QUEUES, worker_answers, worker_command
+from local.processes import Process
+from local.service import Service
 from simulator.process import RunningSimulator
 from tests.service import environment_of_a_process
 

@@ -2,7 +2,7 @@
 
 from accounts.models import ApiKey, OutgoingEmail, User, UserSession
 from accounts.services import api_keys, emails, second_factor, sessions, users
-from common.backoffice.acts import Act
+from backoffice.acts import Act
 
 
 class Suspend(Act):

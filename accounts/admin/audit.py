@@ -11,9 +11,9 @@ from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter
 
 from accounts.models import ApiKey, SignInFailures, User
-from common.backoffice.pages import Page, ReadOnly
-from common.backoffice.ranks import may_act_for
-from common.backoffice.theme import display
+from backoffice.pages import Page, ReadOnly
+from backoffice.ranks import may_act_for
+from backoffice.theme import display
 from common.ids import as_uuid
 
 

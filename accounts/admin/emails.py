@@ -8,9 +8,9 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from accounts.admin.acts import SendAgain
 from accounts.models import OutgoingEmail
-from common.backoffice.acts import Acting
-from common.backoffice.pages import ReadOnly
-from common.backoffice.theme import action, display
+from backoffice.acts import Acting
+from backoffice.pages import ReadOnly
+from backoffice.theme import action, display
 
 
 @admin.register(OutgoingEmail)

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from accounts.admin.acts import RevokeKey
 from accounts.models import ApiKey
 from accounts.services import api_keys
-from common.backoffice.acts import Acting
-from common.backoffice.money import usd_column
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import action, display
+from backoffice.acts import Acting
+from backoffice.money import usd_column
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import action, display
 
 
 @admin.register(ApiKey)

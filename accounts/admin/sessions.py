@@ -9,9 +9,9 @@ from django.shortcuts import redirect
 
 from accounts.admin.acts import EndSession
 from accounts.models import UserSession
-from common.backoffice.acts import Acting
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import action, display
+from backoffice.acts import Acting
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import action, display
 
 
 @admin.register(UserSession)

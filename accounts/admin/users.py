@@ -19,10 +19,10 @@ from unfold.contrib.filters.admin import (
 
 from accounts.admin.acts import Reactivate, ResetSecondFactor, RevokeSessions, Suspend
 from accounts.models import LinkedIdentity, SecondFactor, User, UserSession
-from common.backoffice.acts import Acting
-from common.backoffice.money import aligned
-from common.backoffice.ranks import may_act_for
-from common.backoffice.theme import TabularInline, action, display
+from backoffice.acts import Acting
+from backoffice.money import aligned
+from backoffice.ranks import may_act_for
+from backoffice.theme import TabularInline, action, display
 from common.ids import as_uuid
 
 # Only superusers change these, and not their own.

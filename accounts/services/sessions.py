@@ -25,10 +25,10 @@ from accounts.services.users import end_sessions, lock_user
 from accounts.services.verification import request_verification
 from accounts.types import UNKNOWN_CLIENT, Client, SignedIn
 from accounts.user_agents import client_name
-from common.client_ip import network_of
 from common.errors import NotFound
 from common.ids import uuid7
 from common.locks import hold
+from edge.client_ip import network_of
 
 # Sessions of an account; a new one beyond that ends the least recently used.
 MAX_SESSIONS = 50

@@ -23,8 +23,8 @@ from accounts.models import (
 )
 from accounts.services import api_keys, passwords, sessions, verification
 from accounts.tests.mailbox import mailed_token
-from common.local.ports import free_port
 from conftest import PASSWORD, Persona
+from local.ports import free_port
 from simulator.process import RunningSimulator
 from tests.service import Web
 

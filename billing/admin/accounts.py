@@ -6,13 +6,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
+from backoffice.acts import Acting
+from backoffice.money import aligned, usd_column
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import action, display
 from billing.admin.acts import AdjustBalance, ChangePlan
 from billing.models import Allowance, Subscription, Wallet
 from billing.selectors.subscriptions import current_month
-from common.backoffice.acts import Acting
-from common.backoffice.money import aligned, usd_column
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import action, display
 
 _ALLOWANCES = """<table class="w-full"><thead><tr class="text-left">
 <th>Model</th><th class="granted_usd">Granted</th><th class="used_usd">Used</th>

@@ -7,11 +7,11 @@ from django import forms
 from django.core.signing import BadSignature, TimestampSigner
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
+from backoffice.acts import Act
+from backoffice.money import MAX_USD, UsdField
 from billing.errors import UsageExceedsPlan
 from billing.models import Charge, LedgerEntry, Plan, Refund, Subscription, Wallet
 from billing.services import balance
-from common.backoffice.acts import Act
-from common.backoffice.money import MAX_USD, UsdField
 from common.errors import ValidationFailed
 from common.ids import uuid7
 from common.money import usd_text

@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
 from accounts.models import User
+from backoffice.money import usd_column
+from backoffice.pages import OfAnAccount
+from backoffice.ranks import may_act_for
 from billing.models import ContractAllowance
 from billing.services import balance
-from common.backoffice.money import usd_column
-from common.backoffice.pages import OfAnAccount
-from common.backoffice.ranks import may_act_for
 
 
 class ContractForm(forms.ModelForm[ContractAllowance]):

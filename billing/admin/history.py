@@ -16,14 +16,14 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
+from backoffice.acts import Acting
+from backoffice.filters import PeriodFilter
+from backoffice.money import usd_column
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import DropdownFilter, action, display
 from billing.admin.acts import RefundCharge
 from billing.models import Charge, LedgerEntry, Refund, UsageDaily
 from billing.types import FAILURE_CODES
-from common.backoffice.acts import Acting
-from common.backoffice.filters import PeriodFilter
-from common.backoffice.money import usd_column
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import DropdownFilter, action, display
 from common.money import usd_text
 
 

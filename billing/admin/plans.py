@@ -7,11 +7,11 @@ from django.contrib import admin
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
 
+from backoffice.money import UsdFields, usd_column
+from backoffice.pages import Page
+from backoffice.theme import TabularInline, display
 from billing.models import Plan, PlanAllowance, Subscription
 from billing.seeds import ALLOWANCE_SHARE_OF_PRICE
-from common.backoffice.money import UsdFields, usd_column
-from common.backoffice.pages import Page
-from common.backoffice.theme import TabularInline, display
 from common.money import usd_text
 
 

@@ -10,7 +10,7 @@ from billing.models import Charge, LedgerEntry
 from billing.services import balance
 from billing.tests.bank import at, hold, live_owner, new_account, other_connection, release, run
 from common.ids import uuid7
-from common.local.paths import ROOT
+from local.paths import ROOT
 
 pytestmark = pytest.mark.usefixtures("committed")
 

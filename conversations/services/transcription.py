@@ -8,6 +8,7 @@ from django.db import close_old_connections
 from msgspec import Struct
 
 from accounts.models import User
+from audio.measuring import measure
 from billing.selectors.affordability import get_spending_power
 from billing.selectors.charges import ChargeUsage, get_usage
 from billing.selectors.idempotency import find_result
@@ -15,7 +16,6 @@ from billing.types import RequestKey
 from catalog.pricing import speech_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, SpeechPrice
-from common.audio import measure
 from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
 from inference.speech import SpeechRunner, billed_seconds

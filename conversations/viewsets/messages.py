@@ -27,7 +27,6 @@ from billing.idempotency import REPLAYED, read_request_key
 from common.api import AnyAccepted
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
-from common.live import live_response
 from common.openapi import error_responses
 from common.pagination import TWO_WAY_PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
@@ -60,6 +59,7 @@ from conversations.serializers.messages import ExchangeSerializer, MessageSerial
 from conversations.services import messages, sending
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.services.stopping import stop
+from edge.live import live_response
 from events.hub import get_hub
 from inference.errors import ProviderNotAvailable, UpstreamFailed
 from jobs.errors import TooManyRuns

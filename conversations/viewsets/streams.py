@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.api import AnyAccepted
-from common.live import live_response
 from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.frames import HEADERS
@@ -19,6 +18,7 @@ from conversations.models import Message
 from conversations.replies.following import find_head, frames_from_log
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_reply
+from edge.live import live_response
 from events.errors import TooManySockets
 
 _stream = extend_schema(

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from audio.measuring import InvalidAudio
 from billing.errors import (
     AnswerLost,
     IdempotencyInProgress,
@@ -14,8 +15,6 @@ from billing.errors import (
     InsufficientForRequest,
 )
 from billing.idempotency import read_request_key, replayed
-from common.audio import InvalidAudio
-from common.filebodies import TooManyFiles
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.multipart import FormWithFileParser
@@ -24,6 +23,7 @@ from common.viewsets import ViewSet
 from conversations.inputs.transcribing import TranscribeInputSerializer
 from conversations.serializers.transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe
+from edge.file_bodies import TooManyFiles
 from inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
 
 

@@ -19,6 +19,9 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
+from backoffice.money import UsdField, usd_column
+from backoffice.pages import Page
+from backoffice.theme import TabularInline, action, display
 from catalog.models import (
     IMAGE_PRICE,
     MAX_IMAGE_USD,
@@ -33,9 +36,6 @@ from catalog.models import (
     PriceVersion,
     RetiredModel,
 )
-from common.backoffice.money import UsdField, usd_column
-from common.backoffice.pages import Page
-from common.backoffice.theme import TabularInline, action, display
 
 _NUSD_PER_MICRO_USD = 1000
 _SHOWN = tuple(f"{name}_usd" for name in RATES)

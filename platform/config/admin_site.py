@@ -19,8 +19,8 @@ from accounts.second_factor_views import (
     second_factor_redirect,
 )
 from accounts.views import OwnPasswordView
+from backoffice.theme import AdminSite
 from billing.dashboard import dashboard
-from common.backoffice.theme import AdminSite
 
 MAX_QUERY = 4_000  # characters; more than any form of the admin writes into an address
 

@@ -17,14 +17,7 @@ django_application = make_application()
 
 from accounts.authentication import authenticate, is_signed_in
 from accounts.hashers import AT_ONCE, WAIT_SECONDS
-from common.asgi import Application, Receive, Scope, Send, domain_of
-from common.bodylimit import BodyLimit
-from common.clientlimit import ClientLimit, is_for_authentication
-from common.fair_admission import FairAdmission
-from common.filebodies import FileBodies
-from common.live import LiveResponses
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
-from common.request_queue import RequestQueue, SignInQueue
 from config import health
 from config.checks import refuse_unsafe_production
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
@@ -32,6 +25,13 @@ from config.headers import SecurityHeaders
 from config.https import RedirectToHttps
 from config.senders import sender_of, sender_of_file
 from config.sockets import application as sockets
+from edge.asgi import Application, Receive, Scope, Send, domain_of
+from edge.body_limit import BodyLimit
+from edge.client_limit import ClientLimit, is_for_authentication
+from edge.fair_admission import FairAdmission
+from edge.file_bodies import FileBodies
+from edge.live import LiveResponses
+from edge.request_queue import RequestQueue, SignInQueue
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
 

@@ -12,8 +12,8 @@ from types import FrameType
 from typing import Any
 
 from common.database import get_database
-from common.ratelimit import get_rate_limiter
 from common.shutdown import SERVER_SECONDS
+from edge.rate_limit import get_rate_limiter
 from events.hub import get_hub
 from inference.runtime import get_runtime
 from jobs.host import get_job_host

@@ -10,8 +10,8 @@ from functools import cache
 
 from django.conf import settings
 
-from common.asgi import Application, Headers, Message, Receive, Scope, Send
 from config.https import is_secure
+from edge.asgi import Application, Headers, Message, Receive, Scope, Send
 
 _ALWAYS: Headers = [
     (b"cache-control", b"no-store"),

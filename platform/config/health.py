@@ -19,10 +19,10 @@ from msgspec import json
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from common.asgi import Scope, Send
 from common.database import DatabaseUnavailable, Row, get_database
 from common.perloop import PerLoop
 from common.threads import in_thread
+from edge.asgi import Scope, Send
 from inference.runtime import get_runtime
 
 log = structlog.get_logger(__name__)

@@ -10,11 +10,11 @@ from typing import cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from common.asgi import Scope
-from common.clientlimit import is_refused_for_longer
-from common.discards import get_discard_pacer
 from config.idle import IdleConnections
 from config.stalls import cut_off_stalled
+from edge.asgi import Scope
+from edge.client_limit import is_refused_for_longer
+from edge.discards import get_discard_pacer
 
 # From the connection, or from the first byte of a later request, until the head has ended; and from
 # an answer that was given early until the body has.

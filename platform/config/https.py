@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from common.asgi import Application, Receive, Scope, Send, domain_of
+from edge.asgi import Application, Receive, Scope, Send, domain_of
 from publicapi.v1.app import is_served
 
 _PERMANENT_REDIRECT = 308

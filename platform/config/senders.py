@@ -5,10 +5,10 @@ from rest_framework.permissions import AllowAny
 
 from accounts.authentication import read_claims
 from accounts.errors import InvalidToken
-from common import bodies
-from common.asgi import Scope
-from common.bodies import Sender
 from common.errors import Unauthenticated
+from edge import bodies
+from edge.asgi import Scope
+from edge.bodies import Sender
 
 
 def sender_of(scope: Scope) -> Sender:

@@ -3,11 +3,11 @@
 from django.conf import settings
 from django.http.request import validate_host
 
-from common.asgi import Receive, Scope, Send, domain_of
-from common.clientlimit import ClientLimit
 from common.errors import NotFound, UnknownHost
-from common.refuse import refuse
 from council.consumers import CouncilConsumer
+from edge.asgi import Receive, Scope, Send, domain_of
+from edge.client_limit import ClientLimit
+from edge.refuse import refuse
 from events.consumer import StreamConsumer, UserConsumer
 
 # By the path, and by the path up to the id of a stream.

@@ -10,8 +10,8 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts import tokens
 from accounts.tokens import AccessClaims
-from common.asgi import Receive, Scope, Send
 from common.errors import DomainError, NotFound, Unauthenticated
+from edge.asgi import Receive, Scope, Send
 from events.cursors import read_after_seq
 from events.errors import MESSAGE_TOO_BIG, UNSUPPORTED_DATA, close_code
 from events.follower import Follower, Socket

@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from common.backoffice.acts import Act, Acting
-from common.backoffice.filters import PeriodFilter
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import action, display
+from backoffice.acts import Act, Acting
+from backoffice.filters import PeriodFilter
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import action, display
 from files.models import StoredFile, Upload
 from files.services import outputs, uploads
 

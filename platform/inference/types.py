@@ -5,9 +5,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from audio.measuring import AudioFormat
 from billing.types import Ending, Funding, RequestKey, Resolution, Source
 from catalog.types import Model
-from common.audio import AudioFormat
 from common.errors import DomainError
 from inference.bounds import output_bound
 from providers.types import (

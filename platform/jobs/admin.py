@@ -7,9 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from common.backoffice.filters import PeriodFilter
-from common.backoffice.pages import OfAnAccount, ReadOnly
-from common.backoffice.theme import DropdownFilter, display
+from backoffice.filters import PeriodFilter
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import DropdownFilter, display
 from jobs.handlers import kinds
 from jobs.models import Job
 

@@ -8,9 +8,9 @@ import structlog
 from django.conf import settings
 from django.http.request import validate_host
 
-from common.asgi import Headers, Receive, Scope, Send, domain_of
 from common.errors import DomainError, UnknownHost
 from common.logging import CallLine
+from edge.asgi import Headers, Receive, Scope, Send, domain_of
 from publicapi.v1 import chat, errors
 from publicapi.v1.embeddings import create_embeddings
 from publicapi.v1.exchange import Exchange
@@ -132,7 +132,7 @@ def _check_host(scope: Scope) -> None:
 
 @lru_cache(maxsize=256)
 def is_served(domain: str) -> bool:
-    """Is it one of our hosts? `domain` is in the form of `common.asgi.domain_of`."""
+    """Is it one of our hosts? `domain` is in the form of `edge.asgi.domain_of`."""
     known = domain == settings.API_HOST or validate_host(domain, settings.ALLOWED_HOSTS)
     return bool(domain) and known
 

@@ -6,8 +6,8 @@ Nothing about a key is cached, so a revoked key fails from its next request on.
 from accounts import keys
 from billing.errors import AccountDisabled, ApiAccessRequired, InvalidApiKey
 from billing.selectors.api_keys import KeyHolder, find_key_holder
-from common import bodies
-from common.ratelimit import Limit, get_rate_limiter
+from edge import bodies
+from edge.rate_limit import Limit, get_rate_limiter
 from publicapi.v1.errors import MissingApiKey, RateLimitExceeded
 from publicapi.v1.exchange import Exchange
 

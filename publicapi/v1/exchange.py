@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from common import bodies
-from common.asgi import Headers, Receive, Scope, Send
-from common.bodies import Body, BodyTooSlow, Sender
 from common.errors import DomainError
 from common.ids import request_id
+from edge import bodies
+from edge.asgi import Headers, Receive, Scope, Send
+from edge.bodies import Body, BodyTooSlow, Sender
 from publicapi.v1 import errors, ignored
 
 # A client that reads nothing for this long is disconnected; its call continues and is billed.

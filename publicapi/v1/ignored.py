@@ -10,7 +10,7 @@ from itertools import islice
 
 import msgspec
 
-from common.asgi import Headers
+from edge.asgi import Headers
 
 HEADER = "x-ignored-parameters"
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
-from common.local.ports import LOOPBACK
-from common.tests.client import new_address
+from edge.tests.client import new_address
+from local.ports import LOOPBACK
 
 _CHUNK = 65536
 _FEW_BYTES = 3_000

@@ -15,10 +15,10 @@ import psycopg
 import pytest
 
 from common.ids import uuid7
-from common.local import postgres
-from common.local.paths import PYTHONPATH, ROOT
-from common.local.ports import free_port
-from common.local.processes import Process
+from local import postgres
+from local.paths import PYTHONPATH, ROOT
+from local.ports import free_port
+from local.processes import Process
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.service import running_web

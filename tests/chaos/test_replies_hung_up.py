@@ -10,8 +10,8 @@ import pytest
 
 from billing.models import Charge, LedgerEntry
 from billing.tests.bank import wallet_of
-from common.local.ports import LOOPBACK
 from conversations.models import Message
+from local.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import customer

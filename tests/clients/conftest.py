@@ -8,7 +8,7 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from common.local.ports import LOOPBACK, free_port
+from local.ports import LOOPBACK, free_port
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
 from tests.clients.environments import environment

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from common.local.paths import ROOT
-from common.local.throwaway import MARK
+from local.paths import ROOT
+from local.throwaway import MARK
 from publicapi.tests.v1.customer import Customer
 
 PROGRAMS = ROOT / "tests" / "clients"

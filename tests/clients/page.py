@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from common.local.ports import LOOPBACK
+from local.ports import LOOPBACK
 from screenshots.chromium import running
 from tests.clients.environments import PROGRAMS
 

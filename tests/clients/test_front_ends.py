@@ -13,12 +13,12 @@ import pytest
 
 from billing.models import Charge
 from billing.selectors.charges import get_usage
-from common.local.paths import ROOT
-from common.local.throwaway import MARK
 from common.money import usd
 from conversations.models import Conversation, Message
 from conversations.tests import rows as rows_of
 from files.models import Upload
+from local.paths import ROOT
+from local.throwaway import MARK
 from publicapi.tests.v1.customer import Customer
 from screenshots.chromium import installed
 from tests.clients import page

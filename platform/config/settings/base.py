@@ -41,8 +41,9 @@ TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
 INSTALLED_APPS = [
     "daphne",
-    # Before the theme, some of whose templates are replaced.
     "common",
+    # Before the theme, some of whose templates are replaced.
+    "backoffice",
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "config.apps.OperatorAdminConfig",
@@ -75,7 +76,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # Outermost, so that web apps can read refusals too. Refusals in front of Django pass through
-    # these two as well (common/refuse.py).
+    # these two as well (edge/refuse.py).
     "corsheaders.middleware.CorsMiddleware",
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",

@@ -18,12 +18,11 @@ from websockets.sync.client import ClientConnection, connect
 from accounts import tokens
 from accounts.models import User, UserSession
 from accounts.services import users
-from common.clientlimit import GENERAL_LIMIT
 from common.ids import uuid7
-from common.local.ports import LOOPBACK
-from common.ratelimit import MANY_REFUSALS
-from common.tests.client import new_address
-from common.tests.windows import use_up
+from edge.client_limit import GENERAL_LIMIT
+from edge.rate_limit import MANY_REFUSALS
+from edge.tests.client import new_address
+from edge.tests.windows import use_up
 from events.tests.sockets import (
     PATIENCE,
     close_code,
@@ -34,6 +33,7 @@ from events.tests.sockets import (
     url_of,
 )
 from events.tests.streams import append, new_stream
+from local.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.personas import new_user
 from tests.service import Web, running_web

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 
-from common.filebodies import MAX_AT_ONCE
 from common.multipart import MAX_FILE_BYTES
+from edge.file_bodies import MAX_AT_ONCE
 from files.models import Upload
 from files.tests.forms import END, MULTIPART, URL, bytes_of, part
 from tests.personas import authorization, new_user

@@ -8,12 +8,12 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.filebodies import TooManyFiles
 from common.inputs import read
 from common.multipart import FormWithFileParser
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
+from edge.file_bodies import TooManyFiles
 from files.errors import StorageUnavailable, UploadInUse, UploadQuotaExceeded
 from files.selectors.uploads import get_upload, list_uploads
 from files.serializers import UploadInputSerializer, UploadSerializer

@@ -11,12 +11,12 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from common.local.parts import QUEUES
-from common.local.paths import ROOT
-from common.local.ports import LOOPBACK
 from jobs import tasks
 from jobs.models import Job, QueueHeartbeat
 from jobs.tests.desk import wait_until
+from local.parts import QUEUES
+from local.paths import ROOT
+from local.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 from tests.worker import running_worker

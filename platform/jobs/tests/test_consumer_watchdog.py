@@ -7,10 +7,10 @@ import pytest
 from celery import Celery
 from django.conf import settings
 
-from common.local.parts import QUEUES
 from jobs.models import Job
 from jobs.tests import handlers
 from jobs.tests.desk import new_job, status_of, wait_for_status, wait_until
+from local.parts import QUEUES
 from simulator.process import RunningSimulator
 from tests import stalled_settings
 from tests.worker import Worker, running_worker

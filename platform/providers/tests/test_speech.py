@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from common.audio import AudioFormat
+from audio.measuring import AudioFormat
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.deepgram import Deepgram

@@ -1,7 +1,7 @@
 """The window of a key's requests, as the service counts them."""
 
 from accounts.models import ApiKey
-from common.tests import windows
+from edge.tests import windows
 from publicapi.v1.authentication import KEY_LIMIT
 
 

@@ -1,0 +1,1 @@
+"""How long audio is, and its samples, decoded in a process of its own."""

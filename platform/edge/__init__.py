@@ -1,0 +1,1 @@
+"""What stands in front of the applications of a web process: limits, queues, bodies."""

@@ -1,0 +1,100 @@
+"""Queues in front of Django: a burst of requests waits for turns, not for connections or cores.
+
+Nearly every request to Django needs one of the process's few connections to the database. A request
+that waits long for a connection is refused, and delays the replies that end meanwhile. Hashing a
+password takes all cores for a while.
+"""
+
+import asyncio
+
+from common.errors import ServiceUnavailable, TooManyRequests
+from edge.asgi import Application, Message, Receive, Scope, Send
+from edge.client_ip import client_ip
+from edge.fair_queue import FairQueue
+
+# Seconds. After this time a request proceeds without a turn, and may find no connection.
+PATIENCE = 20.0
+# The number of waiting requests: in all, of one address, and of one address for hashing a password.
+MAX_WAITING = 2_000
+MAX_WAITING_OF_ADDRESS = 500
+MAX_SIGN_INS_WAITING = 20
+RETRY_SECONDS = 5
+
+
+class RequestQueue:
+    """Lets `application` handle a number of requests at a time, of which `each` for one address,
+    fairly among the clients' addresses and, for each, in the order of arrival.
+
+    A turn begins when the whole request has come, and ends when the response begins: slow senders
+    and readers take no turn. Where too many wait already, reading the request raises
+    TooManyRequests (of the same address) or ServiceUnavailable (in all).
+    """
+
+    max_of_address = MAX_WAITING_OF_ADDRESS
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        turns: int,
+        each: int | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._application = application
+        self._patience = patience
+        self.queue = FairQueue(turns, each=each)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_due, has_turn = True, False
+        client = client_ip(scope)
+
+        def end() -> None:
+            nonlocal has_turn
+            if has_turn:
+                has_turn = False
+                self.queue.give_back(client)
+
+        async def wait_at_the_end() -> Message:
+            nonlocal is_due, has_turn
+            message = await receive()
+            if is_due and message["type"] == "http.request" and not message.get("more_body"):
+                is_due = False
+                has_turn = await self._take(client)
+            return message
+
+        async def end_and_send(message: Message) -> None:
+            end()
+            await send(message)
+
+        try:
+            await self._application(scope, wait_at_the_end, end_and_send)
+        finally:
+            end()
+
+    async def _take(self, client: str) -> bool:
+        """Wait for a turn. False where the request proceeds without one."""
+        if self.queue.waiting(client) >= self.max_of_address:
+            raise TooManyRequests(retry_after=RETRY_SECONDS)
+        if self.queue.length >= MAX_WAITING:
+            raise ServiceUnavailable(retry_after=RETRY_SECONDS)
+        try:
+            async with asyncio.timeout(self._patience):
+                await self.queue.take(client)
+                return True
+        except TimeoutError:
+            return False
+
+
+class SignInQueue(RequestQueue):
+    """The queue for hashing passwords, with fewer places for one address. A request that has waited
+    for `patience` is refused with ServiceUnavailable: it cannot proceed without a turn."""
+
+    max_of_address = MAX_SIGN_INS_WAITING
+
+    async def _take(self, client: str) -> bool:
+        if not await super()._take(client):
+            raise ServiceUnavailable(
+                "Too many people sign in just now. Try again in a moment.",
+                retry_after=RETRY_SECONDS,
+            )
+        return True

@@ -1,0 +1,31 @@
+"""The rest of refused bodies is read one piece after the other."""
+
+import asyncio
+from functools import partial
+
+from edge.discards import PAUSE_SECONDS, DiscardPacer
+
+
+async def test_pieces_are_read_in_the_order_in_which_they_were_asked_for() -> None:
+    discards, read = DiscardPacer(), list[str]()
+    for name in "abc":
+        discards.schedule(partial(read.append, name))
+    assert read == []
+    await discards.wait_turn()
+    assert read == ["a", "b", "c"]
+
+
+async def test_a_pause_lies_between_two_of_them() -> None:
+    discards, loop = DiscardPacer(), asyncio.get_running_loop()
+    began = loop.time()
+    await asyncio.gather(*(discards.wait_turn() for _ in range(50)))
+    # The clock of the loop may be a millisecond behind.
+    assert loop.time() - began >= 49 * (PAUSE_SECONDS - 0.001)
+
+
+async def test_one_that_leaves_keeps_back_nobody() -> None:
+    discards = DiscardPacer()
+    leaving = asyncio.ensure_future(discards.wait_turn())
+    await asyncio.sleep(0)
+    leaving.cancel()
+    await discards.wait_turn()

@@ -1,0 +1,133 @@
+"""Pytest plugin: the asserts of helpers speak, the slowest files come first, `--quick` leaves them
+out.
+
+Loaded by `-p` in pytest.ini: Django imports helpers (the jobs of `jobs.tests`) before any
+conftest.py, and an assert is rewritten only if it is asked for before its module is imported.
+"""
+
+from collections import defaultdict
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from xdist.remote import Producer  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+from local.paths import ROOT
+
+# Seconds and path of each slow file. The order within the file is of no consequence.
+SLOW_FILES = ROOT / "tests" / "slow_files.txt"
+# A file that takes less than this in all has no place in the list.
+SLOW_SECONDS = 4.0
+
+
+def helper_packages() -> list[str]:
+    """The import names of all packages called `tests`, which stand for their modules too."""
+    tests = [*ROOT.glob("tests"), *ROOT.glob("*/tests"), *ROOT.glob("platform/**/tests")]
+    names = [
+        folder.relative_to(ROOT).parts for folder in tests if (folder / "__init__.py").exists()
+    ]
+    return [".".join(name).removeprefix("platform.") for name in names]
+
+
+pytest.register_assert_rewrite(*helper_packages())
+
+
+@cache
+def slow_files() -> dict[str, float]:
+    """The seconds of each slow file, by its path from the root."""
+    lines = (line.split() for line in SLOW_FILES.read_text().splitlines())
+    return {path: float(seconds) for seconds, path in lines}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out the slow files")
+    parser.addoption(
+        "--note-slow-files", action="store_true", help=f"write {SLOW_FILES.name} after a whole run"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Workers of xdist report to the controlling process, which alone sees the whole run.
+    if config.getoption("--note-slow-files") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Clock())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`--quick` does not even import the slow files. (None lets others decide.)"""
+    if not config.getoption("--quick"):
+        return None
+    return collection_path in {ROOT / path for path in slow_files()} or None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort by the seconds of the file: a slow file that starts last would be waited for alone.
+
+    What runs in a transaction that is rolled back comes before everything else, as pytest-django
+    wants it: other tests leave rows behind. The sort is stable: the files that are not slow, and
+    the tests of a file, stay shuffled.
+    """
+    seconds = slow_files()
+    places: dict[str, int] = {}
+    for item in items:
+        places.setdefault(_file_of(item.nodeid), len(places))
+
+    def order(item: pytest.Item) -> tuple[bool, float, int]:
+        file = _file_of(item.nodeid)
+        return not is_rolled_back(item), -seconds.get(file, 0), places[file]
+
+    items.sort(key=order)
+
+
+def is_rolled_back(item: pytest.Item) -> bool:
+    wants_database = item.get_closest_marker("django_db") is not None
+    return wants_database or "db" in getattr(item, "fixturenames", ())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    """`--dist loadfile` keeps that order."""
+    return _InOrder(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+class _InOrder(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out tests of one file that follow each other together, in the order they stand in.
+
+    (xdist's own scheduler begins with the files of the most tests, and it would run what is rolled
+    back together with what is not.)
+    """
+
+    def schedule(self) -> None:
+        if self.collection is None:
+            self.config.option.loadscopereorder = False
+            tests = next(iter(self.registered_collections.values()))
+            self._runs = {
+                test: f"{number} {file}"
+                for number, (file, run) in enumerate(groupby(tests, _file_of))
+                for test in run
+            }
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return self._runs[nodeid]
+
+
+class _Clock:
+    """Adds up the seconds of each file, and writes the slow ones down."""
+
+    def __init__(self) -> None:
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._seconds[_file_of(report.nodeid)] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        slow = [(sum_, path) for path, sum_ in self._seconds.items() if sum_ >= SLOW_SECONDS]
+        lines = (f"{sum_:5.0f} {path}\n" for sum_, path in sorted(slow, reverse=True))
+        SLOW_FILES.write_text("".join(lines))
+
+
+def _file_of(node_id: str) -> str:
+    return node_id.partition("::")[0]

@@ -1,0 +1,32 @@
+"""Who stands in for Google's sign-in under `make run`."""
+
+from pathlib import Path
+
+import pytest
+
+from local import configuration
+from simulator.identity import CLIENT_ID, ISSUER
+
+
+def google_settings(tmp_path: Path, **environ: str) -> dict[str, str]:
+    """What the service's processes are told about Google's sign-in."""
+    env = configuration.resolve(environ, tmp_path).env
+    return {name: value for name, value in env.items() if name.startswith("GOOGLE_")}
+
+
+def test_the_simulator_stands_in_for_google(tmp_path: Path) -> None:
+    told = google_settings(tmp_path)
+    assert told["GOOGLE_CLIENT_IDS"] == CLIENT_ID
+    assert told["GOOGLE_ISSUERS"] == ISSUER
+    simulator = configuration.resolve({}, tmp_path).simulator_url
+    assert told["GOOGLE_JWKS_URL"] == f"{simulator}/identity/jwks"
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [{"GOOGLE_CLIENT_IDS": "mine"}, {"GOOGLE_CLIENT_IDS": ""}, {"SIMULATED_PROVIDERS": ""}],
+)
+def test_what_the_environment_says_about_google_stands(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    assert google_settings(tmp_path, **environ) == {}

@@ -1,0 +1,143 @@
+"""The recogniser of the local default: real speech comes out as words, whatever its format."""
+
+import socket
+import sys
+import threading
+import time
+from array import array
+from collections.abc import Iterator
+
+import httpx
+import openai
+import pytest
+
+from audio.measuring import samples
+from local.paths import PYTHONPATH
+from local.ports import LOOPBACK, answers, free_port
+from local.processes import Process
+from local.recogniser import RATE
+from local.service import Service
+from local.speech import MAX_SECONDS, NAME
+from tests.audio import encoded, speech, tone
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """Where one listens."""
+    port = free_port()
+    service = Service(
+        name="speech",
+        command=(sys.executable, "-m", "local.speech", "--port", str(port)),
+        env={"PYTHONPATH": PYTHONPATH},
+        is_ready=lambda: answers(port, "/health"),
+    )
+    process = Process(service)
+    try:
+        process.wait_until_ready(timeout=60)
+        yield port
+    finally:
+        process.stop()
+
+
+@pytest.fixture
+def client(port: int) -> Iterator[openai.OpenAI]:
+    url = f"http://{LOOPBACK}:{port}/v1"
+    with openai.OpenAI(base_url=url, api_key="none", max_retries=0) as client:
+        yield client
+
+
+def transcript(client: openai.OpenAI, audio: bytes) -> str:
+    return client.audio.transcriptions.create(model=NAME, file=("a", audio)).text
+
+
+@pytest.mark.parametrize("form", ["flac", "mp3", "m4a", "ogg", "wav", "webm"])
+def test_what_somebody_says_is_understood(client: openai.OpenAI, form: str) -> None:
+    """Of "he might even have been made amiable himself", at least that."""
+    assert "might even have been made" in transcript(client, speech(form))
+
+
+def test_pauses_are_heard_over(client: openai.OpenAI) -> None:
+    assert transcript(client, 2 * speech("mp3")).count("even have been made") == 2
+
+
+def test_a_tone_has_no_words(client: openai.OpenAI) -> None:
+    assert transcript(client, tone(0.2)) == ""
+
+
+@pytest.mark.parametrize("seconds", [0.03, 0.3, 3])
+def test_silence_has_no_words(client: openai.OpenAI, seconds: float) -> None:
+    """Nor is it an error where it ends with a frame of the recogniser's: they last 30 ms."""
+    assert transcript(client, encoded(array("h", bytes(2 * int(seconds * RATE))), "wav")) == ""
+
+
+def test_what_is_said_up_to_the_end_is_heard(client: openai.OpenAI) -> None:
+    """Whether that is the end of a frame, as here at first, or not."""
+    with samples(speech(), seconds=10) as pcm:
+        said = array("h", pcm.read())[: int(2.4 * RATE)]
+    heard = transcript(client, encoded(said, "wav"))
+    assert heard.startswith("he might even have been made")
+    assert heard == transcript(client, encoded(said + array("h", [0]), "wav"))
+
+
+def test_what_is_no_audio_is_refused(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match="not audio in a format"):
+        transcript(client, b"no audio")
+
+
+def test_more_than_ten_minutes_are_refused(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match=f"at most {MAX_SECONDS} seconds"):
+        transcript(client, 61 * tone(10, "mp3"))
+
+
+def test_another_language_is_refused(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match="English alone"):
+        client.audio.transcriptions.create(model=NAME, file=("a", speech()), language="de")
+
+
+@pytest.mark.parametrize("body", [b"", b"words", bytes(1_000)])
+def test_what_is_no_form_is_refused(port: int, body: bytes) -> None:
+    url = f"http://{LOOPBACK}:{port}/v1/audio/transcriptions"
+    assert httpx.post(url, content=body).status_code == 400
+    assert httpx.get(url).status_code == 404
+
+
+def test_who_comes_when_many_wait_is_turned_away(port: int, client: openai.OpenAI) -> None:
+    statuses: list[str] = []
+
+    def ask() -> None:
+        try:
+            statuses.append(transcript(client, speech()))
+        except openai.InternalServerError as refusal:
+            statuses.append(str(refusal.status_code))
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses.count("503") == 2
+    assert transcript(client, speech()).startswith("he might")
+
+
+def test_who_hangs_up_is_not_written_down(port: int, client: openai.OpenAI) -> None:
+    """Else what he sent would be in the way of everybody, for forty times as long as this."""
+    begun = time.monotonic()
+    transcript(client, speech())
+    usual = time.monotonic() - begun
+    form = (
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+        + 40 * speech("mp3")
+        + b"\r\n--b--\r\n"
+    )
+    head = (
+        f"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: {LOOPBACK}\r\n"
+        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(form)}\r\n\r\n"
+    )
+    with socket.create_connection((LOOPBACK, port)) as connection:
+        connection.sendall(head.encode() + form)
+        time.sleep(1)
+    begun = time.monotonic()
+    assert transcript(client, speech()).startswith("he might")
+    assert time.monotonic() - begun < 10 * usual
