@@ -21,6 +21,7 @@ from local.paths import ROOT
 from local.throwaway import MARK
 from publicapi.tests.v1.customer import Customer
 from screenshots.chromium import installed
+from tests.chaos.calls import wait_for
 from tests.clients import page
 from tests.clients.conftest import Run
 from tests.clients.environments import PROGRAMS, node_client
@@ -305,9 +306,11 @@ def test_the_component_of_the_documents_works_as_it_is_printed(
 
 
 def rows(seen: Shape) -> list[Message]:
-    """The messages of the only conversation that was begun, the oldest first."""
+    """The messages of the only conversation that was begun, the oldest first, when no reply is
+    running: one that is asked to stop ends a moment later."""
     [conversation] = seen["begun"]
     found = Message.objects.filter(conversation=conversation).select_related("parent")
+    wait_for(lambda: not found.filter(status=Message.Status.RUNNING).exists())
     return list(found.order_by("id"))
 
 
