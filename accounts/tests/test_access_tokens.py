@@ -18,12 +18,14 @@ from rest_framework.test import APIClient
 from accounts import tokens
 from accounts.models import User, UserSession
 from conftest import Persona
+from tests.chaos.calls import wait_for
 from tests.personas import new_user
 
 pytestmark = pytest.mark.django_db
 
 URL = "/api/auth/me"
 KEY = str(tokens._backend().signing_key)
+LEEWAY_SECONDS = 5
 
 
 def get_me(authorization: str) -> Any:
@@ -185,3 +187,9 @@ def test_a_token_of_an_hour_ago_has_expired(alice: Persona) -> None:
     hour_ago = int((timezone.now() - timedelta(hours=1, seconds=30)).timestamp())
     token = signed(claims_of(alice, iat=hour_ago, exp=hour_ago + 3600))
     assert get_me(f"Bearer {token}").status_code == 401
+
+
+def test_a_token_that_was_taken_before_expires(alice: Persona) -> None:
+    token = signed(claims_of(alice, exp=now() - LEEWAY_SECONDS + 2))
+    assert get_me(f"Bearer {token}").status_code == 200
+    wait_for(lambda: get_me(f"Bearer {token}").status_code == 401, seconds=5)
