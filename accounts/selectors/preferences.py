@@ -8,6 +8,9 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import NotFound
 
+# Of a model for which the user has no row.
+_DEFAULTS = ModelPreference()
+
 
 class Agent(Struct, frozen=True, kw_only=True):
     """A chat model with its user's preferences."""
@@ -23,7 +26,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 def list_agents(user: User) -> list[Agent]:
     """All chat models: favourites first, else in the catalog's order."""
     kept = {preference.model: preference for preference in _preferences(user)}
-    agents = [_agent(model, kept.get(model.id) or _default(model.id)) for model in _chat_models()]
+    agents = [_agent(model, kept.get(model.id, _DEFAULTS)) for model in _chat_models()]
     return sorted(agents, key=lambda agent: not agent.favourite)
 
 
