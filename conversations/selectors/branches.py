@@ -36,7 +36,9 @@ WITH RECURSIVE branch AS (
 
 def get_branch(conversation: Conversation, leaf_id: UUID | None) -> list[Message]:
     """The messages of the conversation from a root to that one, the root first; each knows whether
-    it `has_files`. One query."""
+    it `has_files`. One query, or none where `leaf_id` is None."""
+    if leaf_id is None:
+        return []
     return list(Message.objects.raw(_ANCESTORS + _MESSAGES, (leaf_id, conversation.pk)))
 
 

@@ -60,13 +60,21 @@ def list_conversations(
 
 
 def get_conversation(user: User, conversation_id: UUID) -> Conversation:
+    """One of the user's conversations. Raises NotFound."""
+    return _get(Conversation.objects.filter(account=user), conversation_id)
+
+
+def get_listed(user: User, conversation_id: UUID) -> Conversation:
     """One of the user's conversations, as in `list_conversations`. Raises NotFound."""
-    # With its space, which may be deleted while the caller still reads it.
-    own = _own(user).select_related("space")
-    conversation = own.filter(pk=conversation_id).first()
-    if conversation is None:
-        raise NotFound
-    return conversation
+    return _get(_own(user), conversation_id)
+
+
+def _get(own: QuerySet[Conversation], conversation_id: UUID) -> Conversation:
+    try:
+        # With its space, which may be deleted while the caller still reads it.
+        return own.select_related("space").get(pk=conversation_id)
+    except Conversation.DoesNotExist:
+        raise NotFound from None
 
 
 def get_detail(user: User, conversation_id: UUID) -> Detail:

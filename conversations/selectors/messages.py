@@ -221,6 +221,8 @@ def text_in_log(reply_id: UUID) -> Text:
 def attachments_of(messages: Iterable[Message]) -> defaultdict[UUID, list[Upload]]:
     """The files that go with each of these messages, in the order in which they were named."""
     questions = [message.pk for message in messages if message.role == Message.Role.USER]
+    if not questions:  # Django would build the query that PostgreSQL need not see
+        return defaultdict(list)
     return by_message(Attachment.objects.filter(message__in=questions))
 
 

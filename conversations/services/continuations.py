@@ -9,7 +9,7 @@ from accounts.models import User
 from conversations import user_events
 from conversations.errors import ConversationFull
 from conversations.models import Conversation, Message
-from conversations.selectors.conversations import default_title, get_conversation
+from conversations.selectors.conversations import default_title, get_listed
 from conversations.services.conversations import check_room
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
 from events.services import tell_user
@@ -60,7 +60,7 @@ def continue_with(
             finish_reason=each.finish_reason,
         )
     conversation.save(update_fields=["leaf"])
-    created = user_events.created(get_conversation(user, conversation.pk))
+    created = user_events.created(get_listed(user, conversation.pk))
     tell_user(user_id=user.pk, events=[created])
     return conversation
 

@@ -21,7 +21,7 @@ from conversations.errors import (
     TooManyNewConversations,
 )
 from conversations.models import Conversation, Space
-from conversations.selectors.conversations import default_title_of, get_conversation
+from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.selectors.messages import id_of
 from conversations.services.erasing import erase_conversations
 from conversations.services.locks import lock_conversation, lock_conversations, lock_space
@@ -63,7 +63,7 @@ def create(
     if title:
         conversation.title, conversation.title_source = title, _USERS
     conversation.save(force_insert=True)
-    _tell(user, user_events.created(get_conversation(user, conversation.pk)))
+    _tell(user, user_events.created(get_listed(user, conversation.pk)))
     return conversation
 
 
@@ -90,7 +90,7 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
         conversation.leaf_id = id_of(conversation, "active_leaf_id", changes["active_leaf_id"])
     if changes:
         conversation.save()
-        _tell(user, user_events.updated(get_conversation(user, conversation_id)))
+        _tell(user, user_events.updated(get_listed(user, conversation_id)))
 
 
 def delete(*, user: User, conversation_id: UUID) -> None:

@@ -12,7 +12,7 @@ from common.errors import NotFound
 from conversations import user_events
 from conversations.models import Conversation, Feedback, Message
 from conversations.selectors.branches import newest_after, what_follows
-from conversations.selectors.conversations import default_title_of, get_conversation
+from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.selectors.messages import get_message
 from conversations.services.erasing import erase_messages
 from conversations.services.locks import lock_conversation
@@ -45,7 +45,7 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     if is_untitled and message.parent_id is None:
         changes["title"] = default_title_of(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
-    shown = get_conversation(user, conversation_id)
+    shown = get_listed(user, conversation_id)
     tell_user(user_id=user.pk, events=[user_events.updated(shown)])
 
 

@@ -8,7 +8,7 @@ from billing.services import endings
 from billing.types import Ending, Resolution
 from conversations import user_events
 from conversations.models import Conversation
-from conversations.selectors.conversations import get_conversation
+from conversations.selectors.conversations import get_listed
 from events.services import tell_user
 from events.types import SYSTEM
 
@@ -37,6 +37,6 @@ def _entitle(question_id: UUID, title: str) -> bool:
         return False
     conversation.title, conversation.title_source = title, _Source.MODEL
     conversation.save(update_fields=["title", "title_source"])
-    row = get_conversation(conversation.account, conversation.pk)
+    row = get_listed(conversation.account, conversation.pk)
     tell_user(user_id=row.account_id, events=[user_events.updated(row, SYSTEM)])
     return True

@@ -29,8 +29,8 @@ from conversations.inputs.conversations import (
     ExportQuerySerializer,
 )
 from conversations.selectors.conversations import (
-    get_conversation,
     get_detail,
+    get_listed,
     list_conversations,
 )
 from conversations.selectors.search import Search, in_time, search_for
@@ -155,4 +155,4 @@ def _page(
 
 
 def _shown(request: AuthenticatedRequest, conversation_id: UUID) -> dict[str, Any]:
-    return ConversationSerializer(get_conversation(request.user, conversation_id)).data
+    return ConversationSerializer(get_listed(request.user, conversation_id)).data

@@ -39,7 +39,7 @@ def get_uploads(user: AbstractBaseUser, upload_ids: Sequence[UUID]) -> list[Uplo
 
     Raises UploadNotFound for the first missing one, with its index in `upload_ids`.
     """
-    found = list_uploads(user).in_bulk(upload_ids)
+    found = list_uploads(user).in_bulk(upload_ids) if upload_ids else {}
     for index, upload_id in enumerate(upload_ids):
         if upload_id not in found:
             raise UploadNotFound(("upload_ids", index))
