@@ -8,7 +8,7 @@ from events.types import USER, NewEvent, model_actor
 
 
 def created(conversation: Conversation) -> NewEvent:
-    """For a row of `get_conversation`, as `updated`."""
+    """For a row of `get_listed`, as `updated`."""
     return NewEvent("conversation.created", _row(conversation), USER)
 
 

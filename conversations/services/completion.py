@@ -8,7 +8,7 @@ from msgspec import json
 
 from common.ids import uuid7
 from conversations import events, user_events
-from conversations.models import Conversation, Message
+from conversations.models import Message
 from conversations.selectors.messages import state_of, text_in_log
 from conversations.serializers.messages import message_in_event
 from events.selectors import list_data
@@ -17,15 +17,23 @@ from events.types import ToUser
 from generations.endings import Output
 from generations.types import Completion, Text
 
+_LOCK = """
+SELECT conversation.id
+FROM conversations_conversation conversation
+JOIN conversations_message message ON message.conversation_id = conversation.id
+WHERE message.id = %s FOR UPDATE OF conversation
+"""
+
 
 class ReplyOutput(Output[Message, dict[str, Any]]):
     """Writes replies. The view is the data of `reply.ended`: None for a reply that was deleted, by
     itself or with its conversation."""
 
     def lock(self, call_id: UUID) -> Message | None:
-        held = Conversation.objects.select_for_update(of=("self",)).filter(messages=call_id)
-        if held.first() is None:
-            return None
+        with connection.cursor() as cursor:
+            cursor.execute(_LOCK, (call_id,))
+            if cursor.fetchone() is None:
+                return None
         # It may have been deleted, and the conversation not, while that was waited for.
         replies = Message.objects.select_related("conversation__account", "feedback")
         return replies.filter(pk=call_id).first()
