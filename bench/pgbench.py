@@ -19,8 +19,9 @@ from django.utils import timezone
 
 from bench.seed import Account
 from bench.servers import BenchError
-from billing.models import Charge, OwnerLease
+from billing.models import Charge
 from catalog.models import PriceVersion
+from leases.models import Lease
 
 CLIENTS = 16
 # Nano-USD: about what a short call of a cheap model may cost at most, and does cost.
@@ -40,8 +41,8 @@ def pairs_per_second(accounts: Sequence[Account], *, model: str, seconds: int) -
     """Settled pairs per second over these accounts. Raises BenchError if any pair failed."""
     _list_accounts(accounts)
     owner = uuid4()
-    OwnerLease.objects.create(
-        owner_id=owner, kind="bench", lease_until=timezone.now() + timedelta(hours=1)
+    Lease.objects.create(
+        owner_id=owner, kind="bench", expires_at=timezone.now() + timedelta(hours=1)
     )
     script = _PAIR.format(
         accounts=len(accounts),

@@ -19,6 +19,7 @@ from common.ids import uuid7
 from common.threads import in_thread
 from events.services import open_stream
 from inference.holds import hold_request
+from inference.services import admit
 from jobs import services
 from jobs.host import get_job_host
 from jobs.running import RunningJob
@@ -40,6 +41,7 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
 async def _begin(kind: str, *, starts: bool) -> tuple[int, str]:
     host = get_job_host()
     try:
+        await admit()
         job = await in_thread(_commit, kind, await host.admit())
     except DomainError as refusal:
         return refusal.status, refusal.code

@@ -14,9 +14,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from accounts.models import User
-from billing.models import OwnerLease
 from common.ids import uuid7
 from events.tests.streams import append, new_stream
+from leases.models import Lease
 from local.paths import PYTHONPATH, ROOT
 from local.ports import LOOPBACK, answers, free_port
 from local.processes import Process
@@ -106,4 +106,4 @@ def test_runserver_drains_its_calls_before_it_ends(
     assert ('"code":"service_unavailable"' in answer.text) != is_whole
     assert (charge.tokens_out == 45) == is_whole
     assert answer.text.count('"content":" ') <= charge.tokens_out
-    assert not OwnerLease.objects.filter(pk=charge.owner_id).exists()
+    assert not Lease.objects.filter(pk=charge.owner_id).exists()

@@ -14,19 +14,11 @@ class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0001_initial"),
         ("catalog", "0001_initial"),
+        ("leases", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
-        migrations.CreateModel(
-            name="OwnerLease",
-            fields=[
-                ("owner_id", models.UUIDField(primary_key=True, serialize=False)),
-                ("kind", models.CharField(max_length=16)),
-                ("lease_until", models.DateTimeField()),
-                ("doubted_at", models.DateTimeField(null=True)),
-            ],
-        ),
         migrations.CreateModel(
             name="Plan",
             fields=[

@@ -8,7 +8,7 @@ PostgreSQL evaluates a table's check constraints for every statement that writes
 few of them; `invariants.py` checks the rest.
 """
 
-from billing.models.charges import Charge, IdempotencyKey, OwnerLease, UsageDaily
+from billing.models.charges import Charge, IdempotencyKey, UsageDaily
 from billing.models.plans import ContractAllowance, Plan, PlanAllowance, Subscription
 from billing.models.refunds import Refund
 from billing.models.wallets import Allowance, FreeWindow, KeyMonth, LedgerEntry, Wallet
@@ -21,7 +21,6 @@ __all__ = [
     "IdempotencyKey",
     "KeyMonth",
     "LedgerEntry",
-    "OwnerLease",
     "Plan",
     "PlanAllowance",
     "Refund",

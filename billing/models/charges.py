@@ -1,4 +1,4 @@
-"""Calls, from their hold to their report, and the processes that run them."""
+"""Calls, from their hold to their report."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -193,16 +193,3 @@ class IdempotencyKey(models.Model):
     charge_id = models.UUIDField()
     created_at = models.DateTimeField(db_index=True)
     answer = models.BinaryField(null=True)
-
-
-class OwnerLease(models.Model):
-    """One row per process that holds charges. The process renews it every 10 s; when it has lapsed,
-    the process's charges expire.
-
-    `doubted_at` is when a sweep first found the lease lapsed; a renewal clears it.
-    """
-
-    owner_id = models.UUIDField(primary_key=True)
-    kind = models.CharField(max_length=16)
-    lease_until = models.DateTimeField()
-    doubted_at = models.DateTimeField(null=True)

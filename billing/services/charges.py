@@ -93,7 +93,7 @@ async def expire(charge_id: UUID) -> None:
 
 async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID]:
     """Save the progress of calls. Returns the charges that this process does not own any more."""
-    rows = await _keeper_lanes.get().checkpoints.rows(
+    rows = await _checkpoints.get().rows(
         "SELECT * FROM money_checkpoint(%s, %s, %s::int[], %s::int[], %s::bigint[])",
         (
             owner_id,
@@ -106,19 +106,12 @@ async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID
     return {row[0] for row in rows}
 
 
-async def renew_lease(owner_id: UUID, kind: str, live: Collection[UUID]) -> set[UUID]:
-    """Renew a process's lease. Returns the charges that it holds without knowing: expire them."""
-    rows = await _keeper_lanes.get().heartbeats.rows(
-        "SELECT * FROM lease_heartbeat(%s, %s, %s::uuid[])", (owner_id, kind, list(live))
+async def find_unknown(owner_id: UUID, known: Collection[UUID]) -> list[UUID]:
+    """Charges that this process holds without knowing: the replies to their holds were lost."""
+    rows = await get_database().rows(
+        "SELECT * FROM unknown_charges(%s, %s::uuid[])", (owner_id, list(known))
     )
-    return {row[0] for row in rows}
-
-
-async def end_lease(owner_id: UUID) -> None:
-    """Give up a process's lease: its held charges have lapsed."""
-    await get_database().rows(
-        "DELETE FROM billing_ownerlease WHERE owner_id = %s RETURNING owner_id", (owner_id,)
-    )
+    return [row[0] for row in rows]
 
 
 class _Batches:
@@ -165,14 +158,6 @@ async def _run_batch(
     return [None if row[0] == "busy" else row for row in rows]
 
 
-class _KeeperLanes:
-    """Lanes for heartbeats and checkpoints. They never queue behind calls, because a late heartbeat
-    expires every call."""
-
-    def __init__(self) -> None:
-        self.heartbeats = get_database().lane()
-        self.checkpoints = get_database().lane()
-
-
 _batches = PerLoop(_Batches)
-_keeper_lanes = PerLoop(_KeeperLanes)
+# They never queue behind calls: without checkpoints a crash would cost what it streamed.
+_checkpoints = PerLoop(lambda: get_database().lane())

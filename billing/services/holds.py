@@ -15,8 +15,8 @@ def hold(request: HoldRequest) -> None:
     """Reserve the worst case of a call as `charges.hold` does, or raise the DomainError that says
     why not. It locks the wallet, before all other rows.
 
-    The process of the request's `owner_id` starts the call within 15 seconds: its next heartbeat
-    after that expires charges that it does not know.
+    The process of the request's `owner_id` starts the call within 15 seconds: after that it expires
+    charges that it does not know.
     """
     with connection.cursor() as cursor:
         cursor.execute(HOLD, hold_parameters(request))

@@ -8,10 +8,6 @@ from billing.invariants import INVARIANTS, Violation
 log = structlog.get_logger(__name__)
 
 _EXPIRE = "SELECT status, cost FROM money_resolve(%s, 'expired')"
-# The leases of processes that ended without giving them up, and hold nothing any more.
-_FORGET_OLD_LEASES = """
-DELETE FROM billing_ownerlease l WHERE lease_until < now() - interval '1 day' AND NOT EXISTS
-    (SELECT FROM billing_charge c WHERE c.status = 'held' AND c.owner_id = l.owner_id)"""
 # PostgreSQL evaluates the outer condition again for a row that was changed meanwhile: a key may
 # have been taken by another request.
 _FORGET_OLD_KEYS = """
@@ -53,7 +49,6 @@ def expire_lapsed_charges(*, limit: int = 1000) -> int:
             status, cost = cursor.fetchone()
             log.warning("charge.lapsed", charge_id=str(charge_id), status=status, cost_nusd=cost)
             expired += 1
-        cursor.execute(_FORGET_OLD_LEASES)
     return expired
 
 

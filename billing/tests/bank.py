@@ -37,7 +37,7 @@ def new_account(*, plan: str = "max", balance: int = NUSD_PER_USD) -> User:
 def live_owner() -> UUID:
     """A process with a fresh lease."""
     owner = uuid4()
-    run("SELECT * FROM lease_heartbeat(%s, 'test', '{}')", owner)
+    run("SELECT lease_renew(%s, 'test')", owner)
     return owner
 
 
@@ -51,7 +51,7 @@ def dead_owner() -> UUID:
 def kill(owner: UUID) -> None:
     """The process has gone, its lease has run out, and a sweep has seen it."""
     run(
-        "UPDATE billing_ownerlease SET lease_until = now() - interval '15 s',"
+        "UPDATE leases_lease SET expires_at = now() - interval '15 s',"
         " doubted_at = now() - interval '10 s' WHERE owner_id = %s RETURNING 1",
         owner,
     )
@@ -110,7 +110,7 @@ def expire_what_nobody_ends() -> list[UUID]:
     with connection.cursor() as cursor:
         cursor.execute(
             "WITH nobodys AS MATERIALIZED ("
-            " SELECT c.id FROM billing_charge c LEFT JOIN billing_ownerlease l USING (owner_id)"
+            " SELECT c.id FROM billing_charge c LEFT JOIN leases_lease l USING (owner_id)"
             " WHERE c.status = 'held' AND coalesce(l.kind, 'test') = 'test')"
             " SELECT id FROM nobodys, LATERAL money_resolve(id, 'expired')"
         )

@@ -88,8 +88,9 @@ def checkpoint(owner: UUID, charge: UUID, cost: int, tokens: tuple[int, int]) ->
 
 def heartbeat(owner: UUID, live: Iterable[UUID] = ()) -> set[UUID]:
     """Returns the charges that the owner holds without knowing."""
-    rows = _rows("SELECT * FROM lease_heartbeat(%s, 'test', %s)", [owner, list(live)])
-    return {row["lease_heartbeat"] for row in rows}
+    _rows("SELECT lease_renew(%s, 'test')", [owner])
+    rows = _rows("SELECT * FROM unknown_charges(%s, %s)", [owner, list(live)])
+    return {row["unknown_charges"] for row in rows}
 
 
 @dataclass

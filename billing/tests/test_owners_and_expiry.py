@@ -120,14 +120,14 @@ def test_a_lease_that_has_just_run_out_may_still_be_renewed() -> None:
     owner = live_owner()
     _, charge = hold(alice, 100, owner=owner)
     run(
-        "UPDATE billing_ownerlease SET lease_until = now() - interval '1 s'"
+        "UPDATE leases_lease SET expires_at = now() - interval '1 s'"
         " WHERE owner_id = %s RETURNING 1",
         owner,
     )
 
     sweeps.expire_lapsed_charges()
     assert charge_of(charge).status == "held"
-    run("SELECT count(*) FROM lease_heartbeat(%s, 'test', %s)", owner, [charge])
+    run("SELECT lease_renew(%s, 'test')", owner)
     sweeps.expire_lapsed_charges()
 
     assert charge_of(charge).status == "held"
@@ -145,7 +145,7 @@ def test_a_doubt_ends_with_the_renewal() -> None:
         with at(begin + timedelta(seconds=seconds)):
             sweeps.expire_lapsed_charges()
             if renews:
-                run("SELECT count(*) FROM lease_heartbeat(%s, 'test', %s)", owner, [charge])
+                run("SELECT lease_renew(%s, 'test')", owner)
 
     assert charge_of(charge).status == "held"
     with at(begin + timedelta(seconds=79)):
@@ -249,7 +249,7 @@ def test_a_checkpoint_never_waits_for_a_charge_that_is_being_resolved() -> None:
     assert charge_of(charge).cost == 50
 
 
-def test_a_heartbeat_names_the_holds_whose_reply_was_lost() -> None:
+def test_an_owner_is_told_the_holds_whose_reply_was_lost() -> None:
     alice = new_account(balance=1000)
     owner = live_owner()
     _, known = hold(alice, 100, owner=owner)
@@ -258,7 +258,7 @@ def test_a_heartbeat_names_the_holds_whose_reply_was_lost() -> None:
     _age(known, unknown)
 
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM lease_heartbeat(%s, 'test', %s)", (owner, [known]))
+        cursor.execute("SELECT * FROM unknown_charges(%s, %s)", (owner, [known]))
         assert [row[0] for row in cursor.fetchall()] == [unknown]
     for charge in (known, unknown, fresh):
         expire(charge)

@@ -224,7 +224,7 @@ class World:
 
     def leave(self, process: Process) -> None:
         """It gives its lease up, as a process does that is told to stop."""
-        bank.run("DELETE FROM billing_ownerlease WHERE owner_id = %s RETURNING 1", process.id)
+        bank.run("DELETE FROM leases_lease WHERE owner_id = %s RETURNING 1", process.id)
         process.lease_until = None
 
     def sweep(self) -> None:

@@ -10,6 +10,7 @@ from asgiref.sync import async_to_sync
 from conversations.models import Message
 from conversations.replies.running import Reply
 from conversations.services.sending import StartedReply
+from inference.services import admit
 from jobs.host import get_job_host
 
 
@@ -37,6 +38,7 @@ def launch(start: Start) -> Reply | Message:
 
 
 async def _admit() -> tuple[asyncio.AbstractEventLoop, UUID]:
+    await admit()
     return asyncio.get_running_loop(), await get_job_host().admit()
 
 

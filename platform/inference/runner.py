@@ -136,9 +136,9 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         except DomainError as refusal:
             self._end(refusal)
             self._report("refused")
-            # A hold that came to be although nobody heard of it is found by the next heartbeats,
-            # because no runner knows it any more. One that has a name keeps it until then: that may
-            # be longer than its client tries again.
+            # A hold that came to be although nobody heard of it is found later, because no runner
+            # knows it any more. One that has a name keeps it until then: that may be longer than
+            # its client tries again.
             if self.call.request_key and isinstance(refusal, DatabaseUnavailable):
                 explained = reports.explain(self.call, refusal, None, self._attempts)
                 await self._carry_out(replace(self._release(), failure=explained))

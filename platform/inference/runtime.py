@@ -1,4 +1,4 @@
-"""What one process keeps for its running calls: the runners, the lease, the checkpoints, the drain.
+"""What one process keeps for its running calls: the runners, the checkpoints, the drain.
 
 One runtime per event loop, made on first use; a server's lifespan only warms and closes it.
 """
@@ -8,7 +8,7 @@ import contextlib
 import contextvars
 import time
 from typing import Any, TypeVar
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -18,12 +18,13 @@ from billing.services import charges
 from common.database import DatabaseUnavailable
 from common.errors import ServiceUnavailable
 from common.perloop import PerLoop
-from inference.lease import Lease
 from inference.runner import CallRunner
+from leases.keeper import get_lease_keeper
 
 log = structlog.get_logger(__name__)
 
 CHECKPOINT_LOOK_SECONDS = 0.5
+UNKNOWN_LOOK_SECONDS = 10.0
 # After the drain, how long the last settlements may take.
 CLOSE_SECONDS = 10.0
 
@@ -33,13 +34,13 @@ AnyRunner = TypeVar("AnyRunner", bound=CallRunner[Any, Any])
 
 class Runtime:
     """Starts runners and looks after them. `owner_id` names this process in the charges that it
-    holds, and in the jobs that it does."""
+    holds."""
 
     def __init__(self) -> None:
-        self.owner_id = uuid4()
+        self._lease = get_lease_keeper()
+        self.owner_id = self._lease.owner_id
         self.draining = False
         self._runners: dict[UUID, CallRunner[Any, Any]] = {}
-        self._lease = Lease(self.owner_id, self._runners)
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[None]] = []
         self._progress = asyncio.Event()
@@ -48,7 +49,7 @@ class Runtime:
     async def start(self, runner: AnyRunner) -> AnyRunner:
         """Run a call. Raises ServiceUnavailable where there is no room, or no lease."""
         await self.admit()
-        # Known before it holds: a heartbeat expires held charges that no runner knows.
+        # Known before it holds: held charges that no runner knows are expired.
         self._runners[runner.charge_id] = runner
         # A fresh context: the request's own would keep its thread and database connection alive.
         task = asyncio.get_running_loop().create_task(
@@ -62,15 +63,6 @@ class Runtime:
         """Return where a call could be started now. Raises ServiceUnavailable, as `start` does."""
         if self.draining or len(self._runners) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
-        await self.keep_lease()
-
-    def name(self, kind: str) -> None:
-        """Say in the lease what sort of process this is."""
-        self._lease.kind = kind
-
-    async def keep_lease(self) -> None:
-        """Return with a lease that is good for a while, and kept from now on. Raises
-        DatabaseUnavailable."""
         await self._lease.ensure()
         self._start_keepers()
 
@@ -99,8 +91,8 @@ class Runtime:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
-        if self._lease.was_taken and not self._tasks:
-            await self._lease.end()
+        # What has not ended by now lapses when the lease expires.
+        await (self._lease.stop() if self._tasks else self._lease.end())
 
     async def _wait_until(self, moment: float) -> None:
         """Until all calls have ended, or that moment."""
@@ -115,8 +107,8 @@ class Runtime:
         try:
             await runner.run()
         except Exception:
-            # A fault of ours. The charge stays held until the next heartbeats find that no runner
-            # knows it, and expire it at its last checkpoint.
+            # A fault of ours. The charge stays held until it is found that no runner knows it;
+            # it expires at its last checkpoint.
             log.exception("call.crashed", charge_id=str(charge_id))
             runner.crash()
         finally:
@@ -129,9 +121,24 @@ class Runtime:
         if not self._keepers:
             loop, context = asyncio.get_running_loop(), contextvars.Context()
             self._keepers = [
-                loop.create_task(self._lease.keep(), context=context),
                 loop.create_task(self._keep_checkpoints(), context=context),
+                loop.create_task(self._expire_unknown_charges(), context=context),
             ]
+
+    async def _expire_unknown_charges(self) -> None:
+        """Expire what is held for this process without a runner."""
+        while True:
+            await asyncio.sleep(UNKNOWN_LOOK_SECONDS)
+            try:
+                for charge_id in await charges.find_unknown(self.owner_id, self._runners.keys()):
+                    # It may have come to be known since the question was sent.
+                    if charge_id not in self._runners:
+                        log.warning("charge.unknown_to_its_owner", charge_id=str(charge_id))
+                        await charges.expire(charge_id)
+            except DatabaseUnavailable:
+                log.warning("charges.not_looked_through")
+            except Exception:
+                log.exception("charges.not_looked_through")
 
     async def _keep_checkpoints(self) -> None:
         while True:

@@ -14,6 +14,12 @@ from providers.registry import (
     get_speech_wire,
 )
 
+
+async def admit() -> None:
+    """Return where this process has room for a call, and a lease. Raises ServiceUnavailable."""
+    await get_runtime().admit()
+
+
 # What becomes of a call, its refusal included, is read from the runner. They all raise
 # ProviderNotAvailable or ServiceUnavailable before anything is held.
 

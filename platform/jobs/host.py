@@ -1,6 +1,6 @@
 """Runs jobs on an event loop: delivers their signals, and makes sure that each job ends.
 
-The lease of the process's inference runtime keeps the jobs and the charges of their calls.
+The lease of the process keeps the jobs.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from common.backoff import backoff
 from common.database import DatabaseUnavailable
 from common.perloop import PerLoop
 from common.threads import in_thread
-from inference.runtime import get_runtime
 from jobs import claims
 from jobs.handlers import get_lost_job_handler
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
+from leases.keeper import get_lease_keeper
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ class JobHost:
     """The running jobs of one event loop."""
 
     def __init__(self) -> None:
-        self._runtime = get_runtime()
+        self._lease = get_lease_keeper()
         self._jobs: dict[UUID, RunningJob] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: dict[Step, asyncio.Task[None]] = {}
@@ -53,13 +53,11 @@ class JobHost:
         return self._jobs.keys()
 
     async def admit(self) -> UUID:
-        """The owner id for a job that may begin here now (`jobs.services.begin`), to make a call.
-
-        Raises ServiceUnavailable where there is no room for a call, or no lease.
-        """
-        await self._runtime.admit()
+        """The owner id for a job that may begin here now (`jobs.services.begin`). Raises
+        DatabaseUnavailable where this process has no lease."""
+        await self._lease.ensure()
         self.keep(self._end_unknown, UNANSWERED_LOOK_SECONDS)
-        return self._runtime.owner_id
+        return self._lease.owner_id
 
     def start(self, job: RunningJob, work: Work) -> None:
         """Run `work`, which does the job and ends it. A job that it leaves running is ended as
@@ -147,7 +145,7 @@ class JobHost:
 
     async def _end_unknown(self) -> None:
         """End the jobs that began here with a lost reply to their commit."""
-        owner_id = self._runtime.owner_id
+        owner_id = self._lease.owner_id
         for job in await claims.find_unknown(owner_id, self._jobs, older_than=UNANSWERED):
             if job.id not in self._jobs:
                 log.warning("job.unknown_to_its_owner", job_id=str(job.id))

@@ -11,11 +11,11 @@ import structlog
 from django.conf import settings
 
 from common.database import DatabaseUnavailable
-from inference.runtime import get_runtime
 from jobs import claims
 from jobs.handlers import get_handler
 from jobs.host import CLOSE_SECONDS, UNANSWERED, get_job_host
 from jobs.running import RunningJob
+from leases.keeper import get_lease_keeper
 
 log = structlog.get_logger(__name__)
 
@@ -32,8 +32,8 @@ class JobRunner:
 
     def __init__(self, queues: Sequence[str]) -> None:
         self._queues = queues
-        self._runtime = get_runtime()
-        self._runtime.name("worker")
+        self._lease = get_lease_keeper()
+        self._lease.kind = "worker"
         self._host = get_job_host()
         self._host.keep(self._poll, LOOK_OUT_SECONDS)
         self._claiming = 0
@@ -49,21 +49,22 @@ class JobRunner:
         if not self._room or self._draining:
             return
         try:
-            await self._begin(lambda: claims.claim(self._runtime.owner_id, job_id), room=1)
+            await self._begin(lambda: claims.claim(self._lease.owner_id, job_id), room=1)
         except DatabaseUnavailable:
             log.warning("job.not_claimed", job_id=str(job_id))
 
-    async def close(self) -> None:
-        """Claim no more jobs. Give jobs DRAIN_SECONDS to end, stop the calls of the others, which
-        settle; then give up the lease. A job that has not ended by then has lapsed."""
+    async def drain(self) -> None:
+        """Claim no more jobs, and give those that run DRAIN_SECONDS to end."""
         self._draining = True
         await self._idle(settings.DRAIN_SECONDS)
-        self._runtime.begin_drain(seconds=0)
+
+    async def close(self) -> None:
+        """Let jobs end whose calls have been stopped. A job that has not ended by then lapses with
+        the lease."""
         await self._idle(CLOSE_SECONDS)
         with suppress(DatabaseUnavailable):
-            await claims.put_back(self._runtime.owner_id, self._host.jobs, older_than=timedelta())
+            await claims.put_back(self._lease.owner_id, self._host.jobs, older_than=timedelta())
         await self._host.close(seconds=0)
-        await self._runtime.close()
 
     # --- Claiming ---------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ class JobRunner:
         """Run the jobs that `claim` returns, at most `room` of them. Raises DatabaseUnavailable."""
         self._claiming += room
         try:
-            await self._runtime.keep_lease()
+            await self._lease.ensure()
             for job in await claim():
                 self._host.start(job, get_handler(job.kind).run)
         finally:
@@ -84,7 +85,7 @@ class JobRunner:
 
     async def _poll(self) -> None:
         """Claim jobs that have waited too long; undo claims whose reply was lost."""
-        owner_id = self._runtime.owner_id
+        owner_id = self._lease.owner_id
         for job_id in await claims.put_back(owner_id, self._host.jobs, older_than=UNANSWERED):
             log.warning("job.unknown_to_its_owner", job_id=str(job_id))
         if (room := self._room) and not self._draining:

@@ -17,6 +17,7 @@ import uvloop
 from django.conf import settings
 
 from common.database import get_database
+from inference.runtime import get_runtime
 from jobs.consumer_watchdog import until_stalled
 from jobs.runner import JobRunner
 from providers import registry
@@ -92,7 +93,11 @@ class Worker:
         await self._stopping.wait()
         _leave_in_time()
         leaving.cancel()
+        await self._runner.drain()
+        # The calls of jobs that are left are stopped, and settle.
+        get_runtime().begin_drain(seconds=0)
         await self._runner.close()
+        await get_runtime().close()
         await registry.aclose()
         await get_database().close()
 

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from billing.models import Charge, OwnerLease
+from billing.models import Charge
 from common.ids import uuid7
+from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import new_key, new_user
@@ -34,7 +35,7 @@ def test_a_stream_that_ends_within_the_drain_time_is_served_to_its_end(
     assert '"finish_reason":"stop"' in answer.text
     charge = calls.only_charge(alice)
     assert (charge.status, charge.tokens_out) == ("settled", 40)
-    assert not OwnerLease.objects.filter(pk=charge.owner_id).exists()
+    assert not Lease.objects.filter(pk=charge.owner_id).exists()
 
 
 def test_a_stream_that_outlasts_the_drain_time_is_settled_for_what_it_produced(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from billing.models import OwnerLease
 from billing.tests.bank import wallet_of
+from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
@@ -29,6 +29,6 @@ def test_it_ends_short_calls_and_settles_long_ones_for_what_they_produced(
     assert 0 < long.charge.tokens_out < 500
     assert long.generation.content == long.told()
     assert len(long.told().split()) == long.charge.tokens_out
-    assert not OwnerLease.objects.filter(pk=short.charge.owner_id).exists()
+    assert not Lease.objects.filter(pk=short.charge.owner_id).exists()
     assert [wallet_of(council.owner).held for council in (short, long)] == [0, 0]
     assert late.generation.status == "queued"

@@ -59,8 +59,8 @@ def test_a_verb_whose_reply_is_lost_is_repeated_and_counts_once(
 def test_a_hold_that_nobody_hears_of_is_free_again_within_a_minute(
     web: Web, proxy: LossyProxy, simulator: RunningSimulator
 ) -> None:
-    """The caller is told 503. When the database is back, the process finds, by its next heartbeats,
-    a charge that it holds and does not know, and releases it."""
+    """The caller is told 503. When the database is back, the process finds a charge that
+    it holds and does not know, and releases it."""
     alice, key = _customer()
     marker = uuid7().hex
     proxy.then_refuse = True

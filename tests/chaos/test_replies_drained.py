@@ -9,7 +9,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from billing.models import OwnerLease
+from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import customer
@@ -35,7 +35,7 @@ def test_a_reply_that_ends_within_the_drain_time_is_told_to_its_end(
     assert reading.text == talk.reply.content
     assert (talk.reply.status, len(reading.text.split())) == ("completed", 40)
     assert (talk.charge.status, talk.charge.tokens_out) == ("settled", 40)
-    assert not OwnerLease.objects.filter(pk=talk.charge.owner_id).exists()
+    assert not Lease.objects.filter(pk=talk.charge.owner_id).exists()
 
 
 def test_a_reply_that_outlasts_the_drain_time_fails_with_what_was_produced(
@@ -60,7 +60,7 @@ def test_a_reply_that_outlasts_the_drain_time_fails_with_what_was_produced(
     assert (reading.part("finish")["finishReason"], reading.ended) == ("error", True)
     assert len(reading.text.split()) <= charge.tokens_out < 500
     assert reading.part("finish")["usage"]["output_tokens"] == charge.tokens_out
-    assert not OwnerLease.objects.filter(pk=charge.owner_id).exists()
+    assert not Lease.objects.filter(pk=charge.owner_id).exists()
     assert talk.say(web.url, tokens=3).ended
 
 

@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "content",
     "accounts",
     "events",
+    "leases",
     "billing",
     "inference",
     "jobs",

@@ -23,6 +23,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": 3600.0,
         "options": {"expires": 3600.0},
     },
+    "purge-expired-leases": {
+        "task": "leases.tasks.purge_expired_leases",
+        "schedule": 3600.0,
+        "options": {"expires": 3600.0},
+    },
     "purge-user-events": {
         "task": "events.tasks.purge_user_events",
         "schedule": 3600.0,

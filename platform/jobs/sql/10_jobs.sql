@@ -1,6 +1,6 @@
 -- Jobs: claims, ownership, and the events that running jobs write.
 --
--- A job is kept by the lease of the process that claimed it (billing/sql/20_leases.sql). `attempt` is
+-- A job is kept by the lease of the process that claimed it (platform/leases/sql/10_leases.sql). `attempt` is
 -- the fence: each claim increments it, and every write for a job names it.
 
 -- Claim a waiting job of a kind that the claiming process knows. No row: it cannot be claimed.
@@ -133,16 +133,12 @@ LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
     SELECT job_append(p_items)
 $$;
 
--- Running jobs whose process has died: its lease has ended. By the rules
--- for charges: not in the first minute after an outage, and not before that process has been
--- doubted for 8 seconds.
+-- Running jobs whose process has been given up.
 CREATE OR REPLACE FUNCTION lapsed_jobs(p_limit int)
 RETURNS TABLE (id uuid, kind text, attempt int) LANGUAGE sql VOLATILE AS $$
     SELECT doubt_leases();
 
     SELECT j.id, j.kind, j.attempt FROM jobs_job j
-    LEFT JOIN billing_ownerlease l ON l.owner_id = j.owner_id
-    WHERE j.status = 'running' AND charge_lapsed(j.owner_id, 'infinity', money_now())
-      AND (l.owner_id IS NULL OR l.doubted_at < money_now() - interval '8 seconds')
+    WHERE j.status = 'running' AND lease_given_up(j.owner_id, money_now())
     ORDER BY j.id LIMIT p_limit
 $$;

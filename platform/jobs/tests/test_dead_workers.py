@@ -5,13 +5,13 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from billing.models import OwnerLease
 from billing.tests import bank
 from jobs import services
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
 from jobs.tests.desk import cancel, job_of, new_job, status_of, wait_for_status, wait_until, written
+from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.worker import running_worker
 
@@ -89,7 +89,7 @@ def test_a_lease_that_has_only_just_run_out_is_doubted_first(simulator: RunningS
     with running_worker(simulator) as doomed:
         job = begin_endless_job()
         doomed.kill()
-    OwnerLease.objects.filter(pk=owner_of(job)).update(lease_until=timezone.now())
+    Lease.objects.filter(pk=owner_of(job)).update(expires_at=timezone.now())
 
     end_lost_jobs()
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from billing.models import Charge, OwnerLease
+from billing.models import Charge
 from common.ids import uuid7
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
@@ -22,6 +22,7 @@ from jobs.tests.desk import (
     written,
 )
 from jobs.worker import LEAVE_SECONDS
+from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos.proxy import LossyProxy
 from tests.locks import wait_until_blocked
@@ -54,7 +55,7 @@ def test_what_runs_is_finished_and_nothing_else_begun(simulator: RunningSimulato
     assert status_of(late) == Job.Status.QUEUED
     owners = {job_of(job_id).owner_id for job_id in running}
     assert len(owners) == 1
-    assert not OwnerLease.objects.filter(owner_id__in=owners).exists()
+    assert not Lease.objects.filter(owner_id__in=owners).exists()
 
 
 def test_a_call_that_does_not_end_in_time_is_stopped_and_settled_at_what_it_brought(

@@ -10,7 +10,7 @@ import pytest
 from django.db.models import F
 from pytest_django import DjangoDbBlocker
 
-from billing.models import Charge, OwnerLease
+from billing.models import Charge
 from billing.tests import bank
 from common.database import get_database
 from jobs import claims, services
@@ -18,6 +18,7 @@ from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
 from jobs.tests.desk import cancel, job_of, status_of, wait_for_status, wait_until, written
+from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web
 
@@ -50,7 +51,7 @@ def test_it_runs_there_at_once_and_ends(beginner: Web) -> None:
     job_id = begin(beginner, handlers.BEGUN_BRIEF)
     job = job_of(job_id)
     assert (job.status, job.attempt) == (Job.Status.RUNNING, 1)
-    assert OwnerLease.objects.get(owner_id=owner_of(job_id)).kind == "web"
+    assert Lease.objects.get(owner_id=owner_of(job_id)).kind == "web"
 
     wait_for_status(job_id, Job.Status.COMPLETED)
 
@@ -176,7 +177,7 @@ def test_a_process_that_is_asked_to_stop_lets_it_end_under_its_lease(
     simulator: RunningSimulator,
 ) -> None:
     def is_still_kept() -> bool:
-        has_lease = OwnerLease.objects.filter(owner_id=owner).exists()
+        has_lease = Lease.objects.filter(owner_id=owner).exists()
         return not any(status_of(job_id) == Job.Status.RUNNING for job_id in jobs) or has_lease
 
     with running_web(simulator, application=APPLICATION) as web:
@@ -187,7 +188,7 @@ def test_a_process_that_is_asked_to_stop_lets_it_end_under_its_lease(
             assert is_still_kept()
 
     assert all(written(job_id) == ["begun", "completed"] for job_id in jobs)
-    assert not OwnerLease.objects.filter(owner_id=owner).exists()
+    assert not Lease.objects.filter(owner_id=owner).exists()
 
 
 def test_a_call_that_does_not_end_in_time_is_stopped_and_settled_at_what_it_brought(

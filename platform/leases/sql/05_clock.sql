@@ -1,4 +1,4 @@
--- The time by which money moves: now, or the moment that this session has set (platform.clock).
+-- The time by which leases expire and money moves: now, or the moment that this session has set (platform.clock).
 --
 -- Nothing that serves requests sets it. Demo histories and tests do, so that the past and the turn of
 -- a month go through the same verbs as everything else.
