@@ -12,11 +12,12 @@ from generations.endings import give_up
 from generations.running import LostCallHandler, StreamedCall, persist
 from generations.types import TOTAL_SECONDS, Completion, Piece
 from inference.types import ChatCall
+from jobs.handlers import Handler
 from jobs.running import RunningJob
 from providers.types import Delta, TextDelta
 
 
-class GenerationHandler(LostCallHandler):
+class GenerationHandler(LostCallHandler, Handler):
     """Does the jobs of kind `council.generation`."""
 
     def __init__(self) -> None:

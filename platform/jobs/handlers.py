@@ -1,9 +1,17 @@
 """The handlers of each kind of job. An app registers its handlers when it is ready."""
 
+from enum import Enum, auto
 from typing import Protocol
 from uuid import UUID
 
 from jobs.running import RunningJob
+
+
+class Verdict(Enum):
+    """What becomes of a lost job."""
+
+    FAIL = auto()
+    START_AGAIN = auto()
 
 
 class LostJobHandler(Protocol):
@@ -18,13 +26,23 @@ class LostJobHandler(Protocol):
 
 
 class Handler(LostJobHandler, Protocol):
-    """Runs the jobs of one kind."""
+    """Runs the jobs of one kind. Handlers inherit from it where they keep its verdict."""
+
+    def judge(self, job_id: UUID, attempt: int) -> Verdict:
+        """Say what becomes of a job that was lost: for FAIL, `on_lost` ends it.
+
+        Synchronous, in the transaction that lets the job start again: the handler may write what
+        the next attempt needs. A job starts again a few times (`jobs.lost.MAX_LOSSES`), and not
+        once its user has asked for its end; then it fails whatever the verdict is, and what the
+        handler has written here is rolled back.
+        """
+        return Verdict.FAIL
 
     async def run(self, job: RunningJob) -> None:
         """Run the job, and end it (`jobs.services.end`) in the transaction of its result.
 
         On the worker's event loop: code that uses the ORM goes through `common.threads.in_thread`.
-        An exception is a bug, and the job is ended as lost.
+        An exception is a bug, and the job is lost.
         """
         ...
 
@@ -47,6 +65,11 @@ def register_begun(kind: str, handler: LostJobHandler) -> None:
 def get_handler(kind: str) -> Handler:
     """The handler of that kind. Raises KeyError."""
     return _handlers[kind]
+
+
+def find_handler(kind: str) -> Handler | None:
+    """The handler of that kind, if workers run it."""
+    return _handlers.get(kind)
 
 
 def get_lost_job_handler(kind: str) -> LostJobHandler:

@@ -17,7 +17,7 @@ from common.database import DatabaseUnavailable
 from common.perloop import PerLoop
 from common.threads import in_thread
 from jobs import claims
-from jobs.handlers import get_lost_job_handler
+from jobs.lost import end_or_start_again
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from leases.keeper import get_lease_keeper
@@ -153,7 +153,7 @@ class JobHost:
 
 
 async def _end_lost(job: RunningJob) -> None:
-    await in_thread(get_lost_job_handler(job.kind).on_lost, job.id, job.attempt)
+    await in_thread(end_or_start_again, job.id, job.kind, job.attempt)
 
 
 async def _repeat(step: Step, pause: float) -> None:

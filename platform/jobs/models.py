@@ -15,7 +15,7 @@ class Job(models.Model):
     `kind` names the handler. A claim sets `owner_id`, the process whose lease keeps the job, and
     increments `attempt`: every write for the job names its attempt, so that a process that has lost
     the job writes nothing. `appends` counts the appends of the attempt to streams. `signal` is the
-    user's request to the running job.
+    user's request to the running job. `losses` counts how often it was lost and started again.
     """
 
     class Status(models.TextChoices):
@@ -46,6 +46,7 @@ class Job(models.Model):
     )
     attempt = models.PositiveIntegerField(db_default=0)
     appends = models.PositiveIntegerField(db_default=0)
+    losses = models.PositiveSmallIntegerField(db_default=0)
     owner_id = models.UUIDField(null=True)
     queued_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)

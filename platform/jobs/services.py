@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from accounts.models import User
@@ -79,6 +79,29 @@ def park(*, job_id: UUID, attempt: int) -> bool:
     is to be cancelled."""
     job = _running(job_id, attempt).exclude(signal=Job.Signal.CANCEL)
     return job.update(status=Job.Status.PAUSED, signal=Job.Signal.NONE, owner_id=None) == 1
+
+
+def start_again(*, job_id: UUID, attempt: int, max_losses: int) -> bool:
+    """Let a lost job wait for another worker, or for its user who has asked to pause it. False
+    where it does not run under this attempt, is to be cancelled, or has been lost `max_losses`
+    times before.
+
+    No message names it: a worker finds it a few seconds later, so that a job with a fault does not
+    run in circles.
+    """
+    job = _running(job_id, attempt).exclude(signal=Job.Signal.CANCEL)
+    is_paused = When(signal=Job.Signal.PAUSE, then=Value(Job.Status.PAUSED))
+    return (
+        job.filter(losses__lt=max_losses).update(
+            status=Case(is_paused, default=Value(Job.Status.QUEUED)),
+            signal=Job.Signal.NONE,
+            losses=F("losses") + 1,
+            owner_id=None,
+            started_at=None,
+            queued_at=Now(),
+        )
+        == 1
+    )
 
 
 def resume(*, job_ids: Sequence[UUID]) -> set[UUID]:

@@ -6,7 +6,7 @@ import structlog
 from django.db import connection
 from django.db.models.functions import Now
 
-from jobs.handlers import get_lost_job_handler
+from jobs.lost import end_or_start_again
 from jobs.models import Job
 
 log = structlog.get_logger(__name__)
@@ -15,7 +15,7 @@ KEPT = timedelta(days=7)
 
 
 def end_lost_jobs(*, limit: int = 1000) -> int:
-    """End running jobs whose process has died. Returns how many.
+    """End running jobs whose process has died, or let them start again. Returns how many.
 
     Each has a transaction of its own, and a job that cannot be ended now delays no other.
     """
@@ -25,7 +25,7 @@ def end_lost_jobs(*, limit: int = 1000) -> int:
         lapsed = cursor.fetchall()
     for job_id, kind, attempt in lapsed:
         try:
-            get_lost_job_handler(kind).on_lost(job_id, attempt)
+            end_or_start_again(job_id, kind, attempt)
         except Exception:
             # An error of one job does not stop the others.
             log.exception("job.not_ended", job_id=str(job_id), kind=kind)

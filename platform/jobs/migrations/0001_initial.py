@@ -68,6 +68,7 @@ class Migration(migrations.Migration):
                 ),
                 ("attempt", models.PositiveIntegerField(db_default=0)),
                 ("appends", models.PositiveIntegerField(db_default=0)),
+                ("losses", models.PositiveSmallIntegerField(db_default=0)),
                 ("owner_id", models.UUIDField(null=True)),
                 (
                     "queued_at",

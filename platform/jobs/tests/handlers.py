@@ -14,7 +14,7 @@ from events.types import NewEvent
 from inference.services import open_chat
 from inference.types import ChatCall
 from jobs import services
-from jobs.handlers import register, register_begun
+from jobs.handlers import Handler, Verdict, register, register_begun
 from jobs.models import Job
 from jobs.running import RunningJob
 from providers.types import Message
@@ -25,6 +25,8 @@ ENDLESS = "tests.endless"
 RAISING = "tests.raising"
 FORGETFUL = "tests.forgetful"
 CALLING = "tests.calling"
+STARTING_AGAIN = "tests.starting_again"
+FAULTY_AT_FIRST = "tests.faulty_at_first"
 # The same, begun in the process that is asked for them.
 BEGUN_BRIEF = "tests.begun.brief"
 BEGUN_ENDLESS = "tests.begun.endless"
@@ -38,7 +40,7 @@ LONG_CALL = 'Hello.\n@sim {"tokens": 400, "delay_ms": 100}'
 STEP_SECONDS = 0.05
 
 
-class _Handler:
+class _Handler(Handler):
     """Says that it has begun, and in which process; then does what its kind does."""
 
     async def run(self, job: RunningJob) -> None:
@@ -98,6 +100,31 @@ class Forgetful(_Handler):
         pass
 
 
+class StartingAgain(Endless):
+    """Ends only when it has been lost once. What it writes as it is judged belongs to the start of
+    the next attempt."""
+
+    def judge(self, job_id: UUID, attempt: int) -> Verdict:
+        events.append(stream_id=job_id, events=[NewEvent("judged", {"attempt": attempt})])
+        return Verdict.START_AGAIN
+
+    async def _do(self, job: RunningJob) -> None:
+        if job.attempt == 1:
+            await self._do_first(job)
+        else:
+            await in_thread(_end, job.id, job.attempt, Job.Status.COMPLETED, "completed")
+
+    async def _do_first(self, job: RunningJob) -> None:
+        await super()._do(job)
+
+
+class FaultyAtFirst(StartingAgain):
+    """Has a fault in its first attempt."""
+
+    async def _do_first(self, job: RunningJob) -> None:
+        raise RuntimeError("a fault of ours")
+
+
 class Calling(_Handler):
     """Makes a long call to a provider, under a charge that has the job's id."""
 
@@ -139,6 +166,8 @@ def register_all() -> None:
     register(RAISING, Raising())
     register(FORGETFUL, Forgetful())
     register(CALLING, Calling())
+    register(STARTING_AGAIN, StartingAgain())
+    register(FAULTY_AT_FIRST, FaultyAtFirst())
     for kind, handler in BEGUN.items():
         register_begun(kind, handler)
 

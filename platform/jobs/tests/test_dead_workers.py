@@ -18,8 +18,8 @@ from tests.worker import running_worker
 pytestmark = pytest.mark.usefixtures("committed")
 
 
-def begin_endless_job() -> Job:
-    job_id = new_job(handlers.ENDLESS)
+def begin(kind: str = handlers.ENDLESS) -> Job:
+    job_id = new_job(kind)
     wait_until(lambda: "step" in written(job_id))
     return job_of(job_id)
 
@@ -38,7 +38,7 @@ def test_the_jobs_of_a_killed_worker_fail_and_keep_what_was_written(
     simulator: RunningSimulator,
 ) -> None:
     with running_worker(simulator) as doomed:
-        job = begin_endless_job()
+        job = begin()
         doomed.kill()
     steps = len(written(job.pk))
     end_lost_jobs()
@@ -57,7 +57,7 @@ def test_a_worker_that_wakes_up_too_late_writes_nothing_and_stops(
     simulator: RunningSimulator,
 ) -> None:
     with running_worker(simulator) as sleeper:
-        job = begin_endless_job()
+        job = begin()
         sleeper.freeze()
         lapse(job)
         end_lost_jobs()
@@ -73,7 +73,7 @@ def test_a_worker_that_wakes_up_too_late_writes_nothing_and_stops(
 
 def test_a_worker_that_slept_and_was_not_missed_goes_on(simulator: RunningSimulator) -> None:
     with running_worker(simulator) as sleeper:
-        job = begin_endless_job()
+        job = begin()
         sleeper.freeze()
         before = len(written(job.pk))
         end_lost_jobs()
@@ -87,7 +87,7 @@ def test_a_worker_that_slept_and_was_not_missed_goes_on(simulator: RunningSimula
 
 def test_a_lease_that_has_only_just_run_out_is_doubted_first(simulator: RunningSimulator) -> None:
     with running_worker(simulator) as doomed:
-        job = begin_endless_job()
+        job = begin()
         doomed.kill()
     Lease.objects.filter(pk=owner_of(job)).update(expires_at=timezone.now())
 
@@ -101,7 +101,7 @@ def test_a_job_that_cannot_be_ended_as_lost_keeps_no_other_waiting(
     simulator: RunningSimulator,
 ) -> None:
     with running_worker(simulator) as doomed:
-        stuck, free = begin_endless_job(), begin_endless_job()
+        stuck, free = begin(), begin()
         doomed.kill()
     Job.objects.filter(pk=stuck.pk).update(kind="tests.of_the_next_release")
     lapse(stuck)
