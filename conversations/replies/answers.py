@@ -1,4 +1,4 @@
-"""What the client of a reply is sent while it is written: a stream of frames, or one JSON."""
+"""The responses to the client of a running reply: a stream of frames, or one JSON."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -19,17 +19,17 @@ from generations.types import pieces_of
 from inference.bounds import chat_cost
 from inference.chat import ChatRunner
 
-# A reader gets a sign of life at silence, after so long and at most twice that.
+# Seconds of silence after which a reader gets a sign of life, and at most twice as many.
 SILENCE = 15.0
 # How long an answer without a stream waits for its head at most, if nothing has come: less than
 # what stands between a client and this process may wait.
 HEAD_PATIENCE = 20.0
-# How long the last words wait for the settlement, once the runner has waited for it.
+# Seconds that the last frame waits for the settlement, after the runner has waited for it.
 END_PATIENCE = 2.0
 
 
 async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
-    """The reply as it comes, from its start to its end."""
+    """The frames of a reply, from its start to its end."""
     frames = Frames()
     yield frames.start(reply.started.reply)
     is_titled = False
@@ -48,9 +48,9 @@ async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
 
 
 async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[bytes, None]:
-    """The reply when it has ended, beside the message that it answers. Until then spaces, which
-    may stand before any JSON: with the first output, and at long silence. Raises the DomainError of
-    a reply that has failed before the first one, at no cost."""
+    """The reply as JSON when it has ended, beside the message that it answers. Spaces, which are
+    allowed before any JSON, are sent until then: with the first output, and after long silences.
+    Raises the DomainError of a reply that failed before its first output, at no cost."""
     texts: dict[str, str | None] = {"content": "", "reasoning": None}
     silent_until = asyncio.get_running_loop().time() + HEAD_PATIENCE
     has_begun = False
@@ -72,7 +72,7 @@ async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[byte
 
 
 def _free_failure(reply: Reply, message: dict[str, Any]) -> DomainError | None:
-    """Why a reply has failed that was not billed, in the words of its message."""
+    """The error of a failed reply that was not billed, with the text of its message."""
     failure = reply.failure or (reply.runner and reply.runner.error)
     if not failure or message["status"] != Message.Status.FAILED or message["usage"] is not None:
         return None
@@ -83,8 +83,8 @@ def _free_failure(reply: Reply, message: dict[str, Any]) -> DomainError | None:
 
 
 async def _ended(reply: Reply) -> dict[str, Any]:
-    """The data of `reply.ended`; what is known without it where the database does not answer, or
-    the conversation was deleted."""
+    """The data of `reply.ended`, or the known part of the data where the database does not answer
+    or the conversation was deleted."""
     with suppress(TimeoutError):
         async with asyncio.timeout(END_PATIENCE):
             await reply.over.wait()
@@ -92,7 +92,7 @@ async def _ended(reply: Reply) -> dict[str, Any]:
 
 
 def _unsettled(reply: Reply) -> dict[str, Any]:
-    """A reply of which it is not known what was paid for it."""
+    """A reply whose payment is not known."""
     row, runner = reply.started.reply, reply.runner
     completion = reply.completion(reply.failure or (runner.error if runner else None))
     state = replace(
@@ -109,7 +109,7 @@ def _unsettled(reply: Reply) -> dict[str, Any]:
 
 
 def _usage(runner: ChatRunner) -> ChargeUsage | None:
-    """What a call has used that ended well; what was paid is yet to be known."""
+    """The usage of a call that ended well, without the amounts paid, which are not known yet."""
     if runner.answer is None:
         return None
     used = runner.answer.usage

@@ -1,4 +1,5 @@
-"""What those are sent who come to a reply later, on any web process: its log, as frames."""
+"""The stream of a reply for clients that come later, on any web process: the events of its log, as
+frames."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -19,7 +20,7 @@ from events.types import Place
 
 
 class _Event(Struct, frozen=True):
-    """What is read of an event of a reply, or of a ping."""
+    """The parts of a reply's event, or of a ping, that this file reads."""
 
     type: str
     data: dict[str, Any] = {}
@@ -29,15 +30,16 @@ _decode = json.Decoder(_Event).decode
 
 
 async def find_head(claims: AccessClaims, reply: Message) -> int:
-    """How far the reply's log has come. Raises NotFound where it is gone."""
+    """The last position in the reply's log. Raises NotFound where the reply is gone."""
     return await get_hub().find_head(claims, STREAM, reply.pk)
 
 
 async def frames_from_log(
     claims: AccessClaims, reply: Message, head: int, seen: int | None
 ) -> AsyncGenerator[bytes, None]:
-    """A running reply to its end: from its start, or the text from code point `seen` on. Raises,
-    before anything else, why the process takes no more followers of the user's."""
+    """The frames of a running reply until its end: from its start, or its text from code point
+    `seen` on. Raises, before the first frame, the reason why the process takes no more followers of
+    this user."""
     frames = Frames(seen or 0)
     with tail(claims, Place(reply.pk, 0), head) as events:
         yield frames.start(reply) if seen is None else PING
@@ -52,7 +54,7 @@ async def frames_from_log(
 
 
 def stored_frames(reply: Message, state: MessageState) -> bytes:
-    """A reply that has ended, as a stream."""
+    """The frames of a reply that has ended."""
     frames = Frames()
     start = frames.start(reply)
     texts = frames.pieces([("reasoning", state.reasoning or ""), ("text", state.content)])
@@ -60,12 +62,13 @@ def stored_frames(reply: Message, state: MessageState) -> bytes:
 
 
 async def _is_title(reply: Message, event: _Event) -> bool:
-    """False where the user has renamed the conversation since."""
+    """Whether a title is still the conversation's: false where the user has renamed the
+    conversation."""
     return await in_thread(is_titled, reply.conversation_id, event.data["title"])
 
 
 def _framed(frames: Frames, event: _Event) -> bytes:
-    """Nothing where the reader has it."""
+    """The frame of an event; empty where the reader has it already."""
     match event.type:
         case "reply.delta":
             return frames.pieces([(event.data["kind"], event.data["text"])])

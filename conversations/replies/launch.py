@@ -1,4 +1,4 @@
-"""From a request in a thread to a reply on the event loop of its process."""
+"""Starts a reply on the event loop of its process, from a request in a thread."""
 
 import asyncio
 from contextvars import Context
@@ -15,17 +15,17 @@ from jobs.host import get_job_host
 
 
 class Start(Protocol):
-    """A transaction that starts a reply in the process of that owner, or returns the reply of the
-    same request where that was sent before."""
+    """A transaction that starts a reply in the process with this owner id, or returns the reply of
+    an earlier identical request."""
 
     def __call__(self, *, owner_id: UUID) -> StartedReply | Message: ...
 
 
 def launch(start: Start) -> Reply | Message:
-    """Let `start` start a reply in this process, which then writes it, whatever becomes of the
-    request. An earlier reply is returned as it is.
+    """Start a reply with `start`, in this process, which writes the reply even if the request ends
+    early. A reply that exists already is returned unchanged.
 
-    Raises what `start` does, and ServiceUnavailable where this process has no room.
+    Raises the errors of `start`, and ServiceUnavailable where this process has no room.
     """
     loop, owner_id = async_to_sync(_admit)()
     started = start(owner_id=owner_id)

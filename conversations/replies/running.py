@@ -1,4 +1,4 @@
-"""A reply while it is written, on the event loop of the web process that took the request."""
+"""A running reply, on the event loop of the web process that took the request."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from generations.running import StreamedCall
 from generations.types import Piece
 from inference.chat import ChatRunner
 
-# How long the end waits for the title.
+# Seconds that the end waits for the title.
 TITLE_PATIENCE = 2.0
 
 
 class Reply(StreamedCall[dict[str, Any]]):
-    """The call of a reply, and of the title of a conversation that begins with it."""
+    """The call of a reply, and the call for the title of a conversation that the reply begins."""
 
     def __init__(self, started: StartedReply) -> None:
         super().__init__(REPLY, started.job, started.call, stream_id=started.reply.pk)
@@ -33,7 +33,7 @@ class Reply(StreamedCall[dict[str, Any]]):
             await super().run()
         finally:
             if self._titling is not None:
-                # Its call goes on, and so does what it writes.
+                # The call and the appending continue.
                 self._titling.cancel()
 
     def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
@@ -49,8 +49,8 @@ class Reply(StreamedCall[dict[str, Any]]):
             await asyncio.wait([self._titling], timeout=TITLE_PATIENCE)
 
     async def _make_title(self, runner: ChatRunner) -> None:
-        """Make a title once some output has come, so that no title is made for a reply of which
-        nothing is billed."""
+        """Make a title once there is some output, so that no title is made for a reply without a
+        bill."""
         with suppress(DomainError):
             await runner.started()
         if not runner.events:

@@ -28,10 +28,10 @@ from providers.types import ReasoningEffort
 class Draft(Struct, frozen=True, kw_only=True):
     """A reply to begin.
 
-    `question` is the message to answer; None where it is not written yet, and consists of
-    `content`, `uploads` and `client_id`, after `parent_id`. `follows_leaf`: the reply may begin
-    only while `parent_id` is the end of the shown branch; for a repeat, the failed reply.
-    `max_output_tokens` is the bound of the reply, if it can be paid.
+    `question` is the message to answer. It is None for a message that is not written yet, which
+    consists of `content`, `uploads` and `client_id`, and follows `parent_id`. `follows_leaf`: the
+    reply may begin only while `parent_id` is the end of the shown branch; for a repeat, the failed
+    reply. `max_output_tokens` is the bound of the reply, if it can be paid.
     """
 
     user: User
@@ -124,8 +124,8 @@ def draft_repeat(
     reasoning_effort: ReasoningEffort | None = None,
     **_said: Any,
 ) -> Draft:
-    """The reply to a repeated request whose reply has failed: the message exists already, and the
-    shown branch has nothing newer. Raises the errors of `draft_regeneration`."""
+    """The reply to a repeated request whose first reply failed: the message exists already, and the
+    shown branch has no newer messages. Raises the errors of `draft_regeneration`."""
     draft = draft_regeneration(
         user, conversation, failed, model=model, reasoning_effort=reasoning_effort
     )
@@ -170,8 +170,8 @@ def _draft(
 
 
 def _agent(user: User, name: str) -> Agent:
-    """How the user wants the model of that name, else the one that answers where none is named. One
-    query, or those of the entitlements beside it. Raises ValidationFailed."""
+    """The user's settings for the model of this name, or for the default model where no name is
+    given. One query, or the queries of the entitlements as well. Raises ValidationFailed."""
     if name:
         return get_agent(user, _model(name).id)
     enabled = list_enabled(user)
@@ -183,7 +183,7 @@ def _agent(user: User, name: str) -> Agent:
 
 
 def _model(name: str) -> Model:
-    """The chat model of that name. Raises ValidationFailed."""
+    """The chat model of this name. Raises ValidationFailed."""
     model = get_catalog().find(name)
     if model is None or model.modality != "chat":
         raise ValidationFailed.of("model", f"There is no chat model {name}.")

@@ -38,9 +38,9 @@ _WRITE = "SELECT * FROM reply_write(%s, %s, %s, %s, %s, %s)"
 
 
 class StartedReply(Struct, frozen=True, kw_only=True):
-    """A reply whose rows, hold, job and stream are written. The process that started it makes
-    `call` at once. `is_first`: the conversation has no other messages, and no title that its user
-    or a model gave it."""
+    """A reply whose rows, hold, job and stream are written. The process that started the reply
+    makes `call` at once. `is_first`: the conversation has no other messages, and no title from its
+    user or a model."""
 
     reply: Message
     question: Message
@@ -69,12 +69,12 @@ class _Locked(Struct, frozen=True):
 def start(
     *, draft: Draft, request_key: RequestKey | None, owner_id: UUID, request_id: str
 ) -> StartedReply | Message:
-    """Start a reply, all of it or nothing, in the process of that `owner_id`. Returns the reply
+    """Start a reply, all of it or nothing, in the process with this `owner_id`. Returns the reply
     itself where the request was sent before and its reply has been billed, or stopped.
 
-    Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` has come with
-    another request at the same moment), ReplyDeleted, NotFound, ReplyRunning, ConversationFull,
-    TooManyRuns, ProviderNotAvailable, FreeBudgetSpent, EmailUnverified and PaymentRequired.
+    Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` another request
+    uses at the same moment), ReplyDeleted, NotFound, ReplyRunning, ConversationFull, TooManyRuns,
+    ProviderNotAvailable, FreeBudgetSpent, EmailUnverified and PaymentRequired.
     """
     # Looked up before the wallet is locked, because it may take a while; raised after other checks.
     spent = free_budget.find_refusal(draft.user, draft.model.id) if draft.is_free else None
@@ -91,7 +91,7 @@ def _start(
 ) -> StartedReply | Message:
     user = draft.user
     made = idempotency.claim(account=user, request_key=request_key)
-    if made is not None and (reply := _find_made(draft, made)):
+    if made is not None and (reply := _find_earlier(draft, made)):
         return reply
     locked = _lock(draft)
     _check_state(locked, draft)
@@ -108,15 +108,16 @@ def _start(
     return started
 
 
-def _find_made(draft: Draft, reply_id: UUID) -> Message | None:
-    """The reply that the request has brought; None where that failed and was not billed, so that
-    the request may be carried out again. Raises IdempotencyInProgress, ReplyDeleted."""
+def _find_earlier(draft: Draft, reply_id: UUID) -> Message | None:
+    """The reply that an earlier identical request created; None where that reply failed and was not
+    billed, so that the request may be carried out again. Raises IdempotencyInProgress,
+    ReplyDeleted."""
     reply = get_made(draft.user, reply_id)
     if is_answer(reply):
         return reply
     if draft.question is None:
-        # It has failed since the draft was made: what it was asked stands there, and the request
-        # is drafted as its repeat when it comes again.
+        # The reply has failed since the draft was made. Its question exists, so the next identical
+        # request is drafted as a repeat.
         raise IdempotencyInProgress(retry_after=1)
     return None
 
@@ -136,16 +137,16 @@ def _lock(draft: Draft) -> _Locked:
 
 
 def _check_state(locked: _Locked, draft: Draft) -> None:
-    """Raises IdempotencyInProgress where the message has come with another request meanwhile,
-    ReplyRunning, also where another message came before this one, and NotFound where the message
-    that is to be answered or followed was deleted."""
+    """Raises IdempotencyInProgress where another request has created the message meanwhile,
+    ReplyRunning (also where another message came before this one), and NotFound where the message
+    to be answered or followed was deleted."""
     if locked.has_come:
         raise IdempotencyInProgress(retry_after=1)
     has_moved = draft.follows_leaf and locked.leaf_id != draft.parent_id
     if has_moved or locked.is_running:
         raise ReplyRunning
     follows = draft.parent_id if draft.question is None else draft.question.pk
-    # The end of what is shown is there; any other message may have been deleted since.
+    # The end of the shown branch exists; any other message may have been deleted since.
     if follows is not None and not draft.follows_leaf:
         get_message(draft.user, draft.conversation.pk, follows)
 
@@ -178,7 +179,8 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
         request_id=request_id,
         total_seconds=TOTAL_SECONDS,
         charge_id=uuid7(),
-        # As its bounds, and the day's budget, were found: not as the plan may be now.
+        # The same plan that the bounds and the day's budget were computed with, even if it has
+        # changed.
         free_window=draft.is_free,
         is_held=True,
     )
@@ -209,15 +211,15 @@ def _write(
 def _write_messages(
     draft: Draft, question_id: UUID, call: ChatCall, title: str
 ) -> tuple[Message, Message]:
-    """The message that is answered, new or as it stands there, and the reply; and show them."""
-    said = [] if draft.question else [_said(draft, question_id)]
-    messages = json.encode([*said, _reply(draft, call, question_id)]).decode()
+    """Write the message to be answered, if it is new, and the reply; and show both."""
+    user_messages = [] if draft.question else [_user_message(draft, question_id)]
+    messages = json.encode([*user_messages, _reply(draft, call, question_id)]).decode()
     place = (draft.user.pk, draft.conversation.pk, title, uuid7(), _new_characters(draft))
     *written, reply = Message.objects.raw(_WRITE, (*place, messages))
     return draft.question or written[0], reply
 
 
-def _said(draft: Draft, question_id: UUID) -> dict[str, object]:
+def _user_message(draft: Draft, question_id: UUID) -> dict[str, object]:
     """The user's message."""
     return {
         "id": question_id,
@@ -246,7 +248,7 @@ def _reply(draft: Draft, call: ChatCall, question_id: UUID) -> dict[str, object]
 
 
 def _attach(question: Message, draft: Draft) -> None:
-    """Let the files of a message that is new go with it."""
+    """Attach the files of a new message."""
     if draft.question is None and draft.uploads:
         attach(uploads=draft.uploads)
         Attachment.objects.bulk_create(
@@ -255,5 +257,5 @@ def _attach(question: Message, draft: Draft) -> None:
 
 
 def _new_characters(draft: Draft) -> int:
-    """That are new before the reply has any."""
+    """The number of characters that the new message adds to the conversation."""
     return 0 if draft.question else len(draft.content)

@@ -30,15 +30,16 @@ class Output(ABC, Generic[Row, View]):
 
     @abstractmethod
     def lock(self, call_id: UUID) -> Row | None:
-        """The row of a call, held with whatever it belongs to."""
+        """Lock the row of a call and the conversation or council that it belongs to, and return the
+        row."""
 
     @abstractmethod
     def is_open(self, call_id: UUID, row: Row | None) -> bool:
-        """Is the end yet to be written?"""
+        """Whether the end of the call has not been written yet."""
 
     @abstractmethod
     def text_in_log(self, row: Row) -> Text:
-        """What the stream has of a running call's text."""
+        """The text of a running call in the stream."""
 
     @abstractmethod
     def write_end(self, call_id: UUID, row: Row | None, completion: Completion) -> View | None:
@@ -49,7 +50,7 @@ class Output(ABC, Generic[Row, View]):
         return None
 
     def write_cost(self, row: Row) -> None:
-        """Append what a call has cost whose end was written before that was known."""
+        """Append the cost of a call whose end was written before the cost was known."""
 
 
 class Ended(Struct, Generic[View], frozen=True):
@@ -67,7 +68,7 @@ def conclude(
     ending: Ending,
     completion: Completion,
 ) -> Ended[View]:
-    """End a call with its charge. May be repeated."""
+    """End a call with its charge. Safe to repeat."""
     if ending.failure is None and completion.failure is not None:
         # The call went well, but what it brought is no answer.
         ending = replace(ending, failure=failure_of(completion.failure))
@@ -83,8 +84,9 @@ def conclude(
 def release_readers(
     output: Output[Row, View], *, call_id: UUID, attempt: int, completion: Completion
 ) -> View | None:
-    """End a call that was cancelled, with what it has written, while it goes on until its cost is
-    known: `conclude` or `give_up` then ends the charge and the job, and appends the cost."""
+    """Write the end of a cancelled call, with its text so far, while the call continues until its
+    cost is known. `conclude` or `give_up` then ends the charge and the job, and appends the
+    cost."""
     row = output.lock(call_id)
     is_ours = jobs.is_running(job_id=call_id, attempt=attempt)
     if is_ours and output.is_open(call_id, row):
@@ -96,12 +98,13 @@ def release_readers(
 def give_up(
     output: Output[Row, View], *, call_id: UUID, attempt: int, failure: DomainError
 ) -> View | None:
-    """End a call that nobody can conclude, because it was not started or its process has died: with
-    the text that the stream has, and at the last checkpoint of its charge. It has not failed but
-    was cancelled if its user had asked for that."""
+    """End a call that was never started, or whose process has died, with the text in the stream and
+    at the last checkpoint of its charge. The call is `cancelled` if its user had asked for that,
+    otherwise failed."""
     endings.expire(call_id, failure_of(failure))
     row = output.lock(call_id)
-    # Holds the job: nothing comes to the stream from now on, and no user cancels the call.
+    # This locks the job: from now on nothing is appended to the stream, and no user cancels the
+    # call.
     is_ours = jobs.is_running(job_id=call_id, attempt=attempt)
     completion = Completion(failure=CallCancelled() if is_unwanted(call_id) else failure)
     if is_ours and row is not None and output.is_open(call_id, row):
@@ -117,7 +120,8 @@ def _end(
     row: Row | None,
     completion: Completion,
 ) -> View | None:
-    """End the job, and write the end unless that was done, or the job is another attempt's."""
+    """End the job, and write the end of the call unless it is written, or another attempt has the
+    job."""
     is_ours = jobs.end(job_id=call_id, attempt=attempt, status=Job.Status(completion.status))
     if is_ours and output.is_open(call_id, row):
         return output.write_end(call_id, row, completion)

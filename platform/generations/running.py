@@ -31,16 +31,16 @@ log = structlog.get_logger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# How often what has come is appended to the stream.
+# Seconds between two appends of new text to the stream.
 APPEND_SECONDS = 0.2
-# Before a step is repeated that the database has not answered.
+# Seconds before a step is repeated after the database has not answered.
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0)
 
 
 async def persist(step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Take a step that may be repeated, in a thread, until the database answers.
+    """Run a step in a thread, and repeat it until the database answers.
 
-    Raises OperationalError or InterfaceError where it stays away.
+    Raises OperationalError or InterfaceError where the database stays away.
     """
     for pause in PAUSES:
         try:
@@ -52,11 +52,10 @@ async def persist(step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 class StreamedCall(ABC, Generic[View]):
-    """Makes a chat call for a job, appends what it writes to a stream, obeys the job's signals, and
-    ends.
+    """Makes a chat call for a job, appends its text to a stream, obeys the job's signals, and ends.
 
-    `opened` is set when `runner` is there, or never will be; `over` when `view`, which is what the
-    readers are told of the end, is there, or nothing more will happen that they see.
+    `opened` is set when `runner` exists, or will never exist. `over` is set when `view`, the last
+    state that readers are sent, exists, or when readers will see nothing more.
     """
 
     def __init__(
@@ -74,23 +73,23 @@ class StreamedCall(ABC, Generic[View]):
         self._stream_id = stream_id
         self._is_settling = False
         self._is_concluding = False
-        self._collected = 0  # of the runner's deltas
-        self._pending: list[Piece] = []  # which are not in the stream yet
-        self._offset = 0  # code points in the stream
+        self._collected = 0  # the deltas of the runner
+        self._pending: list[Piece] = []  # deltas that are not in the stream yet
+        self._offset = 0  # the number of code points in the stream
         self._appending = asyncio.Lock()
 
     # --- What each kind of call brings ------------------------------------------------------------
 
     @abstractmethod
     def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
-        """The events of pieces of which the first begins at code point `offset`."""
+        """The events of `pieces`; the first piece begins at code point `offset`."""
 
     def shown(self, fresh: list[Delta]) -> list[Piece]:
-        """What of the deltas that have just come readers see."""
+        """The part of the new deltas that readers see."""
         return pieces_of(fresh)
 
     def completion(self, failure: DomainError | None) -> Completion:
-        """All that the call has brought."""
+        """The whole result of the call."""
         runner = self.runner
         if runner is None:
             return Completion(failure=failure)
@@ -104,15 +103,15 @@ class StreamedCall(ABC, Generic[View]):
         return replace(whole, unsent=self.delta_events(self._pending, self._offset))
 
     def on_opened(self, runner: ChatRunner) -> None:
-        """Begin what goes on beside the call."""
+        """Start the tasks beside the call."""
 
     async def before_end(self, failure: DomainError | None) -> None:
-        """Wait for what has to be in the stream before the end."""
+        """Wait for events that have to be in the stream before the end."""
 
     # --- Running ----------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Do the job."""
+        """Carry out the job."""
         try:
             await self._run()
         except DomainError as failure:
@@ -125,8 +124,8 @@ class StreamedCall(ABC, Generic[View]):
             self.over.set()
 
     async def _run(self) -> None:
-        """Raises the DomainError of a call that could not be concluded: it was refused, or a fault
-        of ours ended it."""
+        """Raises the DomainError of a call that could not be concluded: the call was refused, or a
+        fault of this service ended it."""
         runner = self.runner = await open_chat(self._call)
         self.opened.set()
         self.on_opened(runner)
@@ -142,7 +141,7 @@ class StreamedCall(ABC, Generic[View]):
             raise runner.error
 
     def _apply_job_signals(self, runner: ChatRunner) -> None:
-        """Stop where another process has the job, or its user cancels it."""
+        """Stop where another process has the job, or where the user cancels the call."""
         if self._job.lost:
             runner.stop(CallInterrupted())
         elif self._job.signal == Job.Signal.CANCEL and not self._is_settling:
@@ -150,8 +149,8 @@ class StreamedCall(ABC, Generic[View]):
             runner.cancel()
 
     async def _release_readers(self, runner: ChatRunner) -> None:
-        """Do not let readers wait for a call that was cancelled: where it goes on until its cost is
-        known, they see no more of it than that cost."""
+        """Do not let readers wait for a cancelled call. Where the call continues until its cost is
+        known, the cost is the only event that readers still get."""
         async with self._appending:
             if not runner.is_winding_down or self._has_end:
                 return
@@ -172,7 +171,7 @@ class StreamedCall(ABC, Generic[View]):
     # --- Appending --------------------------------------------------------------------------------
 
     async def _append_pending(self, runner: ChatRunner) -> None:
-        """Append what has come since the last time. While the database is away, this waits."""
+        """Append the deltas that are not in the stream yet. Waits while the database is away."""
         async with self._appending:
             self._collect(runner)
             if not self._has_end:
@@ -182,7 +181,8 @@ class StreamedCall(ABC, Generic[View]):
                 self._pending = self._pending[len(pieces) :]
 
     async def append(self, runner: ChatRunner, events: list[NewEvent]) -> None:
-        """Append events of another kind between those of the text, unless the end is there."""
+        """Append events of another kind between the events of the text, unless the stream has its
+        end."""
         async with self._appending:
             if not self._has_end:
                 await self._append(runner, events)
@@ -202,13 +202,13 @@ class StreamedCall(ABC, Generic[View]):
 
     @property
     def _has_end(self) -> bool:
-        """Does the stream have its end, or is that on its way there?"""
+        """Whether the end of the stream is written or being written."""
         return self._is_concluding or self.over.is_set()
 
     # --- Ending -----------------------------------------------------------------------------------
 
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
-        """What is on its way to the stream comes before the end."""
+        """End the call. Pending appends come before the end."""
         self._is_settling = True
         await self.before_end(failure)
         async with self._appending:
@@ -228,7 +228,7 @@ class StreamedCall(ABC, Generic[View]):
 
 
 class LostCallHandler:
-    """Ends the calls of lost jobs as interrupted, with the text that their streams have."""
+    """Ends the calls of lost jobs as interrupted, with the text in their streams."""
 
     def __init__(self, output: Output[Any, Any]) -> None:
         self._output = output

@@ -1,4 +1,4 @@
-"""What a streamed call brings."""
+"""The results of streamed calls."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -14,30 +14,30 @@ from providers.types import Delta, FinishReason, TextDelta
 Kind = Literal["text", "reasoning"]
 Status = Literal["completed", "failed", "cancelled"]
 
-# The longest time that a call may take.
+# Seconds that a call may take at most.
 TOTAL_SECONDS = 900.0
-# Code points in one event, so that an event stays small whatever comes.
+# Code points in one event at most, so that events stay small however long the deltas are.
 MAX_PIECE = 16_000
 
 
 class Piece(NamedTuple):
-    """A part of what a call has streamed."""
+    """A part of the output of a call."""
 
     kind: Kind
     text: str
 
 
 class Text(NamedTuple):
-    """All that a call has written."""
+    """The whole output of a call."""
 
     content: str = ""
     reasoning: str = ""
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """What a call has brought in all. With a `failure` the text is no finished answer.
+    """The result of a call. With a `failure`, the text is not a finished answer.
 
-    `details` are of the app's own; `unsent` are the events of what the stream does not have yet.
+    `details` are data of the app; `unsent` are the events that are not in the stream yet.
     """
 
     content: str = ""
@@ -53,21 +53,21 @@ class Completion(Struct, frozen=True, kw_only=True):
 
     @property
     def error(self) -> dict[str, Any] | None:
-        """What went wrong. Nothing did where the user has cancelled the call."""
+        """The error of the call; None for a call that the user has cancelled."""
         if self.failure is None or self.status == "cancelled":
             return None
         return error_of(self.failure)
 
     @property
     def reason(self) -> str:
-        """Why a finished answer ends where it does."""
+        """Why a finished answer ends."""
         return self.finish_reason if self.failure is None else ""
 
 
 def completion_of(
     content: str, *, reasoning: str = "", finish_reason: FinishReason, failure: DomainError | None
 ) -> Completion:
-    """What a call has brought that ended by itself (`failure` is None) or failed. One that ended by
+    """The result of a call that ended by itself (`failure` is None) or failed. A call that ended by
     itself without any text has failed."""
     if failure is None and not content.strip():
         failure = NoText(finish_reason=finish_reason)
@@ -77,14 +77,14 @@ def completion_of(
 
 
 def status_of(failure: DomainError | None) -> Status:
-    """How a call has ended that failed so, or did not fail."""
+    """The status of a call that ended with this failure, or with none."""
     if failure is None:
         return "completed"
     return "cancelled" if isinstance(failure, CallCancelled) else "failed"
 
 
 def pieces_of(deltas: Iterable[Delta]) -> list[Piece]:
-    """Deltas in order, neighbours of a kind joined."""
+    """Deltas in order; neighbours of one kind are joined."""
     return [
         Piece("text" if kind is TextDelta else "reasoning", "".join(each.text for each in same))
         for kind, same in groupby(deltas, key=type)
@@ -92,8 +92,8 @@ def pieces_of(deltas: Iterable[Delta]) -> list[Piece]:
 
 
 def cut(pieces: Iterable[Piece], offset: int) -> Iterator[tuple[int, Piece]]:
-    """Pieces of bounded length, each with the code point at which it begins: the first at
-    `offset`."""
+    """Pieces of bounded length, each with the code point at which the piece begins; the first piece
+    begins at `offset`."""
     for kind, text in pieces:
         for start in range(0, len(text), MAX_PIECE):
             piece = Piece(kind, text[start : start + MAX_PIECE])

@@ -1,4 +1,4 @@
-"""The door: the one way to call a provider. Holds, meters and settles every call."""
+"""The only way to call a provider. Holds, meters and settles every call."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""The most that a chat call can take: what is held for it, and sent to the provider."""
+"""The upper bounds of a chat call: what is held for the call, and sent to the provider."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -11,17 +11,18 @@ from providers.tokens import input_upper_bound
 from providers.types import Message
 
 DEFAULT_OUTPUT_TOKENS = 8_192
-# Less is no answer: a caller who cannot pay for so much is told what it takes.
+# A shorter answer is useless: a caller who cannot pay for this many is refused with the amount
+# missing.
 LEAST_OUTPUT_TOKENS = 512
 
 
 def input_bound(model: Model, messages: Iterable[Message]) -> int:
-    """The most input tokens that these messages can be."""
+    """The upper bound of the input tokens of these messages."""
     return input_upper_bound(messages, model.prompt_overhead_tokens)
 
 
 def output_bound(model: Model, asked: int | None = None) -> int:
-    """The most tokens that may be produced, where the caller asked for at most so many."""
+    """The upper bound of the output tokens. `asked` is the caller's own bound, if any."""
     return min(asked or DEFAULT_OUTPUT_TOKENS, model.max_output_tokens)
 
 
@@ -31,8 +32,8 @@ def affordable_output(
     messages: Iterable[Message],
     asked: int | None = None,
 ) -> int:
-    """The same, and no more than can be paid, but LEAST_OUTPUT_TOKENS at least: whether that
-    can be paid, the hold says."""
+    """`output_bound`, reduced to what can be paid, but LEAST_OUTPUT_TOKENS at least: the hold
+    decides whether that many can be paid."""
     bound = output_bound(model, asked)
     tokens_in, most = input_bound(model, messages), spending_power.most(model.id)
     affordable = bisect_right(
@@ -42,5 +43,5 @@ def affordable_output(
 
 
 def chat_cost(model: Model, tokens_in: int, tokens_out: int) -> int:
-    """What a call of a chat model costs at so many tokens, in nano-USD."""
+    """The cost of a call to a chat model with this many tokens, in nano-USD."""
     return token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out)

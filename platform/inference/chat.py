@@ -1,4 +1,4 @@
-"""A chat call: what the provider streams, metered and kept for a reader who follows it."""
+"""A chat call: the output that the provider streams, metered, and kept for a reader."""
 
 import asyncio
 import time
@@ -39,7 +39,7 @@ CHECKPOINT_TOKENS = 256
 
 
 class Ticker:
-    """Calls `tick` every so many seconds until it is stopped."""
+    """Calls `tick` periodically until it is stopped. The interval is in seconds."""
 
     def __init__(self, seconds: float, tick: Callable[[], None]) -> None:
         self._seconds = seconds
@@ -55,7 +55,8 @@ class Ticker:
 
 
 class _Record(Struct, frozen=True):
-    """A chat answer as it is stored. `interrupted`: the provider failed in the middle of it."""
+    """A chat answer as it is stored. `interrupted`: the provider failed in the middle of the
+    answer."""
 
     text: str
     reasoning: str
@@ -105,22 +106,25 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
 
     @property
     def finish_reason(self) -> FinishReason:
-        """Why the model stopped; of one that does not say, that it was done."""
+        """Why the model stopped; `stop` for a model that gives no reason."""
         return self._meter.finish_reason or "stop"
 
     async def started(self) -> None:
-        """Wait for the first output. Raises the DomainError of a call that ended before any."""
+        """Wait for the first output. Raises the DomainError of a call that ended before any
+        output."""
         while not self.events and not self._ended:
             await self._change()
         if not self.events and self.error is not None:
             raise self.error
 
     def cancel(self) -> None:
-        """The user wants no more: nothing is added to `events` from now on, and all `stream`s end.
+        """Cancel the call for its user: nothing is added to `events` from now on, and every
+        `stream` ends.
 
-        The call ends as soon as it can be billed, which is now, unless the provider has only read
-        so far: then it ends with the first output. Of reasoning that is not shown the provider
-        tells at its end alone; a call that may bring such is read to its end.
+        The call ends as soon as it can be billed. That is now, unless the provider has only read
+        the input so far: then the call ends with its first output. The provider counts hidden
+        reasoning only at the end of a call; a call that may have hidden reasoning is read to its
+        end.
         """
         if not self._is_cancelled:
             self._is_cancelled = True
@@ -130,15 +134,15 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
                 self.stop(CallCancelled())
 
     def checkpoint(self) -> Checkpoint:
-        """How far the call has come, for whoever writes down what it has brought and saves this in
-        the same transaction: it then counts as saved."""
+        """The progress of the call, for a caller that saves the progress with the text in one
+        transaction. The progress then counts as saved."""
         self._saved_deltas, self._saved_at = self._meter.deltas, time.monotonic()
         usage = self._meter.usage
         return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
 
     @property
     def is_winding_down(self) -> bool:
-        """Does the call go on although nobody wants it?"""
+        """Whether the call continues although it was cancelled."""
         return self._is_cancelled and self._reading is not None
 
     async def stream(self, patience: float) -> AsyncGenerator[list[Delta], None]:
@@ -165,7 +169,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         finally:
             ticker.stop()
 
-    # --- The runner's steps -----------------------------------------------------------------------
+    # --- Steps of the runner ----------------------------------------------------------------------
 
     @property
     def has_output(self) -> bool:
@@ -195,7 +199,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
             self._take(await self._wire.complete(request, deadlines))
 
     def _take(self, batch: list[ChatEvent]) -> None:
-        """Raises CallCancelled once a call that nobody wants can be billed."""
+        """Raises CallCancelled once a cancelled call can be billed."""
         fresh = self._meter.take(batch)
         if fresh and self._first_output_at is None:
             self._first_output_at = time.monotonic()
@@ -210,7 +214,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
 
     @property
     def _can_be_billed(self) -> bool:
-        """Is it known what has been produced?"""
+        """Whether the number of tokens produced is known."""
         call = self.call
         reasons = call.reasoning_effort is not None or call.model.reasons_unasked
         is_seen = self._wire.shows_reasoning or not reasons

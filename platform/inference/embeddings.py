@@ -39,7 +39,7 @@ class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
         tokens = embeddings.input_tokens
         if tokens is None:
             tokens = sum(estimate_text(text) for text in call.inputs)
-        # More than was held for is never billed.
+        # No more is billed than was held.
         self._result = EmbeddingAnswer(embeddings.vectors, min(tokens, self._bound))
 
     def _outcome(self) -> tuple[EmbeddingAnswer, Ending] | None:

@@ -1,4 +1,5 @@
-"""How a call can fail once it was allowed to start; nothing is billed where it says so."""
+"""The failures of calls that were allowed to start. Each message says whether the call is
+billed."""
 
 from typing import Any
 
@@ -7,8 +8,8 @@ from common.errors import DomainError
 
 
 def error_of(failure: DomainError) -> dict[str, Any]:
-    """The `error` of what a call was for, and that has failed: `message` says what can be done.
-    What the provider said of it, which need not, is `provider_message`."""
+    """The `error` of a resource whose call has failed. `message` says what can be done;
+    `provider_message` is the provider's own message, which need not say so."""
     error = {"code": failure.code, "message": failure.text, **failure.extra}
     if isinstance(failure, RefusedByProvider) and failure.text != failure.message:
         error |= {"message": failure.message, "provider_message": failure.text}
@@ -16,7 +17,7 @@ def error_of(failure: DomainError) -> dict[str, Any]:
 
 
 def failure_of(error: DomainError) -> Failure:
-    """The same for operators, without the provider's words: they may quote what was asked."""
+    """`error_of` for operators, without the provider's message, which may quote the request."""
     is_quoted = isinstance(error, RefusedByProvider)
     return Failure(code=error.code, message=error.message if is_quoted else error.text)
 
@@ -27,17 +28,17 @@ class UpstreamFailed(DomainError):
 
 
 class ProviderRefusesUs(UpstreamFailed):
-    """Our key, quota or model at the provider: to try again does not help before an operator has
-    looked after it."""
+    """The provider refuses our key, quota or model: trying again does not help before an operator
+    has acted."""
 
     message = (
-        "The model's provider does not serve it at the moment. Nothing was billed; choose "
+        "The model's provider does not serve this model at the moment. Nothing was billed; choose "
         "another model."
     )
 
 
 class AnswerInterrupted(DomainError):
-    """The provider failed in the middle of its answer: what came is billed."""
+    """The provider failed in the middle of its answer. The output so far is billed."""
 
     code, status = "upstream_error", 502
     message = "The model's provider failed in the middle of its answer. What it produced is billed."
@@ -49,7 +50,7 @@ class ProviderNotAvailable(DomainError):
 
 
 class RefusedByProvider(DomainError):
-    """The provider wants nothing to do with what it was sent. Its text may be the provider's."""
+    """The provider refuses the content of the request. The message may be the provider's."""
 
 
 class RequestRefusedByProvider(RefusedByProvider):
@@ -77,8 +78,8 @@ class InputTooLong(RefusedByProvider):
 
 
 class NoText(DomainError):
-    """A call that ended well and brought nothing to read: thoughts alone, or a refusal without a
-    word. What it used is billed."""
+    """A call that ended well without any text: with reasoning alone, or with an empty refusal. Its
+    usage is billed."""
 
     code, status = "no_text", 502
     message = (
@@ -88,7 +89,7 @@ class NoText(DomainError):
 
 
 class CallCancelled(DomainError):
-    """Its user did not want the call any more; what had come is billed."""
+    """The user has cancelled the call. The output so far is billed."""
 
     code, status = "cancelled", 409
     message = "This was cancelled. What had been written is kept and billed."

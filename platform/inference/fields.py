@@ -1,4 +1,4 @@
-"""Serializer fields that say how a call has ended."""
+"""Serializer fields for the ends of calls."""
 
 from typing import Any, get_args
 
@@ -20,12 +20,12 @@ from providers.types import FinishReason
     }
 )
 class ErrorField(serializers.JSONField):
-    """The error of a call, as `error_of` makes it."""
+    """The error of a call, as `error_of` returns it."""
 
 
 class FinishReasonField(serializers.ChoiceField):
-    """Why the model stopped: it was done, its answer had become as long as it may, or somebody's
-    filter cut it off. Null of what has no finished answer."""
+    """Why the model stopped: it had finished, its answer had reached the allowed length, or a
+    filter stopped it. Null without a finished answer."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(get_args(FinishReason), read_only=True, allow_null=True, **options)

@@ -1,4 +1,4 @@
-"""An image call: pictures made, stored by us, and billed by the piece as they were delivered."""
+"""An image call: pictures made, stored in our files, and billed by the picture."""
 
 import asyncio
 from typing import cast
@@ -19,10 +19,10 @@ from providers.types import Deadlines, Image, ImageRequest, ImageWire
 
 log = structlog.get_logger(__name__)
 
-# The day in which an answer can be replayed, the day for which the link that it then gets is good,
-# and an hour for what takes its time.
+# An answer can be replayed for a day, and the link in a replay is good for a day. The additional
+# hour covers delays.
 KEEP_SECONDS = 49 * 3600
-# With the 170 of the call and the 2 of the settlement, the answer is there within 180.
+# With the 170 s of the call and the 2 s of the settlement, the answer comes within 180 s.
 STORE_SECONDS = 7.0
 
 _decode_answer = msgspec.json.Decoder(ImageAnswer).decode
@@ -56,11 +56,12 @@ class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
             log.warning("images.not_stored_in_time", request_id=call.request_id)
             if not files:
                 raise StorageUnavailable from None
-        # Set at the end: who is stopped on the way gets nothing, and pays nothing.
+        # Set at the end: a call that is stopped earlier returns nothing, and bills nothing.
         self._files = files
 
     async def _store(self, pictures: list[Image], files: list[str]) -> None:
-        """Append the files of those pictures that could be stored. Raises where that is none."""
+        """Append the files of the pictures that could be stored. Raises where no picture could
+        be."""
         failure: DomainError | None = None
         for picture in pictures:
             try:

@@ -1,4 +1,4 @@
-"""The meter of one call: what has come out so far, and what that costs."""
+"""The meter of one call: its output so far, and the cost."""
 
 from msgspec.structs import replace
 
@@ -16,12 +16,14 @@ from providers.types import (
 
 
 class Meter:
-    """Counts a call's output as it comes; the provider's own usage, where it comes, wins.
+    """Counts the output of a call. The provider's own usage, where the provider sends it, replaces
+    the count.
 
-    Without it the input is `estimated_input`, an estimate and never the bound of the hold. The
-    output of a stream is the number of its deltas, for each holds at least one token; that of an
-    answer which comes whole is estimated by its length. More than the hold was for is never billed:
-    whoever named a bound was promised it, and no prompt is more tokens than bytes.
+    Without the provider's usage the input is `estimated_input`, an estimate and never the bound of
+    the hold. The output of a stream is then the number of its deltas, because each delta has at
+    least one token; the output of an answer that comes whole is estimated from its length. More
+    than the hold is never billed: a caller who named a bound was promised that bound, and no prompt
+    has more tokens than bytes.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class Meter:
         self.finish_reason: FinishReason | None = None
 
     def take(self, batch: list[ChatEvent]) -> list[Delta]:
-        """Count a batch. Returns what the reader shall see of it: the deltas that are not empty."""
+        """Count a batch. Returns the deltas that the reader sees: those that are not empty."""
         deltas: list[Delta] = []
         for event in batch:
             if isinstance(event, TextDelta | ReasoningDelta):
@@ -60,7 +62,7 @@ class Meter:
 
     @property
     def has_output(self) -> bool:
-        """Is there anything to bill? Text, reasoning, or a clean finish with usage."""
+        """Whether there is anything to bill: text, reasoning, or a clean finish with usage."""
         return self.deltas > 0 or (self.finish_reason is not None and self._reported is not None)
 
     @property
@@ -78,12 +80,12 @@ class Meter:
 
     @property
     def is_counted(self) -> bool:
-        """Has the provider counted all that came?"""
+        """Whether the provider has counted all of the output."""
         return self._reported is not None and self._reported.output_tokens >= self.deltas
 
     @property
     def counts_nothing(self) -> bool:
-        """Does the provider say that what came is no output at all?"""
+        """Whether the provider reports that there is no output at all."""
         return self.deltas > 0 and self._reported is not None and not self._reported.output_tokens
 
     @property
@@ -92,7 +94,7 @@ class Meter:
         if reported is None:
             return Usage(self._estimated_input, max(self.deltas, self._text))
         if self.finish_reason is None and reported.output_tokens < self.deltas:
-            # The provider had not come to count the last of it.
+            # The provider had not yet counted the last part of the output.
             return replace(reported, output_tokens=self.deltas)
         return reported
 

@@ -1,6 +1,6 @@
-"""What operators hear of a call: why it failed, and a line in the log when it has ended.
+"""Reports for operators: why a call failed, and a log line at the end of a call.
 
-Neither has a key, a prompt or an answer in it.
+Reports contain no key, prompt or answer.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 MAX_TEXT = 200  # characters
 
-# An operator has to act: no call goes well with that key, quota or model before.
+# An operator has to act: until then, all calls with this key, quota or model fail.
 _ACCOUNT_EVENTS: dict[AccountFault, str] = {
     "key": "provider.key_refused",
     "quota": "provider.quota_exhausted",
@@ -28,12 +28,12 @@ _ACCOUNT_EVENTS: dict[AccountFault, str] = {
 
 
 class CallEnded(CallLine, tag_field="event", tag="call.ended"):
-    """The line of a call that has ended.
+    """The log line at the end of a call.
 
-    `status` is what became of its charge, or `refused` where nothing was held, `replayed` where an
-    earlier call had been paid, `open` where the charge is left to others. `code` is the error that
-    the caller got. Money is nano-USD: `cost` at cost, `billed` what the customer paid. The seconds
-    are those from the start of the call to its first output and to its end.
+    `status` is the status of the charge, or `refused` where nothing was held, `replayed` where an
+    earlier call had been paid, `open` where the charge is left to other processes. `code` is the
+    code of the error that the caller got. Money is in nano-USD: `cost` at cost, `billed` what the
+    customer paid. The seconds count from the start of the call to its first output and to its end.
     """
 
     request_id: str
@@ -56,8 +56,8 @@ class CallEnded(CallLine, tag_field="event", tag="call.ended"):
 
 
 def explain(call: Call, error: DomainError, cause: ProviderError | None, attempts: int) -> Failure:
-    """Why a call failed, as it is kept with its charge. `cause` is the provider's failure that the
-    error stands for, if it stands for one."""
+    """Why a call failed, as stored with its charge. `cause` is the failure of the provider that led
+    to the error, if there is one."""
     told = failure_of(error)
     return Failure(
         code=told.code,
@@ -70,8 +70,8 @@ def explain(call: Call, error: DomainError, cause: ProviderError | None, attempt
 
 
 def report_failure(call: Call, error: ProviderError, *, after_output: bool, again: bool) -> None:
-    """Log that a provider failed; `again`: it is asked once more. It is an error where an operator
-    has to act, and a warning where it passes."""
+    """Log that a provider failed; `again`: the provider is called once more. The level is error
+    where an operator has to act, and warning otherwise."""
     facts: dict[str, Any] = {
         "provider": call.model.provider,
         "model": call.model.id,
@@ -94,7 +94,8 @@ def _reason(error: ProviderError) -> str:
 
 
 def _message(error: ProviderError) -> str:
-    """Of a refusal the provider's words are left out: they may quote what was asked."""
+    """The message of an error, without the provider's words in a refusal, which may quote the
+    request."""
     if isinstance(error, RequestRefused):
         return "The provider refused the request."
     return str(error)[:MAX_TEXT]

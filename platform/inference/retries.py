@@ -1,7 +1,7 @@
-"""When a provider call that failed in passing is made once more, and after what pause.
+"""Retries of provider calls after temporary failures, and the pauses before them.
 
 Full jitter over a bound that doubles, as in "Exponential Backoff And Jitter" (AWS Architecture
-Blog, 2015); a provider that names a time is given that time, if it is not too long to wait.
+Blog, 2015). A time that the provider names is respected, unless that wait is too long.
 """
 
 import random
@@ -11,11 +11,12 @@ from providers.errors import ProviderError, UpstreamError
 _ATTEMPTS = 3
 
 _FIRST_BOUND = 0.5  # seconds
-_LONGEST_PAUSE = 8.0  # seconds that a caller may be kept waiting for
+_LONGEST_PAUSE = 8.0  # seconds that a caller may have to wait
 
 
 def pause_after(error: ProviderError, attempts: int) -> float | None:
-    """Seconds to wait after the last of so many attempts failed so; None where there is no more."""
+    """Seconds to wait after the latest of these attempts failed with this error; None for no
+    retry."""
     if attempts >= _ATTEMPTS or not isinstance(error, UpstreamError) or not error.retryable:
         return None
     if error.retry_after is None:

@@ -1,6 +1,7 @@
-"""What one process keeps for its running calls: the runners, the checkpoints, the drain.
+"""The running calls of one process: their runners, checkpoints and drain.
 
-One runtime per event loop, made on first use; a server's lifespan only warms and closes it.
+There is one runtime for each event loop, made on first use; the lifespan of a server only warms and
+closes it.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 CHECKPOINT_LOOK_SECONDS = 0.5
 UNKNOWN_LOOK_SECONDS = 10.0
-# After the drain, how long the last settlements may take.
+# Seconds for the last settlements after the drain.
 CLOSE_SECONDS = 10.0
 
 
@@ -33,8 +34,7 @@ AnyRunner = TypeVar("AnyRunner", bound=CallRunner[Any, Any])
 
 
 class Runtime:
-    """Starts runners and looks after them. `owner_id` names this process in the charges that it
-    holds."""
+    """Starts runners and supervises them. `owner_id` identifies this process in its charges."""
 
     def __init__(self) -> None:
         self._lease = get_lease_keeper()
@@ -60,18 +60,19 @@ class Runtime:
         return runner
 
     async def admit(self) -> None:
-        """Return where a call could be started now. Raises ServiceUnavailable, as `start` does."""
+        """Return if a call could start now. Raises ServiceUnavailable otherwise, as `start`
+        does."""
         if self.draining or len(self._runners) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
         await self._lease.ensure()
         self._start_keepers()
 
     def note_progress(self) -> None:
-        """Some call has come far enough for a checkpoint."""
+        """Note that a call has come far enough for a checkpoint."""
         self._progress.set()
 
     def begin_drain(self, *, seconds: float | None = None) -> None:
-        """Take no new calls, and stop those that still run when the drain time is over."""
+        """Refuse new calls, and stop the running calls when the drain time is over."""
         if not self.draining:
             self.draining = True
             seconds = settings.DRAIN_SECONDS if seconds is None else seconds
@@ -79,7 +80,7 @@ class Runtime:
             asyncio.get_running_loop().call_later(seconds, self._stop_runners)
 
     async def drain(self) -> None:
-        """Let running calls end until the drain time is over, and settle the rest."""
+        """Wait for running calls until the drain time is over, then settle the rest."""
         self.begin_drain()
         await self._wait_until(self._stop_at)
         self._stop_runners()
@@ -91,11 +92,11 @@ class Runtime:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
-        # What has not ended by now lapses when the lease expires.
+        # Charges of calls that have not ended by now lapse when the lease expires.
         await (self._lease.stop() if self._tasks else self._lease.end())
 
     async def _wait_until(self, moment: float) -> None:
-        """Until all calls have ended, or that moment."""
+        """Wait until all calls have ended, or until that moment."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=max(0.0, moment - time.monotonic()))
 
@@ -115,7 +116,8 @@ class Runtime:
             del self._runners[charge_id]
             runner.finished.set()
 
-    # --- What goes on beside the calls ------------------------------------------------------------
+    # --- Tasks beside the calls
+    # --------------------------------------------------------------------
 
     def _start_keepers(self) -> None:
         if not self._keepers:
@@ -126,12 +128,12 @@ class Runtime:
             ]
 
     async def _expire_unknown_charges(self) -> None:
-        """Expire what is held for this process without a runner."""
+        """Expire the charges of this process that have no runner."""
         while True:
             await asyncio.sleep(UNKNOWN_LOOK_SECONDS)
             try:
                 for charge_id in await charges.find_unknown(self.owner_id, self._runners.keys()):
-                    # It may have come to be known since the question was sent.
+                    # A runner may have been registered since the query was sent.
                     if charge_id not in self._runners:
                         log.warning("charge.unknown_to_its_owner", charge_id=str(charge_id))
                         await charges.expire(charge_id)
@@ -156,7 +158,8 @@ class Runtime:
                 log.warning("checkpoint.not_saved", calls=len(due))
                 continue
             except Exception:
-                # Nothing ends this: without checkpoints a crash would cost what it streamed.
+                # Nothing ends this loop: without checkpoints a crash would lose the cost of what
+                # was streamed.
                 log.exception("checkpoint.not_saved", calls=len(due))
                 continue
             for charge_id in lost:

@@ -1,4 +1,4 @@
-"""The door: the one way to call a provider, for every app."""
+"""The only way to call a provider, for all apps."""
 
 from inference.chat import ChatRunner
 from inference.embeddings import EmbeddingRunner
@@ -16,7 +16,7 @@ from providers.registry import (
 
 
 async def admit() -> None:
-    """Return where this process has room for a call, and a lease. Raises ServiceUnavailable."""
+    """Return if this process has room for a call, and a lease. Raises ServiceUnavailable."""
     await get_runtime().admit()
 
 

@@ -1,4 +1,4 @@
-"""A speech call: audio written down, and billed by its seconds as we measured them."""
+"""A speech call: audio transcribed, and billed by the seconds that we measure."""
 
 import math
 from typing import cast
@@ -15,7 +15,7 @@ from inference.runner import CallRunner
 from inference.types import SpeechAnswer, SpeechCall
 from providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
 
-# What the calls of one process keep in memory: the audio, and the body that it is sent in.
+# Bytes that the calls of one process keep in memory: the audio, and the request body with it.
 MAX_MEMORY = 512 * 1024 * 1024
 _COPIES = 2
 
@@ -36,7 +36,7 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
         self._transcript: Transcript | None = None
 
     async def run(self) -> None:
-        """As every runner, where there is memory left for the audio."""
+        """Run the call if there is memory for the audio."""
         with _memory.share() as share:
             try:
                 share.take(_COPIES * len(self.call.audio))

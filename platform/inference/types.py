@@ -1,4 +1,4 @@
-"""What a caller asks of the door, and what it gets."""
+"""The requests and results of calls to models."""
 
 from collections.abc import Awaitable, Callable
 from uuid import UUID
@@ -25,12 +25,13 @@ Conclude = Callable[[Ending, DomainError | None], Awaitable[Resolution]]
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """A call and who pays for it. `total_seconds` is how long it may take. A call with a
-    `request_key` happens once, however often it is sent.
+    """A call and its payer. `total_seconds` is the longest time that the call may take. A call with
+    a `request_key` is carried out once, however often the request is sent.
 
-    A caller with rows of its own that tell of the call names its charge (`charge_id`) and writes
-    them with the charge's end (`conclude`). It may have held for it in the transaction of those
-    rows (`is_held`, see inference.holds); it then ends the charge where the call is not started.
+    A caller whose own rows describe the call names the charge (`charge_id`), and writes these rows
+    in the transaction that ends the charge (`conclude`). The caller may have placed the hold in the
+    transaction that creates the rows (`is_held`, see inference.holds); then the caller ends the
+    charge where the call is not started.
     """
 
     account_id: UUID
@@ -48,7 +49,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class ChatCall(Call, frozen=True, kw_only=True):
-    """`max_output_tokens` is what the caller named, if anything."""
+    """`max_output_tokens` is the caller's bound, if any."""
 
     messages: tuple[Message, ...]
     max_output_tokens: int | None = None
@@ -58,7 +59,7 @@ class ChatCall(Call, frozen=True, kw_only=True):
 
     @property
     def output_bound(self) -> int:
-        """The most that may be produced: it is held for, and sent to the provider."""
+        """The upper bound of the output: it is held for, and sent to the provider."""
         return output_bound(self.model, self.max_output_tokens)
 
 
@@ -71,7 +72,7 @@ class EmbeddingCall(Call, frozen=True, kw_only=True):
 
 
 class ImageCall(Call, frozen=True, kw_only=True):
-    """Pictures to make: `n` of that size and quality."""
+    """Pictures to make: `n` of this size and quality."""
 
     prompt: str
     n: int
@@ -81,8 +82,8 @@ class ImageCall(Call, frozen=True, kw_only=True):
 
 
 class SpeechCall(Call, frozen=True, kw_only=True):
-    """Audio to write down: `duration` is how many seconds of it were measured, `language` an ISO
-    639-1 code or None."""
+    """Audio to transcribe: `duration` is its measured length in seconds, `language` an ISO 639-1
+    code or None."""
 
     audio: bytes
     format: AudioFormat
@@ -92,7 +93,7 @@ class SpeechCall(Call, frozen=True, kw_only=True):
 
 
 class ChatAnswer(Struct, frozen=True):
-    """How a call ended well: why the model stopped, and the tokens that are billed."""
+    """The result of a chat call that ended well: why the model stopped, and the billed tokens."""
 
     finish_reason: FinishReason
     usage: Usage
@@ -107,13 +108,13 @@ class EmbeddingAnswer(Struct, frozen=True):
 
 
 class ImageAnswer(Struct, frozen=True):
-    """The pictures that were delivered, and billed: names of stored files."""
+    """The pictures that were delivered and billed: names of stored files."""
 
     files: list[str]
 
 
 class SpeechAnswer(Struct, frozen=True):
-    """What was said, in which language (an ISO 639-1 code, if known), in how many seconds."""
+    """The text, its language (an ISO 639-1 code, if known), and the seconds of audio."""
 
     text: str
     language: str | None
