@@ -1,4 +1,4 @@
-"""The invariants of money: each a query that must return no row.
+"""The invariants of money: each a query that must return no row. Apps above may register more.
 
 One statement sees one snapshot, and every money verb is one transaction, so they hold at any moment
 of a running system. The tests run them after every test that moves money, production every 5 min.
@@ -246,3 +246,15 @@ INVARIANTS = (
         WHERE k.answer IS NOT NULL AND c.status IS DISTINCT FROM 'settled'""",
     ),
 )
+
+_registered = list(INVARIANTS)
+
+
+def register(*invariants: Invariant) -> None:
+    """Have these checked together with those of this module."""
+    _registered.extend(invariants)
+
+
+def get_invariants() -> list[Invariant]:
+    """All invariants of this process."""
+    return _registered

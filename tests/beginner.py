@@ -23,7 +23,7 @@ from inference.services import admit
 from jobs import services
 from jobs.host import get_job_host
 from jobs.running import RunningJob
-from jobs.tests.handlers import BEGUN, BEGUN_CALLING, long_call
+from jobs.tests.handlers import BEGUN, BEGUN_CALLING, call_of
 from tests.personas import new_user
 
 
@@ -54,7 +54,7 @@ async def _begin(kind: str, *, starts: bool) -> tuple[int, str]:
 def _commit(kind: str, owner_id: UUID) -> RunningJob:
     alice, job_id = new_user("alice", plan="max", balance_usd=5), uuid7()
     if kind == BEGUN_CALLING:
-        call = long_call(get_catalog(), RunningJob(job_id, alice.pk, kind, 1))
+        call = call_of(get_catalog(), job_id, alice.pk, held_by=owner_id)
         hold(hold_request(call, owner_id))
     job = services.begin(job_id=job_id, kind=kind, account=alice, owner_id=owner_id)
     open_stream(stream_id=job_id, kind="tests", account=alice)

@@ -17,6 +17,9 @@ class Charge(models.Model):
     held -> settled | released | expired, resolved at most once. `worst_cost`, `cost` and
     `charge_plan` are at cost (1x); `hold_balance`, `charge_balance` and `shortfall` are what the
     balance pays (2x of the part that the plan does not cover). `failure` says why a call failed.
+
+    `owner_id` is the process that makes the call, or the job that will make it: the charge lapses
+    with the lease of the owner, or at its deadline.
     """
 
     class Status(models.TextChoices):

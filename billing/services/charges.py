@@ -91,12 +91,23 @@ async def expire(charge_id: UUID) -> None:
     await get_database().row(EXPIRE, (charge_id, None))
 
 
-async def checkpoint(owner_id: UUID, progress: Sequence[Checkpoint]) -> set[UUID]:
-    """Save the progress of calls. Returns the charges that this process does not own any more."""
+async def begin(charge_id: UUID, job_id: UUID, *, seconds: int) -> bool:
+    """Begin a call on a charge that was held for a job (`holds.hold_for_job`): its deadline is so
+    many seconds from now, or later. False where the charge has ended or lapsed."""
+    is_held: bool
+    (is_held,) = await get_database().row(
+        "SELECT charge_begin(%s, %s, %s)", (charge_id, job_id, seconds)
+    )
+    return is_held
+
+
+async def checkpoint(owner_ids: Collection[UUID], progress: Sequence[Checkpoint]) -> set[UUID]:
+    """Save the progress of calls of these owners: a process, and the jobs that it runs. Returns the
+    charges that are not theirs any more."""
     rows = await _checkpoints.get().rows(
         "SELECT * FROM money_checkpoint(%s, %s, %s::int[], %s::int[], %s::bigint[])",
         (
-            owner_id,
+            list(owner_ids),
             [run.charge_id for run in progress],
             [run.tokens_in for run in progress],
             [run.tokens_out for run in progress],

@@ -7,7 +7,10 @@ from django.db import connection
 from billing.hold_errors import HELD, refusal_of
 from billing.types import HoldRequest
 from catalog.selectors import get_catalog
+from leases import services as leases
 
+# The kind of a job's lease.
+JOB = "job"
 HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 
 
@@ -23,6 +26,18 @@ def hold(request: HoldRequest) -> None:
         row: tuple[Any, ...] = cursor.fetchone()
     if row[0] != HELD:
         raise refusal_of(request, row, get_catalog())
+
+
+def hold_for_job(request: HoldRequest) -> None:
+    """Hold as `hold` does, for a call that a job makes later: `owner_id` is the job's id.
+
+    The transaction creates the job too (`jobs.services.enqueue`), after all its holds. The hold is
+    kept whatever process dies; it lapses at its deadline, or when the job ends. `charges.begin`
+    gives the call a deadline of its own.
+    """
+    hold(request)
+    # At once: the next hold of this account expires charges whose owner has no lease.
+    leases.grant(owner_id=request.owner_id, kind=JOB)
 
 
 def hold_parameters(request: HoldRequest) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 import structlog
 from django.db import DatabaseError, connection
 
-from billing.invariants import INVARIANTS, Violation
+from billing.invariants import Violation, get_invariants
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +70,7 @@ def find_violations(*, limit: int = 20) -> list[Violation]:
     """The rows that break an invariant, at most `limit` per invariant."""
     violations = []
     with connection.cursor() as cursor:
-        for invariant in INVARIANTS:
+        for invariant in get_invariants():
             cursor.execute(f"{invariant.sql} LIMIT %s", (limit,))
             columns = [column.name for column in cursor.description or ()]
             violations += [

@@ -28,6 +28,19 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
       AND id <> ALL (p_known)
 $$;
 
+-- Begin a call on a charge that was held for a job (p_owner). The call has p_seconds from now on,
+-- however long the job waited. False where the charge has ended or lapsed: then the call is not made.
+CREATE OR REPLACE FUNCTION charge_begin(p_charge uuid, p_owner uuid, p_seconds int)
+RETURNS boolean LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+DECLARE t timestamptz := money_now();
+BEGIN
+    UPDATE billing_charge
+    SET deadline_at = greatest(deadline_at, t + make_interval(secs => p_seconds))
+    WHERE id = p_charge AND status = 'held' AND owner_id = p_owner
+      AND NOT charge_lapsed(owner_id, deadline_at, t);
+    RETURN FOUND;
+END $$;
+
 -- Save a running call's progress, unless more is saved already: appends and money_checkpoint overtake
 -- each other. The caller has locked the charge, before any job or stream, and writes what came of the
 -- call in the same transaction.
@@ -41,10 +54,11 @@ RETURNS void LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- Save the progress of running calls, unless more is saved already: a crash bills that and no more.
--- Never waits: a charge that is being resolved right now is skipped. Returns the charges that are no
--- longer this owner's to run.
+-- Never waits: a charge that is being resolved right now is skipped. p_owners: a process, and the
+-- jobs that it runs. Returns the charges that are no longer theirs.
+DROP FUNCTION IF EXISTS money_checkpoint(uuid, uuid[], int[], int[], bigint[]);
 CREATE OR REPLACE FUNCTION money_checkpoint(
-    p_owner uuid, p_charges uuid[], p_tokens_in int[], p_tokens_out int[], p_costs bigint[])
+    p_owners uuid[], p_charges uuid[], p_tokens_in int[], p_tokens_out int[], p_costs bigint[])
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
     UPDATE billing_charge c
     SET tokens_in = mine.tokens_in, tokens_out = mine.tokens_out, cost = mine.cost,
@@ -53,10 +67,10 @@ RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
           FROM unnest(p_charges, p_tokens_in, p_tokens_out, p_costs)
                AS run(id, tokens_in, tokens_out, cost)
           JOIN billing_charge held USING (id)
-          WHERE held.status = 'held' AND held.owner_id = p_owner AND held.cost <= run.cost
+          WHERE held.status = 'held' AND held.owner_id = ANY (p_owners) AND held.cost <= run.cost
           ORDER BY held.id FOR UPDATE OF held SKIP LOCKED) mine
     WHERE c.id = mine.id;
 
     SELECT id FROM billing_charge
-    WHERE id = ANY (p_charges) AND (status <> 'held' OR owner_id <> p_owner)
+    WHERE id = ANY (p_charges) AND (status <> 'held' OR owner_id <> ALL (p_owners))
 $$;

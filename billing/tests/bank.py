@@ -126,7 +126,7 @@ def release_all(account: User) -> None:
 def checkpoint(owner: UUID, charge: UUID, cost: int, tokens_out: int = 3) -> None:
     run(
         "SELECT count(*) FROM money_checkpoint(%s, %s, %s, %s, %s)",
-        owner,
+        [owner],
         [charge],
         [5],
         [tokens_out],

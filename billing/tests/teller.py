@@ -81,7 +81,7 @@ def checkpoint(owner: UUID, charge: UUID, cost: int, tokens: tuple[int, int]) ->
     """Returns the charges that are not that owner's to run."""
     rows = _rows(
         "SELECT * FROM money_checkpoint(%s, %s, %s, %s, %s)",
-        [owner, [charge], [tokens[0]], [tokens[1]], [cost]],
+        [[owner], [charge], [tokens[0]], [tokens[1]], [cost]],
     )
     return {row["money_checkpoint"] for row in rows}
 

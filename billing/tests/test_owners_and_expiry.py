@@ -224,7 +224,7 @@ def test_a_checkpoint_tells_the_owner_which_charges_it_has_lost() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT * FROM money_checkpoint(%s, %s, %s, %s, %s)",
-            (owner, [mine, lost], [1, 1], [2, 2], [20, 20]),
+            ([owner], [mine, lost], [1, 1], [2, 2], [20, 20]),
         )
         assert [row[0] for row in cursor.fetchall()] == [lost]
 

@@ -100,7 +100,7 @@ def _start(
         raise spent
     # Before the reply's own id: the messages of a conversation sort by their ids.
     question_id = draft.question.pk if draft.question else uuid7()
-    call = _call(draft, request_id)
+    call = _call(draft, request_id, owner_id)
     hold(hold_request(call, owner_id))
     started = _write(locked, draft, question_id, call, owner_id)
     if request_key is not None:
@@ -163,7 +163,7 @@ def _check_room(locked: _Locked, draft: Draft) -> None:
         raise ProviderNotAvailable
 
 
-def _call(draft: Draft, request_id: str) -> ChatCall:
+def _call(draft: Draft, request_id: str, owner_id: UUID) -> ChatCall:
     bound, messages = draft.max_output_tokens, draft.context.messages
     if not draft.is_free:
         bound = affordable_output(get_spending_power(draft.user), draft.model, messages, bound)
@@ -182,7 +182,7 @@ def _call(draft: Draft, request_id: str) -> ChatCall:
         # The same plan that the bounds and the day's budget were computed with, even if it has
         # changed.
         free_window=draft.is_free,
-        is_held=True,
+        held_by=owner_id,
     )
 
 

@@ -44,6 +44,8 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
 
     `finished` is set when nothing more will happen: that may be later, while the database is away.
 
+    `owner_id` is the owner of the charge: this process, or the job that held for the call.
+
     A call that had been made before (`Call.request_key`) brings its stored answer, under the charge
     that paid for it; `replayed` is then set.
     """
@@ -58,7 +60,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self.billed: int | None = None
         self.replayed = False
         self.finished = asyncio.Event()
-        self._owner_id = owner_id
+        self.owner_id = owner_id
         self._changed = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
         self._stopped_by: DomainError | None = None
@@ -167,16 +169,26 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     # --- The steps --------------------------------------------------------------------------------
 
     async def _hold(self) -> StoredAnswer | None:
-        if self.call.is_held:
+        if self.call.held_by is not None:
+            await self._begin(self.call.held_by)
             return None
         request = holds.request_of(
             self.call,
             self.charge_id,
             kind=self.kind,
             worst_cost=self._worst_cost(),
-            owner_id=self._owner_id,
+            owner_id=self.owner_id,
         )
         return await charges.hold(request, self.call.request_key)
+
+    async def _begin(self, held_by: UUID) -> None:
+        """Make sure of a hold that waited with its job. Raises ChargeResolved where it is gone."""
+        if held_by == self.owner_id:
+            return
+        self.owner_id = held_by
+        seconds = holds.deadline_seconds(self.call)
+        if not await charges.begin(self.charge_id, held_by, seconds=seconds):
+            raise ChargeResolved
 
     async def _attempt(self) -> None:
         """Call the provider; again where it failed in passing and nothing has come of it."""

@@ -149,11 +149,16 @@ class Runtime:
                 async with asyncio.timeout(CHECKPOINT_LOOK_SECONDS):
                     await self._progress.wait()
             self._progress.clear()
-            due = [c for runner in self._runners.values() if (c := runner.progress_to_save())]
+            due = [
+                (runner.owner_id, progress)
+                for runner in self._runners.values()
+                if (progress := runner.progress_to_save())
+            ]
             if not due:
                 continue
             try:
-                lost = await charges.checkpoint(self.owner_id, due)
+                owners, progress_of_all = zip(*due, strict=True)
+                lost = await charges.checkpoint(set(owners), progress_of_all)
             except DatabaseUnavailable:
                 log.warning("checkpoint.not_saved", calls=len(due))
                 continue

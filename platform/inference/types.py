@@ -30,8 +30,8 @@ class Call(Struct, frozen=True, kw_only=True):
 
     A caller whose own rows describe the call names the charge (`charge_id`), and writes these rows
     in the transaction that ends the charge (`conclude`). The caller may have placed the hold in the
-    transaction that creates the rows (`is_held`, see inference.holds); then the caller ends the
-    charge where the call is not started.
+    transaction that creates the rows (see inference.holds): `held_by` is the owner of that charge,
+    which is this process or a job. Then the caller ends the charge where the call is not started.
     """
 
     account_id: UUID
@@ -45,7 +45,7 @@ class Call(Struct, frozen=True, kw_only=True):
     conclude: Conclude | None = None
     funding: Funding = "customer"
     free_window: bool = False
-    is_held: bool = False
+    held_by: UUID | None = None
 
 
 class ChatCall(Call, frozen=True, kw_only=True):

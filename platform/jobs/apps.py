@@ -8,6 +8,9 @@ class JobsConfig(AppConfig):
     name = "jobs"
 
     def ready(self) -> None:
+        from billing import invariants
         from common.sqlfunctions import install_functions
+        from jobs.invariants import INVARIANTS
 
+        invariants.register(*INVARIANTS)
         post_migrate.connect(install_functions, sender=self)

@@ -25,7 +25,8 @@ VALUES (%s, %s, %s, %s, %s, 'running', 1, statement_timestamp())
 def enqueue(
     *, job_id: UUID, kind: str, account: User, queue: Job.Queue = Job.Queue.INTERACTIVE
 ) -> None:
-    """Have a worker run a job once the transaction is committed."""
+    """Have a worker run a job once the transaction is committed. The charges that the transaction
+    has held for the job (`billing.services.holds.hold_for_job`) wait with it."""
     Job.objects.create(id=job_id, kind=kind, account=account, queue=queue)
     transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
 

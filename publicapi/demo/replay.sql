@@ -30,7 +30,7 @@ BEGIN
                     'customer', e.source = 'web' AND e.kind = 'chat', e.worst, p_owner, 600,
                     e.request_id);
             WHEN e.verb = 'checkpoint' THEN
-                PERFORM money_checkpoint(p_owner, ARRAY[e.id], ARRAY[e.tokens_in],
+                PERFORM money_checkpoint(ARRAY[p_owner], ARRAY[e.id], ARRAY[e.tokens_in],
                                          ARRAY[e.tokens_out], ARRAY[e.cost]);
             ELSE
                 PERFORM money_resolve(e.id, e.verb, e.cost, e.tokens_in, e.tokens_out, e.cached,

@@ -142,3 +142,16 @@ RETURNS TABLE (id uuid, kind text, attempt int) LANGUAGE sql VOLATILE AS $$
     WHERE j.status = 'running' AND lease_given_up(j.owner_id, money_now())
     ORDER BY j.id LIMIT p_limit
 $$;
+
+-- A job that charges are held for has a lease (lease_grant), which ends with the job, however that ends.
+CREATE OR REPLACE FUNCTION end_lease_of_job() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM leases_lease WHERE owner_id = OLD.id;
+    RETURN NULL;
+END $$;
+
+CREATE OR REPLACE TRIGGER end_lease AFTER UPDATE OF ended_at ON jobs_job
+    FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
+    EXECUTE FUNCTION end_lease_of_job();
+CREATE OR REPLACE TRIGGER end_lease_of_deleted AFTER DELETE ON jobs_job
+    FOR EACH ROW WHEN (OLD.ended_at IS NULL) EXECUTE FUNCTION end_lease_of_job();

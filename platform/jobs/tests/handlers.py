@@ -17,6 +17,7 @@ from jobs import services
 from jobs.handlers import Handler, Verdict, register, register_begun
 from jobs.models import Job
 from jobs.running import RunningJob
+from leases.keeper import get_lease_keeper
 from providers.types import Message
 
 QUICK = "tests.quick"
@@ -27,6 +28,8 @@ FORGETFUL = "tests.forgetful"
 CALLING = "tests.calling"
 STARTING_AGAIN = "tests.starting_again"
 FAULTY_AT_FIRST = "tests.faulty_at_first"
+HELD = "tests.held"
+HELD_LONG = "tests.held.long"
 # The same, begun in the process that is asked for them.
 BEGUN_BRIEF = "tests.begun.brief"
 BEGUN_ENDLESS = "tests.begun.endless"
@@ -129,24 +132,49 @@ class Calling(_Handler):
     """Makes a long call to a provider, under a charge that has the job's id."""
 
     async def _do(self, job: RunningJob) -> None:
-        runner = await open_chat(long_call(await aget_catalog(), job))
+        runner = await open_chat(await self._call(job))
         await runner.finished.wait()
         status = Job.Status.FAILED if runner.error else Job.Status.COMPLETED
         await in_thread(_end, job.id, job.attempt, status, status.value)
 
+    async def _call(self, job: RunningJob) -> ChatCall:
+        owner = get_lease_keeper().owner_id if job.kind == BEGUN_CALLING else None
+        return call_of(await aget_catalog(), job.id, job.account_id, held_by=owner)
 
-def long_call(catalog: Catalog, job: RunningJob) -> ChatCall:
-    """The call; one of a job that is begun is held for with it."""
+
+class Held(Calling):
+    """Makes a call for which was held when the job was enqueued: of kind HELD_LONG a long one,
+    until it is lost. It then starts again, with the same hold."""
+
+    def judge(self, job_id: UUID, attempt: int) -> Verdict:
+        return Verdict.START_AGAIN
+
+    async def _call(self, job: RunningJob) -> ChatCall:
+        is_long = job.kind == HELD_LONG and job.attempt == 1
+        prompt = LONG_CALL if is_long else "Hello."
+        catalog = await aget_catalog()
+        return call_of(catalog, job.id, job.account_id, held_by=job.id, prompt=prompt)
+
+
+def call_of(
+    catalog: Catalog,
+    job_id: UUID,
+    account_id: UUID,
+    *,
+    held_by: UUID | None,
+    prompt: str = LONG_CALL,
+) -> ChatCall:
+    """The call of a job, under a charge that has its id."""
     return ChatCall(
-        account_id=job.account_id,
+        account_id=account_id,
         api_key_id=None,
         source="job",
         model=catalog.models["kimi-k3"],
         request_id="req_test",
-        charge_id=job.id,
-        messages=(Message("user", LONG_CALL),),
+        charge_id=job_id,
+        messages=(Message("user", prompt),),
         stream=True,
-        is_held=job.kind == BEGUN_CALLING,
+        held_by=held_by,
     )
 
 
@@ -168,6 +196,8 @@ def register_all() -> None:
     register(CALLING, Calling())
     register(STARTING_AGAIN, StartingAgain())
     register(FAULTY_AT_FIRST, FaultyAtFirst())
+    register(HELD, Held())
+    register(HELD_LONG, Held())
     for kind, handler in BEGUN.items():
         register_begun(kind, handler)
 

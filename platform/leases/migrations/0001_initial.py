@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("owner_id", models.UUIDField(primary_key=True, serialize=False)),
                 ("kind", models.CharField(max_length=16)),
-                ("expires_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField(null=True)),
                 ("doubted_at", models.DateTimeField(null=True)),
             ],
         ),

@@ -11,7 +11,8 @@ $$;
 -- Has an owner no lease, or one that has expired?
 CREATE OR REPLACE FUNCTION lease_lapsed(p_owner uuid, p_now timestamptz)
 RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT NOT EXISTS (SELECT FROM leases_lease WHERE owner_id = p_owner AND expires_at > p_now)
+    SELECT NOT EXISTS (SELECT FROM leases_lease WHERE owner_id = p_owner
+                         AND (expires_at IS NULL OR expires_at > p_now))
        AND startup_grace_is_over(p_now)
 $$;
 
@@ -23,7 +24,8 @@ CREATE OR REPLACE FUNCTION lease_given_up(p_owner uuid, p_now timestamptz)
 RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (
             SELECT FROM leases_lease WHERE owner_id = p_owner
-               AND (expires_at > p_now OR (doubted_at < p_now - interval '8 seconds') IS NOT TRUE))
+               AND (expires_at IS NULL OR expires_at > p_now
+                    OR (doubted_at < p_now - interval '8 seconds') IS NOT TRUE))
        AND startup_grace_is_over(p_now)
 $$;
 
@@ -41,6 +43,12 @@ RETURNS void LANGUAGE sql VOLATILE AS $$
     INSERT INTO leases_lease (owner_id, kind, expires_at)
     VALUES (p_owner, p_kind, money_now() + interval '30 seconds')
     ON CONFLICT (owner_id) DO UPDATE SET expires_at = excluded.expires_at, doubted_at = NULL
+$$;
+
+-- Give an owner a lease that lasts until it is ended.
+CREATE OR REPLACE FUNCTION lease_grant(p_owner uuid, p_kind text)
+RETURNS void LANGUAGE sql VOLATILE AS $$
+    INSERT INTO leases_lease (owner_id, kind) VALUES (p_owner, p_kind) ON CONFLICT DO NOTHING
 $$;
 
 -- End a lease: what its owner holds has lapsed.
