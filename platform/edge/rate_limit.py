@@ -1,9 +1,9 @@
-"""Exact sliding-window rate limits, counted in Redis; requests at the same time share a call.
+"""Sliding-window rate limits, counted in Redis; requests at the same time share a call.
 
-A window is the ring of the last accepted times, so "120 per minute" holds in any 60 seconds. A
-refused request takes nothing. Redis only counts: while it is away each process counts for itself,
-which refuses nobody but where a limit says so, and nobody waits for it longer than a tenth of a
-second. Where a limit says so each process counts all the time.
+"120 per minute" holds in any 60 seconds: docs/decisions/0045. A refused request takes nothing.
+Redis only counts: while it is away each process counts for itself, which refuses nobody but where a
+limit says so, and nobody waits for it longer than a tenth of a second. Where a limit says so each
+process counts all the time.
 """
 
 import asyncio
@@ -42,25 +42,40 @@ LOCAL_NAMES = 1_000
 MANY_REFUSALS = 200
 FORGOTTEN_AFTER = 10.0
 
+# A window is divided into this many slots. The requests of one slot count as long as the last of
+# them, so that a window takes less than a kilobyte, however much its limit is.
+SLOTS = 60
+
 # KEYS: the windows; ARGV: limit and window in microseconds for each.
-# Returns for each {accepted, remaining, microseconds until one more is accepted}.
+# Returns for each {accepted, remaining, microseconds until more is accepted}.
+#
+# A window is stored as a flat array, the oldest slot first: the time of a slot's last request in
+# microseconds, and the number of its requests.
 SLIDING_WINDOW = """
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 
 local function count_request(key, limit, window)
-  local count = redis.call('LLEN', key)
-  while count > 0 do
-    local oldest = tonumber(redis.call('LINDEX', key, -1))
-    if now - oldest < window then
-      if count >= limit then return {0, 0, oldest + window - now} end
-      break
+  local stored = redis.call('GET', key)
+  local slots, count = {}, 0
+  local before = stored and cmsgpack.unpack(stored) or {}
+  for i = 1, #before, 2 do
+    if now - before[i] < window then
+      slots[#slots + 1] = before[i]
+      slots[#slots + 1] = before[i + 1]
+      count = count + before[i + 1]
     end
-    redis.call('RPOP', key)
-    count = count - 1
   end
-  redis.call('LPUSH', key, string.format('%.0f', now))
-  redis.call('PEXPIRE', key, math.ceil(window / 1000))
+  if count >= limit then return {0, 0, slots[1] + window - now} end
+  local length = window / SLOTS
+  if #slots > 0 and math.floor(slots[#slots - 1] / length) == math.floor(now / length) then
+    slots[#slots - 1] = now
+    slots[#slots] = slots[#slots] + 1
+  else
+    slots[#slots + 1] = now
+    slots[#slots + 1] = 1
+  end
+  redis.call('SET', key, cmsgpack.pack(slots), 'PX', math.ceil(window / 1000))
   return {1, limit - count - 1, 0}
 end
 
@@ -69,7 +84,7 @@ for i, key in ipairs(KEYS) do
   verdicts[i] = count_request(key, tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i]))
 end
 return verdicts
-"""
+""".replace("SLOTS", str(SLOTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +206,7 @@ class _Refused:
 
 class RefusedNames:
     """Which names are refused, how often, and until when. A full window accepts nothing before its
-    oldest time leaves it, so that Redis is not asked about an insistent name until then."""
+    oldest slot leaves it, so that Redis is not asked about an insistent name until then."""
 
     def __init__(self) -> None:
         self._names: dict[str, _Refused] = {}
@@ -222,30 +237,56 @@ class RefusedNames:
         return refused
 
 
-class LocalWindows:
-    """The windows of one process, exact as those in Redis."""
+class Window:
+    """The requests of one name that were accepted, as SLIDING_WINDOW counts them."""
 
     def __init__(self) -> None:
-        # The times that were accepted, oldest first; the names in the order in which they asked.
-        self._windows: dict[str, deque[float]] = {}
+        # Of each slot the time of its last request, and their number; the oldest first.
+        self._slots: deque[tuple[float, int]] = deque()
+
+    def count(self, limit: Limit, now: float) -> Verdict:
+        """Count a request at `now`, in seconds."""
+        if seconds := self.wait(limit, now):
+            return Verdict(False, 0, math.ceil(seconds))
+        length = limit.window / SLOTS
+        requests = 1
+        if self._slots and self._slots[-1][0] // length == now // length:
+            requests += self._slots.pop()[1]
+        self._slots.append((now, requests))
+        return Verdict(True, limit.requests - self._requests)
+
+    def wait(self, limit: Limit, now: float) -> float:
+        """The seconds until more is accepted; 0 if it is now."""
+        while self._slots and now - self._slots[0][0] >= limit.window:
+            self._slots.popleft()
+        return self._slots[0][0] + limit.window - now if self._requests >= limit.requests else 0.0
+
+    @property
+    def _requests(self) -> int:
+        return sum(requests for _, requests in self._slots)
+
+
+class LocalWindows:
+    """The windows of one process."""
+
+    def __init__(self) -> None:
+        # In the order in which the names asked.
+        self._windows: dict[str, Window] = {}
 
     def count(self, name: str, limit: Limit) -> Verdict:
-        if seconds := self.wait(name, limit):
-            return Verdict(False, 0, seconds)
-        times = self._windows[name]
-        times.append(time.monotonic())
-        return Verdict(True, limit.requests - len(times))
+        """Count a request of that name."""
+        return self._get(name).count(limit, time.monotonic())
 
     def wait(self, name: str, limit: Limit) -> int:
         """The seconds until one more is accepted; 0 if it is now."""
-        times = self._windows.pop(name, None) or deque()
-        self._windows[name] = times
+        return math.ceil(self._get(name).wait(limit, time.monotonic()))
+
+    def _get(self, name: str) -> Window:
+        window = self._windows.pop(name, None) or Window()
+        self._windows[name] = window
         if len(self._windows) > LOCAL_NAMES:
             del self._windows[next(iter(self._windows))]
-        now = time.monotonic()
-        while times and now - times[0] >= limit.window:
-            times.popleft()
-        return math.ceil(times[0] + limit.window - now) if len(times) >= limit.requests else 0
+        return window
 
 
 _limiters = PerLoop(RateLimiter)

@@ -12,6 +12,7 @@ from redis import Redis
 from edge.client_limit import AUTHENTICATION_LIMIT, GENERAL_LIMIT
 from edge.rate_limit import LOCAL_NAMES, REDIS_PAUSE, Limit, LocalWindows
 from edge.tests.client import Client, assert_refused
+from edge.tests.windows import counted, fill
 from simulator.process import RunningSimulator
 from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
@@ -25,11 +26,6 @@ Away = Callable[[], AbstractContextManager[None]]
 
 def _until_looked_for_again() -> None:
     time.sleep(REDIS_PAUSE + 0.1)
-
-
-def counted(own_redis: OwnRedis, client: Client) -> int:
-    with Redis.from_url(own_redis.url) as connection:
-        return int(connection.llen(f"limit:{client.sign_ins}"))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +70,7 @@ def test_signing_in_is_limited_all_the_same_and_an_outage_gives_no_second_quota(
     alice: Client, own_redis: OwnRedis, away: Away
 ) -> None:
     assert [alice.try_to_sign_in().status_code for _ in range(30)] == [422] * 30
-    assert counted(own_redis, alice) == 30
+    assert counted(own_redis.url, alice.sign_ins) == 30
     with away():
         with Stopwatch() as watch:
             answers = [alice.try_to_sign_in() for _ in range(71)]
@@ -82,9 +78,9 @@ def test_signing_in_is_limited_all_the_same_and_an_outage_gives_no_second_quota(
         assert_refused(answers[70])
         slowest = max(answer.elapsed.total_seconds() for answer in answers)
         assert slowest < PATIENCE + ANSWERING + watch.lost
-    before = counted(own_redis, alice)
+    before = counted(own_redis.url, alice.sign_ins)
     assert_refused(alice.try_to_sign_in())
-    assert counted(own_redis, alice) == before
+    assert counted(own_redis.url, alice.sign_ins) == before
 
 
 def test_signing_in_is_counted_in_redis_when_it_is_back(
@@ -92,17 +88,16 @@ def test_signing_in_is_counted_in_redis_when_it_is_back(
 ) -> None:
     with away():
         assert alice.try_to_sign_in().status_code == 422
-    before = counted(own_redis, alice)
+    before = counted(own_redis.url, alice.sign_ins)
     assert alice.try_to_sign_in().status_code == 422
-    assert counted(own_redis, alice) == before + 1
+    assert counted(own_redis.url, alice.sign_ins) == before + 1
 
 
 def test_who_is_refused_by_redis_takes_nothing_here_either(
     alice: Client, own_redis: OwnRedis
 ) -> None:
     with Redis.from_url(own_redis.url) as connection:
-        now = int(time.time() * 1_000_000)
-        connection.rpush(f"limit:{alice.sign_ins}", *[now] * AUTHENTICATION_LIMIT.requests)
+        fill(own_redis.url, alice.sign_ins, AUTHENTICATION_LIMIT)
         for _ in range(AUTHENTICATION_LIMIT.requests + 1):
             assert_refused(alice.try_to_sign_in())
         connection.delete(f"limit:{alice.sign_ins}")
