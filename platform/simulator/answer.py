@@ -1,11 +1,11 @@
-"""What the simulator says: whole words, one word one token, so text, chunks and usage agree."""
+"""The simulator's answers: each word is one token, so that text, chunks and usage agree."""
 
 import re
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
-from simulator import review, titles
+from simulator import prompts
 from simulator.steering import Steering
 
 Ending = Literal["stop", "length", "refusal", "blocked"]
@@ -24,7 +24,7 @@ _THOUGHT = "The question is read, the answer is weighed, and each word of this t
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`words` and `reasoning` are tokens with their leading space; joined they are the text."""
+    """`words` and `reasoning` are tokens with their leading space; joined, they are the text."""
 
     words: tuple[str, ...]
     reasoning: tuple[str, ...]
@@ -38,9 +38,10 @@ class Answer:
 def compose(
     question: str, model: str, steering: Steering, *, bound: int | None, thoughts: int
 ) -> Answer:
-    """The answer to a question; `bound` limits reasoning and words together, reasoning first.
+    """The answer to a question. `bound` limits reasoning and words together; the reasoning comes
+    first.
 
-    `thoughts` is how many tokens of reasoning there are, unless steered.
+    `thoughts` is the number of reasoning tokens, unless steered.
     """
     if steering.blocked:
         return Answer((), (), "blocked")
@@ -57,36 +58,36 @@ def compose(
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """The text cut into words that keep their leading space."""
+    """The words of the text, each with its leading space."""
     return tuple(_WORD.findall(text))
 
 
 def _words(question: str, model: str, steering: Steering) -> tuple[str, ...]:
-    said = steering.text
-    if said is None:
+    text = steering.text
+    if text is None:
         silent = steering.refusal and steering.tokens is None
-        said = "" if silent else _usual(question, model)
-    words = tokens(said)
+        text = "" if silent else _usual(question, model)
+    words = tokens(text)
     return words if steering.tokens is None else _exactly(steering.tokens, words)
 
 
 def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words over and over, until there are `count`."""
+    """The words, repeated until there are `count`."""
     again = (word if word[:1].isspace() else " " + word for word in cycle(words))
     return tuple(islice((*words, *islice(again, max(0, count - len(words)))), count))
 
 
 def _usual(question: str, model: str) -> str:
-    if titles.is_wanted(question):
-        return titles.write(question)
-    if review.is_wanted(question):
-        prose = _PROSE.format(opening=review.opening(question), model=model)
-        return review.write(question, prose)
+    if prompts.asks_for_title(question):
+        return prompts.title(question)
+    if prompts.asks_for_review(question):
+        prose = _PROSE.format(opening=prompts.review_opening(question), model=model)
+        return prompts.review(question, prose)
     return _PROSE.format(opening=_opening(question), model=model)
 
 
 def _opening(question: str) -> str:
-    """Quotes the beginning of what was asked, without the tags of a prompt in sections."""
-    asked = _TAG.sub(" ", question).split()
-    quoted = " ".join(asked[:_QUOTED_WORDS]) + (" …" if len(asked) > _QUOTED_WORDS else "")
-    return f"You asked: “{quoted}”" if asked else "You asked nothing in particular."
+    """A quotation of the beginning of the question, without the tags of a prompt in sections."""
+    words = _TAG.sub(" ", question).split()
+    quoted = " ".join(words[:_QUOTED_WORDS]) + (" …" if len(words) > _QUOTED_WORDS else "")
+    return f"You asked: “{quoted}”" if words else "You asked nothing in particular."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from simulator import anthropic_request, chat
 from simulator.answer import Ending
 from simulator.chat_stream import event
-from simulator.chat_types import Chat, Habits, Spent
+from simulator.chat_types import Chat, Dialect, Usage
 from simulator.exchange import Arrival
 from simulator.provider import Json
 
@@ -20,41 +20,41 @@ _STOP_REASONS: dict[Ending, str] = {
 async def respond(arrival: Arrival) -> str:
     """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
     body = anthropic_request.read(arrival.body)
-    habits = Habits(
+    dialect = Dialect(
         shows_thoughts=body.shows_thoughts,
         blocked_code=None,
         blocked_message="Output blocked by content filtering policy",
     )
-    return await chat.respond(arrival, body.asked(), lambda answered: _Message(answered, habits))
+    return await chat.respond(arrival, body.chat_request(), lambda chat: _Message(chat, dialect))
 
 
 class _Message:
-    """One answer in Anthropic's form; events must be asked for in their order."""
+    """One answer in Anthropic's form. Its events must be requested in order."""
 
-    def __init__(self, answered: Chat, habits: Habits) -> None:
-        self._chat = answered
-        self._call = answered.exchange.call
-        self._answer = answered.answer
-        self._index = 0  # of the block that is open or comes next
-        self._open: str | None = None  # its type
-        self.habits = habits
+    def __init__(self, chat: Chat, dialect: Dialect) -> None:
+        self._chat = chat
+        self._call = chat.exchange.call
+        self._answer = chat.answer
+        self._index = 0  # of the open block, or of the next one
+        self._open: str | None = None  # the type of the open block
+        self.dialect = dialect
 
     def whole(self) -> Json:
         content: list[Json] = []
         if self._answer.reasoning:
-            thinking = "".join(self._answer.reasoning) if self.habits.shows_thoughts else ""
+            thinking = "".join(self._answer.reasoning) if self.dialect.shows_thoughts else ""
             content.append({"type": "thinking", "thinking": thinking, "signature": _SIGNATURE})
         if self._answer.words:
             content.append({"type": "text", "text": self._answer.text})
-        return self._envelope(content) | self._end() | _usage(self._chat.spent())
+        return self._envelope(content) | self._end() | _usage(self._chat.usage())
 
     def opening(self) -> Iterator[bytes]:
-        """The message without content; a pause; the signature of a thought that is not shown."""
+        """The message without content; a pause; the signature of reasoning that is not shown."""
         stop = {"stop_reason": None, "stop_sequence": None}
         message = self._envelope([]) | stop | _usage(self._early())
         yield _event("message_start", message=message)
         yield _event("ping")
-        if self._answer.reasoning and not self.habits.shows_thoughts:
+        if self._answer.reasoning and not self.dialect.shows_thoughts:
             yield from self._switch_to("thinking")
 
     def thought(self, token: str) -> Iterator[bytes]:
@@ -67,7 +67,7 @@ class _Message:
 
     def closing(self) -> Iterator[bytes]:
         yield from self._close_block()
-        yield _event("message_delta", delta=self._end(), **_usage(self._chat.spent()))
+        yield _event("message_delta", delta=self._end(), **_usage(self._chat.usage()))
         yield _event("message_stop")
 
     def failure(self) -> bytes:
@@ -77,7 +77,7 @@ class _Message:
         return b'event: content_block_delta\ndata: {"type":"content_blo\n\n'
 
     def _switch_to(self, kind: str) -> Iterator[bytes]:
-        """Open a block of that type, unless it is open."""
+        """Open a block of this type, unless it is open."""
         if self._open == kind:
             return
         yield from self._close_block()
@@ -98,13 +98,13 @@ class _Message:
     def _delta(self, delta: Json) -> bytes:
         return _event("content_block_delta", index=self._index, delta=delta)
 
-    def _early(self) -> Spent | None:
+    def _early(self) -> Usage | None:
         """The usage that is known when a message starts."""
-        spent = self._chat.spent(words=1)
-        if spent is None:
+        usage = self._chat.usage(words=1)
+        if usage is None:
             return None
-        prompt = 1 if self._chat.exchange.steering.restate_usage else spent.prompt
-        return Spent(prompt, min(1, spent.text), 0, spent.cached, spent.cache_written)
+        prompt = 1 if self._chat.exchange.steering.restate_usage else usage.prompt
+        return Usage(prompt, min(1, usage.text), 0, usage.cached, usage.cache_written)
 
     def _end(self) -> Json:
         reason = self._chat.finish(_STOP_REASONS)
@@ -127,17 +127,17 @@ def _event(name: str, **fields: object) -> bytes:
     return event({"type": name} | fields, name)
 
 
-def _usage(spent: Spent | None) -> Json:
-    """Input is what neither came from a cache nor went to one; output includes the thinking."""
-    if spent is None:
+def _usage(usage: Usage | None) -> Json:
+    """The input excludes tokens that a cache read or wrote; the output includes the reasoning."""
+    if usage is None:
         return {}
-    uncached = max(0, spent.prompt - spent.cached - spent.cache_written)
-    usage = {
+    uncached = max(0, usage.prompt - usage.cached - usage.cache_written)
+    counts = {
         "input_tokens": uncached,
-        "cache_creation_input_tokens": spent.cache_written,
-        "cache_read_input_tokens": spent.cached,
-        "output_tokens": spent.text + spent.reasoning,
-        "output_tokens_details": {"thinking_tokens": spent.reasoning},
+        "cache_creation_input_tokens": usage.cache_written,
+        "cache_read_input_tokens": usage.cached,
+        "output_tokens": usage.text + usage.reasoning,
+        "output_tokens_details": {"thinking_tokens": usage.reasoning},
         "service_tier": "standard",
     }
-    return {"usage": usage}
+    return {"usage": counts}

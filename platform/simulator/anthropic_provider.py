@@ -36,7 +36,7 @@ class Anthropic:
             raise Refused(Problem(400, f"anthropic-version: must be one of {_VERSIONS}"))
 
     def error(self, problem: Problem, request_id: str) -> Json:
-        """A word that is no type of error is the reason among its details."""
+        """A code that is not a type of error is the reason in the details of the error."""
         kind, message = _USUAL.get(problem.status, _USUAL[_FALLBACK[problem.status // 100]])
         fields: Json = {"type": kind, "message": problem.message or message}
         if problem.code is not None and problem.code.endswith("_error"):

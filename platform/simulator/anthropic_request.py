@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Raw
 
-from simulator.chat_types import Asked
+from simulator.chat_types import ChatRequest
 from simulator.provider import Problem, Refused
 
 MAX_OUTPUT_TOKENS = 128_000
-# The reasoning of an answer that nobody steers.
+# The reasoning tokens of an answer that is not steered.
 _THOUGHTS = {"low": 4, "medium": 8, "high": 12, "xhigh": 16, "max": 20}
 _SAMPLING = ("temperature", "top_p", "top_k")
 
@@ -70,11 +70,11 @@ class MessagesBody(msgspec.Struct, forbid_unknown_fields=True):
     def shows_thoughts(self) -> bool:
         return self.thinking is not None and self.thinking.display == "summarized"
 
-    def asked(self) -> Asked:
+    def chat_request(self) -> ChatRequest:
         texts = [turn.text for turn in self.messages]
         if self.system:
             texts.insert(0, _joined(self.system))
-        return Asked(
+        return ChatRequest(
             model=self.model,
             stream=self.stream,
             texts=texts,
@@ -92,7 +92,7 @@ class MessagesBody(msgspec.Struct, forbid_unknown_fields=True):
         return _THOUGHTS["high"] if self.thinking is not None else 0
 
     def complaint(self) -> str | None:
-        """What is wrong with a body whose fields are all well."""
+        """The error of a body whose single fields are valid."""
         for name in _SAMPLING:
             if getattr(self, name) is not None:
                 return f"{name}: this model does not take it any more"

@@ -1,4 +1,4 @@
-"""The ASGI application: finds the wire of a request, lets it answer, and records how it went."""
+"""The ASGI application: finds the wire of a request, calls it, and records the outcome."""
 
 from simulator import providers, routes
 from simulator.connection import BodyTooLarge, CallerGone, Connection, Receive, Scope, Send
@@ -10,7 +10,7 @@ from simulator.routes import Route
 
 
 class Simulator:
-    """`/{provider}/...` speaks that provider's wire."""
+    """`/{provider}/...` is the wire of that provider."""
 
     def __init__(self, journal: Journal) -> None:
         self._memory = Memory(journal)
@@ -55,7 +55,7 @@ class Simulator:
 
 
 async def _admitted(route: Route, provider: Provider, connection: Connection) -> bytes:
-    """The body of a call that has a key."""
+    """The body of a call with a valid key."""
     try:
         body = await connection.body()
     except BodyTooLarge as error:

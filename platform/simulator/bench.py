@@ -1,8 +1,8 @@
-"""The upstream of the benchmarks: answers made beforehand, no journal, next to no parsing.
+"""The upstream of the benchmarks: prepared answers, no journal, minimal parsing.
 
-A body with `slow` in it streams one word every half second, one with `long` thrice as many words as
-others; everything else answers at once. Where `timed` is in it, each word is the moment at which it
-was sent: nanoseconds of the system's clock that no process sets (`time.monotonic_ns`).
+A body with `slow` in it streams one word every half second, one with `long` three times as many
+words as others; all other answers come at once. With `timed` in the body, each word is the time at
+which it was sent: nanoseconds of the system's monotonic clock (`time.monotonic_ns`).
 """
 
 import asyncio
@@ -74,8 +74,8 @@ _START_STREAM = {
 
 
 def _end(words: int) -> dict[str, object]:
-    told = _encode([], "chat.completion.chunk", usage=_usage(words))
-    body = _event({}, "stop") + b"data: " + told + b"\n\ndata: [DONE]\n\n"
+    usage_chunk = _encode([], "chat.completion.chunk", usage=_usage(words))
+    body = _event({}, "stop") + b"data: " + usage_chunk + b"\n\ndata: [DONE]\n\n"
     return {"type": "http.response.body", "body": body}
 
 
@@ -85,8 +85,8 @@ _LONG_BODY_WORDS, _LONG_BODY_END = _BODY_WORDS * 3, _end(CHUNKS * 3)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """A POST to `.../embeddings` is one, any other a chat call; what that asks is told by two byte
-    searches in its body."""
+    """A POST to `.../embeddings` is an embeddings call, any other request a chat call. Two byte
+    searches in the body find its options."""
     body = await _body(receive)
     if scope["path"].endswith("/embeddings"):
         await _send_whole(send, _embeddings(body))
@@ -99,7 +99,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await send(_START_STREAM)
     for word in words:
         await send(_moment() if timed else word)
-        # Even a pause of nothing lets each word leave by itself, as a real provider's do.
+        # Even a pause of zero sends each word in a packet of its own, as a real provider does.
         await asyncio.sleep(SLOW_SECONDS if slow else 0)
     await send(end)
 
@@ -139,7 +139,7 @@ _decode_inputs = msgspec.json.Decoder(_Inputs).decode
 
 
 def _embeddings(body: bytes) -> bytes:
-    """The answer to a request, whatever its inputs say."""
+    """The answer to a request, regardless of its inputs."""
     inputs = _decode_inputs(body).input
     return _prebuilt_embeddings(1 if isinstance(inputs, str) else len(inputs))
 

@@ -1,4 +1,4 @@
-"""A chat answer as server-sent events: one per word, and the ways in which a stream can fail."""
+"""A chat answer as server-sent events, one for each word, and the faults of a stream."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import msgspec
 from simulator.chat_types import Chat, Form
 from simulator.provider import Json
 
-_HALVES_APART = 0.002  # seconds, so that the halves of a split event travel in two packets
+_HALVES_APART = 0.002  # seconds: the halves of a split event travel in two packets
 
 
 def event(payload: Json, name: str | None = None) -> bytes:
@@ -16,7 +16,7 @@ def event(payload: Json, name: str | None = None) -> bytes:
 
 
 def line(data: bytes, name: str | None = None) -> bytes:
-    """One server-sent event of ready bytes."""
+    """One server-sent event with encoded data."""
     named = b"" if name is None else b"event: " + name.encode() + b"\n"
     return named + b"data: " + data + b"\n\n"
 
@@ -24,31 +24,31 @@ def line(data: bytes, name: str | None = None) -> bytes:
 async def send(chat: Chat, form: Form) -> str:
     """Stream the answer and return the outcome. Raises `CallerGone`."""
     exchange, words = chat.exchange, chat.answer.words
-    wishes, connection = exchange.steering, exchange.connection
-    if wishes.fault == "error_in_200" and form.habits.plain_error_in_200:
+    options, connection = exchange.steering, exchange.connection
+    if options.fault == "error_in_200" and form.dialect.plain_error_in_200:
         await connection.send_json(200, exchange.error(), exchange.headers)
         return "error_in_200"
     stream = _Stream(chat, form)
     await stream.open()
-    if wishes.fault is None:
+    if options.fault is None:
         await stream.speak(words)
         await stream.write(form.closing())
         await connection.end()
         return "completed"
-    position = wishes.fault_position(len(words))
+    position = options.fault_position(len(words))
     if position > 0:
         await stream.speak(words[:position])
     await exchange.fall_silent()
-    if wishes.fault == "bad_json":
+    if options.fault == "bad_json":
         await stream.write([form.broken()])
-    elif wishes.fault != "truncate":
+    elif options.fault != "truncate":
         await stream.write([form.failure()])
     await connection.end()
-    return wishes.fault
+    return options.fault
 
 
 class _Stream:
-    """Writes the events of one answer; counts a token just before it goes to the socket."""
+    """Writes the events of one answer. A token is counted just before it is sent."""
 
     def __init__(self, chat: Chat, form: Form) -> None:
         self._exchange = chat.exchange
@@ -56,20 +56,20 @@ class _Stream:
         self._steering = chat.exchange.steering
         self._answer = chat.answer
         self._form = form
-        self._crlf = self._steering.crlf or form.habits.crlf
-        self._comment = f": {form.habits.comment}\n\n".encode()
+        self._crlf = self._steering.crlf or form.dialect.crlf
+        self._comment = f": {form.dialect.comment}\n\n".encode()
 
     async def open(self) -> None:
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
         await self._connection.start(200, headers | self._exchange.headers)
-        if self._form.habits.opens_with_comment:
+        if self._form.dialect.opens_with_comment:
             await self._send(self._comment)
 
     async def speak(self, words: tuple[str, ...]) -> None:
-        """The opening, the reasoning where the wire shows it, then the words."""
+        """The opening, the reasoning if the wire shows it, then the words."""
         call, form = self._exchange.call, self._form
         await self.write(form.opening())
-        if form.habits.shows_thoughts:
+        if form.dialect.shows_thoughts:
             for thought in self._answer.reasoning:
                 call.reasoning_emitted += 1
                 await self._say(form.thought(thought))
@@ -78,7 +78,7 @@ class _Stream:
             await self._say(form.word(word))
 
     async def write(self, blocks: Iterator[bytes] | list[bytes]) -> None:
-        """Some events; steering may add a comment to each, or cut it in two."""
+        """Write events; steering may add a comment to each, or split it."""
         for block in blocks:
             await self._send(self._comment + block if self._steering.comments else block)
 
@@ -98,7 +98,8 @@ class _Stream:
 
 
 def _inside_a_character(block: bytes) -> int:
-    """Where to cut: after the first byte of the first multi-byte character, else in the middle."""
+    """The position of a split: after the first byte of the first multi-byte character, or in the
+    middle."""
     for index, byte in enumerate(block):
         if byte >= 0x80:
             return index + 1

@@ -1,4 +1,4 @@
-"""What is the same in every chat wire: what is asked, what is answered, what it cost."""
+"""The common types of all chat wires: request, usage, answer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ TOKENS_PER_MESSAGE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A chat request. `texts` are all its messages, `question` the last one of the user; `bound`
-    limits the tokens of the answer, `thoughts` says how many of them are reasoning unless steered.
-    """
+class ChatRequest:
+    """A chat request. `texts` are all its messages, `question` the last message of the user.
+    `bound` limits the tokens of the answer; `thoughts` is the number of reasoning tokens unless
+    steered."""
 
     model: str
     stream: bool
@@ -26,14 +26,14 @@ class Asked:
 
     @property
     def prompt_tokens(self) -> int:
-        """Words of all messages and a few tokens for each message's frame."""
+        """The words of all messages, and a constant number of tokens for each message."""
         return sum(len(text.split()) + TOKENS_PER_MESSAGE for text in self.texts)
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Tokens of one answer. `text` and `reasoning` do not overlap; `prompt` includes what was read
-    from a cache and what was written to one."""
+class Usage:
+    """Tokens of one answer. `text` and `reasoning` do not overlap; `prompt` includes the tokens
+    that a cache read or wrote."""
 
     prompt: int
     text: int
@@ -44,41 +44,41 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """One chat call being answered. `created` is in Unix seconds."""
+    """One chat call with its answer. `created` is in Unix seconds."""
 
     exchange: Exchange
     answer: Answer
     created: int
 
-    def spent(self, words: int | None = None) -> Spent | None:
-        """The usage to report, after `words` words or all; true unless steered otherwise."""
-        call, wishes = self.exchange.call, self.exchange.steering
-        if wishes.no_usage:
+    def usage(self, words: int | None = None) -> Usage | None:
+        """The usage to report after `words` words, or after all; true unless steered."""
+        call, options = self.exchange.call, self.exchange.steering
+        if options.no_usage:
             return None
-        if wishes.zero_usage:
-            return Spent(0, 0, 0)
+        if options.zero_usage:
+            return Usage(0, 0, 0)
         text = len(self.answer.words) if words is None else words
         read = call.cached_tokens
-        written = min(wishes.cache_write_tokens, call.prompt_tokens - read)
-        return Spent(call.prompt_tokens, text, len(self.answer.reasoning), read, written)
+        written = min(options.cache_write_tokens, call.prompt_tokens - read)
+        return Usage(call.prompt_tokens, text, len(self.answer.reasoning), read, written)
 
     def finish(self, words: Mapping[Ending, str]) -> str:
-        """How the answer ended, in the provider's words."""
+        """The finish reason, in the provider's words."""
         return self.exchange.steering.finish or words[self.answer.ending]
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
-    """How a wire behaves around its answers.
+class Dialect:
+    """The differences of a wire from the others.
 
-    `tells_blocks`: a prompt that moderation stops gets an answer, elsewhere a 400 with
-    `blocked_message` and the word `blocked_code`.
-    `plain_error_in_200`: a streamed call that fails late is answered with plain JSON. `comment` is
-    what a stream's comments say, `opens_with_comment` that there is one without being wished for.
+    `answers_blocked_prompts`: a prompt that moderation blocks gets an answer; on other wires it
+    gets a 400 with `blocked_message` and the code `blocked_code`. `plain_error_in_200`: a streamed
+    call that fails late is answered with plain JSON. `comment` is the text of a stream's comments;
+    `opens_with_comment`: a stream begins with one.
     """
 
     shows_thoughts: bool = True
-    tells_blocks: bool = False
+    answers_blocked_prompts: bool = False
     blocked_code: str | None = "content_filter"
     blocked_message: str = "This prompt is against the usage policy."
     plain_error_in_200: bool = False
@@ -88,10 +88,10 @@ class Habits:
 
 
 class Form(Protocol):
-    """One answer as a wire writes it: one body, or the blocks of an event stream with LF ends."""
+    """One answer in the form of a wire: one body, or the blocks of an event stream with LF ends."""
 
     @property
-    def habits(self) -> Habits: ...
+    def dialect(self) -> Dialect: ...
 
     def whole(self) -> Json: ...
 

@@ -1,4 +1,4 @@
-"""One HTTP exchange over raw ASGI: read the body, write the answer, notice a caller who leaves."""
+"""One HTTP exchange over ASGI: reads the body, writes the answer, notices a closed connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -31,7 +31,7 @@ class Connection:
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
         self.query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
-        self.origin = f"http://{self.headers.get('host', '')}"  # our address as the caller knows it
+        self.origin = f"http://{self.headers.get('host', '')}"  # the caller's view
         self._scope = scope
         self._receive = receive
         self._send = send
@@ -51,12 +51,12 @@ class Connection:
                 raise BodyTooLarge
             if not message.get("more_body", False):
                 break
-        # After the body the only thing left to receive is the disconnect.
+        # After the body, only the disconnect can be received.
         self._gone = asyncio.ensure_future(self._receive())
         return b"".join(parts)
 
     async def pause(self, seconds: float) -> None:
-        """Wait; a pause of zero still lets what was written leave, and other calls run."""
+        """Wait. Even a pause of zero sends what was written, and lets other calls run."""
         if seconds > 0 and self._gone is not None:
             await asyncio.wait({self._gone}, timeout=seconds)
         else:
@@ -64,7 +64,7 @@ class Connection:
         self._check()
 
     async def hang(self) -> NoReturn:
-        """Say nothing more until the caller leaves."""
+        """Send nothing more until the caller disconnects."""
         if self._gone is not None:
             await asyncio.wait({self._gone})
         raise CallerGone
@@ -85,13 +85,13 @@ class Connection:
     async def send_json(
         self, status: int, payload: object, headers: dict[str, str] | None = None
     ) -> None:
-        """A whole JSON answer."""
+        """Send a whole JSON answer."""
         await self.send_body(status, msgspec.json.encode(payload), headers)
 
     async def send_body(
         self, status: int, body: bytes, headers: dict[str, str] | None = None
     ) -> None:
-        """A whole answer of ready bytes, declared as JSON."""
+        """Send a whole encoded answer, declared as JSON."""
         sized = {"content-type": "application/json", "content-length": str(len(body))}
         await self.start(status, sized | (headers or {}))
         await self.end(body)
@@ -102,7 +102,7 @@ class Connection:
         await self.hang()
 
     def close(self) -> None:
-        """Forget the caller; call it when the exchange is over."""
+        """Stop receiving. Called when the exchange is over."""
         if self._gone is not None:
             self._gone.cancel()
 

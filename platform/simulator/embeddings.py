@@ -1,4 +1,4 @@
-"""OpenAI's `POST /v1/embeddings`: unit vectors that are the same for the same text."""
+"""OpenAI's `POST /v1/embeddings`: unit vectors, the same for the same text."""
 
 import math
 from base64 import b64encode
@@ -29,7 +29,8 @@ class EmbeddingsBody(msgspec.Struct):
 
     @property
     def items(self) -> list[Item]:
-        """The texts, or texts as tokens. Raises `Refused` if the input is of mixed types."""
+        """The inputs, each a text or a list of tokens. Raises `Refused` if they are of mixed
+        types."""
         if isinstance(self.input, str):
             return [self.input]
         texts = [item for item in self.input if isinstance(item, str)]
@@ -48,15 +49,15 @@ async def respond(arrival: Arrival) -> str:
     call.prompt_tokens = _checked(items)
     texts = [item for item in items if isinstance(item, str)]
     exchange = steer(arrival, texts, texts[0] if texts else "")
-    wishes = exchange.steering
-    call.vectors = len(items) if wishes.vectors is None else wishes.vectors
+    options = exchange.steering
+    call.vectors = len(items) if options.vectors is None else options.vectors
 
     def emit() -> None:
         call.vectors_emitted = call.vectors
 
     await exchange.begin()
-    await exchange.connection.pause(wishes.delay_ms / 1000)
-    length = wishes.dimensions or body.dimensions
+    await exchange.connection.pause(options.delay_ms / 1000)
+    length = options.dimensions or body.dimensions
     data = [
         {"object": "embedding", "index": index, "embedding": _encoded(item, length, body)}
         for index, item in enumerate(islice(cycle(items), call.vectors))
@@ -66,10 +67,10 @@ async def respond(arrival: Arrival) -> str:
 
 
 def vector(item: Item, dimensions: int) -> list[float]:
-    """Numbers drawn from the text itself, scaled to unit length. A shorter vector is a longer one
-    cut off and scaled anew."""
+    """Numbers drawn from the text, scaled to unit length. A shorter vector is a longer one, cut and
+    scaled again."""
     drawn = shake_256(msgspec.json.encode(item)).digest(dimensions)
-    odd = [2 * byte - 255 for byte in drawn]  # never nought, so there is always a length
+    odd = [2 * byte - 255 for byte in drawn]  # never zero, so that the length is positive
     length = math.sqrt(sum(number * number for number in odd))
     return [number / length for number in odd]
 
@@ -82,7 +83,8 @@ def _read(body: bytes) -> EmbeddingsBody:
 
 
 def _checked(items: list[Item]) -> int:
-    """The tokens of all items: a text has one a word. Raises `Refused` where there are too many."""
+    """The number of tokens of all inputs; a word of a text is one token. Raises `Refused` for too
+    many."""
     if not items or not all(items):
         raise _invalid("It must not be empty.")
     if len(items) > MAX_ITEMS:

@@ -1,23 +1,23 @@
-"""One call on its way: what arrived, how it was steered, and what a fault makes of the answer."""
+"""One call in progress: its request, its steering, and the effect of a fault on its answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from simulator import steering, titles
+from simulator import prompts, steering
 from simulator.connection import Connection
 from simulator.journal import SHOWN_TEXT, Call
 from simulator.memory import Memory
 from simulator.provider import Json, Problem, Provider, Refused
 from simulator.steering import Steering
 
-_UNTIL_READ = 0.05  # seconds; a reset discards what the peer has not read yet
+_UNTIL_READ = 0.05  # seconds; a reset discards data that the peer has not read yet
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A whole request. `path` has what the route's placeholders stand for."""
+    """A whole request. `path` has the values of the route's placeholders."""
 
     call: Call
     provider: Provider
@@ -29,7 +29,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request that was understood, being answered."""
+    """A valid request that is being answered."""
 
     call: Call
     provider: Provider
@@ -42,15 +42,16 @@ class Exchange:
 
     def problem(self) -> Problem:
         """The steered failure."""
-        wishes = self.steering
-        return Problem(wishes.status or 500, code=wishes.code, retry_after=wishes.retry_after)
+        options = self.steering
+        return Problem(options.status or 500, code=options.code, retry_after=options.retry_after)
 
     def error(self) -> Json:
         """The steered failure's body, in the provider's shape."""
         return self.provider.error(self.problem(), self.call.request_id)
 
     async def begin(self, *, silent: bool = True) -> None:
-        """What comes before any answer: the wait, a refusal, a silence (unless it comes later)."""
+        """The steps before any answer: the wait, a refusal, a silence (unless a fault comes
+        later)."""
         await self.connection.pause(self.steering.ttft_ms / 1000)
         if self.steering.fault == "refuse":
             raise Refused(self.problem())
@@ -58,7 +59,7 @@ class Exchange:
             await self.fall_silent()
 
     async def fall_silent(self) -> None:
-        """Hang or cut the connection if that is the steered fault; else return at once."""
+        """Hang or cut the connection if that is the steered fault; otherwise return at once."""
         if self.steering.fault == "hang":
             await self.connection.hang()
         if self.steering.fault == "drop":
@@ -67,9 +68,9 @@ class Exchange:
             await self.connection.reset()
 
     async def send_whole(self, payload: Json, emit: Callable[[], None]) -> str:
-        """Send one JSON body, or what the steered fault makes of it, and return the outcome.
+        """Send one JSON body, or the steered fault in its place, and return the outcome.
 
-        `emit` is called just before a sound body goes to the socket, to count what is in it.
+        `emit` is called just before a valid body is sent, to count its contents.
         """
         fault = self.steering.fault
         if fault == "error":
@@ -78,7 +79,7 @@ class Exchange:
             await self.connection.send_json(200, self.error(), self.headers)
             return fault
         encoded = msgspec.json.encode(payload)
-        if fault is not None:  # bad_json and truncate are the same where there is one body
+        if fault is not None:  # For one body, bad_json and truncate are the same.
             await self.connection.send_body(200, encoded[: len(encoded) // 2], self.headers)
             return fault
         emit()
@@ -87,16 +88,16 @@ class Exchange:
 
 
 def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
-    """Follow the steering line in the texts of a request. Raises `Refused` if it cannot be."""
+    """Apply the steering line in the texts of a request. Raises `Refused` if it is invalid."""
     call = arrival.call
     call.user_text = question[:SHOWN_TEXT]
     try:
-        wishes = steering.read(texts, call.model, for_title=titles.is_wanted(question))
+        options = steering.read(texts, call.model, for_title=prompts.asks_for_title(question))
     except steering.InvalidSteering as error:
         raise Refused(Problem(400, str(error))) from error
-    call.marker = wishes.marker
-    if wishes.times is not None and wishes.times < len(
-        arrival.memory.journal.marked(wishes.marker)
+    call.marker = options.marker
+    if options.times is not None and options.times < len(
+        arrival.memory.journal.marked(options.marker)
     ):
-        wishes = steering.without_fault(wishes)
-    return Exchange(call, arrival.provider, wishes, arrival.connection)
+        options = steering.without_fault(options)
+    return Exchange(call, arrival.provider, options, arrival.connection)

@@ -1,5 +1,5 @@
-"""Black Forest Labs' FLUX: a task is submitted, asked after at an address, and its picture fetched
-from another."""
+"""Black Forest Labs' FLUX: a task is submitted and polled, and its picture is fetched from a
+URL."""
 
 import time
 from typing import Annotated, Literal
@@ -10,14 +10,14 @@ from msgspec import Meta
 from simulator import images
 from simulator.connection import Connection
 from simulator.exchange import Arrival
-from simulator.memory import Hung, Task
+from simulator.memory import StoredPicture, Task
 from simulator.pictures import Picture
 from simulator.provider import WRONG_KEY, Json, Problem, Refused
 
 _MEGAPIXEL = 1024 * 1024
 _STEP = 16  # pixels
 _MAX_MEGAPIXELS = 4
-# In cents, for the first megapixel and each further one.
+# Cents for the first megapixel, and for each further one.
 _PRICES = {"flux-2-pro": (3.0, 1.5), "flux-2-flex": (6.0, 6.0), "flux-2-max": (7.0, 3.0)}
 
 _Edge = Annotated[int, Meta(ge=64, multiple_of=_STEP)]
@@ -28,13 +28,14 @@ class FluxBody(msgspec.Struct, forbid_unknown_fields=True):
     width: _Edge = 1024
     height: _Edge = 1024
     seed: int | None = None
-    output_format: Literal["png"] = "png"  # the only one that the simulator can make
+    output_format: Literal["png"] = "png"  # the only format that the simulator can make
     safety_tolerance: Annotated[int, Meta(ge=0, le=6)] = 2
     prompt_upsampling: bool = False
 
 
 async def submit(arrival: Arrival) -> str | None:
-    """Take a task and say where to ask after it; the call ends when its end is told."""
+    """Accept a task and return its polling URL. The call ends when a poll returns the end of the
+    task."""
     model = arrival.path["model"]
     if model not in _PRICES:
         raise Refused(Problem(404))
@@ -47,13 +48,13 @@ async def submit(arrival: Arrival) -> str | None:
         arrival, model=model, prompt=body.prompt, n=1, size=size, quality=None
     )
     await exchange.begin()
-    wishes, name = exchange.steering, exchange.call.id
+    options, name = exchange.steering, exchange.call.id
     picture = pictures[0] if pictures else None
-    ready_at = time.monotonic() + wishes.delay_ms / 1000
-    task = Task(picture, exchange.call, wishes, ready_at, wishes.polls)
+    ready_at = time.monotonic() + options.delay_ms / 1000
+    task = Task(picture, exchange.call, options, ready_at, options.polls)
     arrival.memory.tasks.keep(name, task)
     payload = _taken(arrival, model, body)
-    if wishes.fault == "error":  # of the task, not of its submission
+    if options.fault == "error":  # the fault of the task, not of its submission
         await exchange.connection.send_json(200, payload, exchange.headers)
         return None
     outcome = await exchange.send_whole(payload, lambda: None)
@@ -61,16 +62,16 @@ async def submit(arrival: Arrival) -> str | None:
 
 
 async def tell(arrival: Arrival) -> str:
-    """How far a task has come."""
+    """Answer a poll with the status of the task."""
     name = arrival.connection.query.get("id", "")
     task = arrival.memory.tasks.get(name)
     status = "Task not found" if task is None else _status(task)
-    told: Json = {"id": name, "status": status, "result": None, "progress": None, "details": None}
+    body: Json = {"id": name, "status": status, "result": None, "progress": None, "details": None}
     if task is not None and status != "Pending":
         _end(task, status)
         if status == "Ready" and task.picture is not None:
-            told["result"] = _result(arrival, task, task.picture)
-    await arrival.connection.send_json(404 if task is None else 200, told)
+            body["result"] = _result(arrival, task, task.picture)
+    await arrival.connection.send_json(404 if task is None else 200, body)
     return "completed"
 
 
@@ -95,16 +96,16 @@ def _taken(arrival: Arrival, model: str, body: FluxBody) -> Json:
 
 
 def _status(task: Task) -> str:
-    """The task's status; asking once uses up a poll."""
-    wishes = task.steering
+    """The task's status. Each poll counts."""
+    options = task.steering
     if task.polls > 0 or time.monotonic() < task.ready_at:
         task.polls -= 1
         return "Pending"
-    if wishes.finish is not None:
-        return wishes.finish
-    if wishes.blocked or wishes.refusal:
-        return "Request Moderated" if wishes.blocked else "Content Moderated"
-    return "Error" if wishes.fault == "error" or task.picture is None else "Ready"
+    if options.finish is not None:
+        return options.finish
+    if options.blocked or options.refusal:
+        return "Request Moderated" if options.blocked else "Content Moderated"
+    return "Error" if options.fault == "error" or task.picture is None else "Ready"
 
 
 def _end(task: Task, status: str) -> None:
@@ -115,7 +116,7 @@ def _end(task: Task, status: str) -> None:
 def _result(arrival: Arrival, task: Task, picture: Picture) -> Json:
     call = task.call
     return {
-        "sample": images.hang(arrival, Hung(picture, call, task.steering)),
+        "sample": images.store(arrival, StoredPicture(picture, call, task.steering)),
         "prompt": picture.prompt,
         "seed": 42,
         "start_time": call.started_at,
@@ -147,7 +148,8 @@ class BlackForestLabs:
             raise Refused(Problem(403))
 
     def error(self, problem: Problem, request_id: str) -> Json:
-        """`detail` is a sentence; of an invalid request it is a list of what is wrong where."""
+        """`detail` is a sentence; for an invalid request it is a list of errors with their
+        places."""
         message = problem.message or _ERRORS.get(problem.status, "Internal Server Error")
         if problem.status != 422:
             return {"detail": message}

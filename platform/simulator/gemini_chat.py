@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from simulator import chat, gemini_images, gemini_request, vendor_usage
 from simulator.answer import Ending
 from simulator.chat_stream import event
-from simulator.chat_types import Chat, Habits, Spent
+from simulator.chat_types import Chat, Dialect, Usage
 from simulator.exchange import Arrival
 from simulator.provider import Json, Problem, Refused
 
@@ -32,31 +32,33 @@ async def _respond(arrival: Arrival, *, streams: bool) -> str:
         if streams:
             raise Refused(Problem(400, "The simulator sends pictures only in whole answers."))
         return await gemini_images.respond(arrival, body)
-    habits = Habits(shows_thoughts=body.thinking.include_thoughts, tells_blocks=True, crlf=True)
+    dialect = Dialect(
+        shows_thoughts=body.thinking.include_thoughts, answers_blocked_prompts=True, crlf=True
+    )
     return await chat.respond(
-        arrival, body.asked(model, stream=streams), lambda answered: _Content(answered, habits)
+        arrival, body.chat_request(model, stream=streams), lambda chat: _Content(chat, dialect)
     )
 
 
 class _Content:
     """One answer in Gemini's form."""
 
-    def __init__(self, answered: Chat, habits: Habits) -> None:
-        self._chat = answered
-        self._call = answered.exchange.call
-        self._answer = answered.answer
-        self._said = 0  # words so far
-        self.habits = habits
+    def __init__(self, chat: Chat, dialect: Dialect) -> None:
+        self._chat = chat
+        self._call = chat.exchange.call
+        self._answer = chat.answer
+        self._words_sent = 0  # words so far
+        self.dialect = dialect
 
     def whole(self) -> Json:
         if self._answer.ending == "blocked":
             return self._blocked()
         parts: list[Json] = []
-        if self._answer.reasoning and self.habits.shows_thoughts:
+        if self._answer.reasoning and self.dialect.shows_thoughts:
             parts.append({"text": "".join(self._answer.reasoning), "thought": True})
         if self._answer.words:
             parts.append({"text": self._answer.text} | self._signature())
-        return self._response(parts, self._chat.spent(), self._chat.finish(_FINISH_REASONS))
+        return self._response(parts, self._chat.usage(), self._chat.finish(_FINISH_REASONS))
 
     def opening(self) -> Iterator[bytes]:
         """A stream begins with its first part."""
@@ -66,7 +68,7 @@ class _Content:
         yield event(self._response([{"text": token, "thought": True}], self._so_far()))
 
     def word(self, token: str) -> Iterator[bytes]:
-        self._said += 1
+        self._words_sent += 1
         yield event(self._response([{"text": token}], self._so_far()))
 
     def closing(self) -> Iterator[bytes]:
@@ -76,7 +78,7 @@ class _Content:
             return
         parts: list[Json] = [{"text": ""} | self._signature()] if self._answer.words else []
         reason = self._chat.finish(_FINISH_REASONS)
-        yield event(self._response(parts, self._chat.spent(), reason))
+        yield event(self._response(parts, self._chat.usage(), reason))
 
     def failure(self) -> bytes:
         return event(self._chat.exchange.error())
@@ -86,24 +88,24 @@ class _Content:
 
     def _blocked(self) -> Json:
         feedback = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
-        return feedback | self._metadata(self._chat.spent())
+        return feedback | self._metadata(self._chat.usage())
 
-    def _so_far(self) -> Spent | None:
-        spent = self._chat.spent(self._said)
-        if spent is None or not self._chat.exchange.steering.restate_usage:
-            return spent
-        return Spent(1, spent.text, 0)
+    def _so_far(self) -> Usage | None:
+        usage = self._chat.usage(self._words_sent)
+        if usage is None or not self._chat.exchange.steering.restate_usage:
+            return usage
+        return Usage(1, usage.text, 0)
 
     def _signature(self) -> Json:
         return {"thoughtSignature": _SIGNATURE} if self._answer.reasoning else {}
 
-    def _response(self, parts: list[Json], spent: Spent | None, reason: str | None = None) -> Json:
+    def _response(self, parts: list[Json], usage: Usage | None, reason: str | None = None) -> Json:
         content: Json = {"role": "model"} | ({"parts": parts} if parts else {})
         candidate: Json = {"content": content, "index": 0}
         if reason is not None:
             candidate["finishReason"] = reason
-        return {"candidates": [candidate]} | self._metadata(spent)
+        return {"candidates": [candidate]} | self._metadata(usage)
 
-    def _metadata(self, spent: Spent | None) -> Json:
+    def _metadata(self, usage: Usage | None) -> Json:
         named = {"modelVersion": self._call.model, "responseId": self._call.id}
-        return named if spent is None else {"usageMetadata": vendor_usage.gemini(spent)} | named
+        return named if usage is None else {"usageMetadata": vendor_usage.gemini(usage)} | named

@@ -1,9 +1,9 @@
-"""Gemini's pictures: `:generateContent` with the modality IMAGE, one picture a call."""
+"""Gemini's pictures: `:generateContent` with the modality IMAGE, one picture for each call."""
 
 from dataclasses import replace
 
 from simulator import images, vendor_usage
-from simulator.chat_types import Spent
+from simulator.chat_types import Usage
 from simulator.exchange import Arrival, Exchange
 from simulator.gemini_request import GenerateBody, ImageConfig
 from simulator.pictures import Picture
@@ -34,21 +34,21 @@ async def respond(arrival: Arrival, body: GenerateBody) -> str:
     """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
     arrival.call.kind = "images"
     config = body.generation_config.image_config or ImageConfig()
-    asked = body.asked(arrival.path["model"], stream=False)
+    chat_request = body.chat_request(arrival.path["model"], stream=False)
     exchange, pictures = images.order(
         arrival,
-        model=asked.model,
-        prompt=asked.question,
+        model=chat_request.model,
+        prompt=chat_request.question,
         n=1,
         size=_pixels(config),
         quality=config.image_size,
     )
-    wishes = exchange.steering
-    if wishes.blocked or wishes.refusal:
+    options = exchange.steering
+    if options.blocked or options.refusal:
         pictures = []
     drafts = 0 if (body.thinking.thinking_level or "").upper() == "MINIMAL" else 1
-    if wishes.drafts is not None:
-        drafts = wishes.drafts
+    if options.drafts is not None:
+        drafts = options.drafts
     return await images.send(
         exchange, lambda: _response(exchange, pictures, config, drafts), len(pictures)
     )
@@ -67,12 +67,13 @@ def _pixels(config: ImageConfig) -> tuple[int, int]:
 def _response(
     exchange: Exchange, pictures: list[Picture], config: ImageConfig, drafts: int
 ) -> Json:
-    """The drafts as thoughts, then the picture; without one there is only the reason."""
+    """The drafts as thoughts, then the picture; without a picture there is only the finish
+    reason."""
     named = {"modelVersion": exchange.call.model, "responseId": exchange.call.id}
     prompt = exchange.call.prompt_tokens
     if exchange.steering.blocked:
         feedback = {"promptFeedback": {"blockReason": "IMAGE_SAFETY"}}
-        return feedback | {"usageMetadata": vendor_usage.gemini(Spent(prompt, 0, 0))} | named
+        return feedback | {"usageMetadata": vendor_usage.gemini(Usage(prompt, 0, 0))} | named
     parts = [
         {"inlineData": _inline(exchange, _draft(picture, number)), "thought": True}
         for picture in pictures
@@ -82,9 +83,9 @@ def _response(
     content: Json = {"role": "model"} | ({"parts": parts} if parts else {})
     candidate = {"content": content, "index": 0, "finishReason": _reason(exchange, pictures)}
     tokens = _TOKENS[config.image_size] * len(pictures)
-    spent = vendor_usage.gemini(Spent(prompt, tokens, len(parts) * 100))
+    usage = vendor_usage.gemini(Usage(prompt, tokens, len(parts) * 100))
     details = [{"modality": "IMAGE", "tokenCount": tokens}]
-    metadata = {"usageMetadata": spent | {"candidatesTokensDetails": details}}
+    metadata = {"usageMetadata": usage | {"candidatesTokensDetails": details}}
     return {"candidates": [candidate]} | ({} if exchange.steering.no_usage else metadata) | named
 
 

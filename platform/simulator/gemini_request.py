@@ -1,4 +1,4 @@
-"""The body of Gemini's `:generateContent`, refused where the real one refuses it."""
+"""The body of Gemini's `:generateContent`, refused where Gemini refuses it."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -6,17 +6,17 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from simulator.chat_types import Asked
+from simulator.chat_types import ChatRequest
 from simulator.provider import Problem, Refused
 
 MAX_OUTPUT_TOKENS = 65_536
-# The reasoning of an answer that nobody steers.
+# The reasoning tokens of an answer that is not steered.
 _THOUGHTS = {"MINIMAL": 2, "LOW": 4, "MEDIUM": 8, "HIGH": 12}
 _NEVER_MINIMAL = ("gemini-3.1-pro", "gemini-3.7-flash", "gemini-3.8-flash")
 
 
 class _Fields(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A message of Google's: camel case, and no field that it does not have."""
+    """A message of Google's interface: camel case, no unknown fields."""
 
 
 class Part(_Fields):
@@ -79,12 +79,12 @@ class GenerateBody(_Fields):
     def wants_image(self) -> bool:
         return "IMAGE" in (self.generation_config.response_modalities or ())
 
-    def asked(self, model: str, *, stream: bool) -> Asked:
+    def chat_request(self, model: str, *, stream: bool) -> ChatRequest:
         texts = [content.text for content in self.contents]
         if self.system_instruction is not None:
             texts.insert(0, self.system_instruction.text)
         questions = [content.text for content in self.contents if content.role != "model"]
-        return Asked(
+        return ChatRequest(
             model=model,
             stream=stream,
             texts=texts,
@@ -94,7 +94,7 @@ class GenerateBody(_Fields):
         )
 
     def complaint(self, model: str) -> str | None:
-        """What is wrong with a body whose fields are all well."""
+        """The error of a body whose single fields are valid."""
         level = self.thinking.thinking_level
         if level is not None and level.upper() not in _THOUGHTS:
             return f"Invalid value at 'generation_config.thinking_config.thinking_level': {level}"
@@ -122,7 +122,7 @@ def read(body: bytes, model: str) -> GenerateBody:
 
 
 def _in_camel_case(value: Any) -> Any:
-    """The same with the names of JSON: Google's own are in snake case, and are taken as well."""
+    """The same JSON with names in camel case. Google also accepts its own names in snake case."""
     if isinstance(value, list):
         return [_in_camel_case(item) for item in value]
     if not isinstance(value, dict):

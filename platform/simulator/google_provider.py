@@ -46,7 +46,7 @@ class Google:
 
 
 def _details(problem: Problem) -> list[Json]:
-    """A quota's name and the time to wait for a 429, the reason of another error."""
+    """The quota's name and the time to wait for a 429; the reason of any other error."""
     details: list[Json] = []
     if problem.status == 429:
         violation = {"quotaId": problem.code or _PER_MINUTE}

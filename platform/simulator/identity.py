@@ -1,8 +1,9 @@
-"""An identity provider as Google is one (OpenID Connect Core 1.0), for anybody one cares to be.
+"""An identity provider like Google (OpenID Connect Core 1.0) that signs in any user.
 
-`GET /identity/jwks` tells the keys that its ID tokens are signed with. `POST /identity/token` makes
-a token on the spot, a wrong one if asked to. `/identity/authorize` is the page that a web app sends
-its users to: its form signs them in as whom they say, and sends them back with a token.
+`GET /identity/jwks` returns the keys that verify its ID tokens. `POST /identity/token` makes a
+token, an invalid one on request. `/identity/authorize` is the page to which a web app sends its
+users: its form signs them in with the name and address that they enter, and sends them back with a
+token.
 """
 
 import hashlib
@@ -22,15 +23,17 @@ from simulator.signing_keys import KeyRing, SigningKey
 ISSUER = "https://identity.simulator.test"
 CLIENT_ID = "simulator"
 _LIFETIME = 3600  # seconds
-# Google's set is cached for hours; ours may have to be fetched again after every restart.
+# Google's set is cached for hours. Ours must be revalidated, because its keys change with each
+# restart.
 _CACHE = {"cache-control": "public, max-age=3600, must-revalidate, no-transform"}
 _NOT_CACHED = {"cache-control": "no-store"}
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-class Wish(msgspec.Struct, forbid_unknown_fields=True):
-    """What is to be special about a token. `claims` and `header` replace the usual ones, null
-    leaves one out. `key` is the one in use, the one before it, or one that is in no set."""
+class TokenOptions(msgspec.Struct, forbid_unknown_fields=True):
+    """The differences of a token from the usual one. `claims` and `header` replace the usual
+    values; null leaves one out. `key` is the current key, the previous one, or one that is in no
+    set."""
 
     claims: dict[str, Any] = {}
     header: dict[str, Any] = {}
@@ -38,42 +41,42 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def jwks(arrival: Arrival) -> str:
-    """The JSON Web Key Set (RFC 7517): the key in use and the one before it."""
+    """The JSON Web Key Set (RFC 7517): the current key and the previous one."""
     keys = await arrival.memory.keys.keys()
     await arrival.connection.send_json(200, {"keys": [key.public for key in keys]}, _CACHE)
     return "completed"
 
 
 async def rotate(arrival: Arrival) -> str:
-    """Signs with a new key from now on; the one in use stays in the set until the next rotation."""
+    """Sign with a new key from now on. The current key stays in the set until the next rotation."""
     keys = await arrival.memory.keys.rotate()
     await arrival.connection.send_json(200, {"kid": keys[0].kid}, _NOT_CACHED)
     return "completed"
 
 
 async def token(arrival: Arrival) -> str:
-    """`{claims, header, key}`, all optional, see `Wish`. Answers `{id_token}`."""
+    """`{claims, header, key}`, all optional, see `TokenOptions`. Returns `{id_token}`."""
     try:
-        wish = msgspec.json.decode(arrival.body or b"{}", type=Wish)
+        options = msgspec.json.decode(arrival.body or b"{}", type=TokenOptions)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Refused(Problem(400, f"Invalid body: {error}")) from error
-    key = await _key(arrival.memory.keys, wish.key)
-    made = _token(key, wish.claims, wish.header)
+    key = await _key(arrival.memory.keys, options.key)
+    made = _token(key, options.claims, options.header)
     await arrival.connection.send_json(200, {"id_token": made}, _NOT_CACHED)
     return "completed"
 
 
 async def show_form(arrival: Arrival) -> str:
-    """Asks who is to be signed in (OpenID Connect Core, 3.2: the implicit flow). The query is that
-    of a web app: `redirect_uri`, `client_id`, `nonce`, `state`."""
+    """The sign-in form (OpenID Connect Core, 3.2: the implicit flow). The web app's query has
+    `redirect_uri`, `client_id`, `nonce` and `state`."""
     query = arrival.connection.query
     await _send_page(arrival, identity_page.form(query))
     return "completed"
 
 
 async def sign_in(arrival: Arrival) -> str:
-    """Sends the user back with `#id_token=...&state=...`, or shows the token if there is no
-    `redirect_uri`. It has to lie on this machine."""
+    """Send the user back with `#id_token=...&state=...`, or show the token without a
+    `redirect_uri`. The `redirect_uri` must be on this machine."""
     fields = dict(parse_qsl(arrival.body.decode("latin-1")))
     claims = {name: fields[name] for name in ("email", "name", "nonce") if name in fields}
     client = fields.get("client_id", CLIENT_ID)
@@ -101,7 +104,7 @@ async def _key(ring: KeyRing, which: str) -> SigningKey:
 
 
 def _token(key: SigningKey, claims: Json, header: Json) -> str:
-    """Raises `Refused` for an algorithm that is not known."""
+    """Raises `Refused` for an unknown algorithm."""
     usual = _usual_claims(str(claims.get("email", "alice@example.com")))
     header = _merged({"alg": "RS256", "kid": key.kid, "typ": "JWT"}, header)
     try:
@@ -111,7 +114,7 @@ def _token(key: SigningKey, claims: Json, header: Json) -> str:
 
 
 def _usual_claims(email: str) -> Json:
-    """Those that Google's tokens have. The subject belongs to the address."""
+    """The claims that Google's tokens have. The subject is derived from the address."""
     now = int(time.time())
     return {
         "iss": ISSUER,
@@ -133,13 +136,14 @@ def _merged(usual: Json, special: Json) -> Json:
 
 
 def _on_this_machine(url: str) -> str:
-    """`url` without its fragment. Raises `Refused` if it is another machine's: tokens stay here."""
+    """`url` without its fragment. Raises `Refused` if it leads to another machine: tokens stay
+    here."""
     try:
         parts = urlsplit(url)
         is_ours = parts.scheme in ("http", "https") and parts.hostname in _LOOPBACK
     except ValueError:
         is_ours = False
-    # Browsers take a backslash for a slash, and so another part for the host.
+    # Browsers read a backslash as a slash, and so take another part for the host.
     if not is_ours or not url.isascii() or not url.isprintable() or "\\" in url:
         raise Refused(Problem(400, "`redirect_uri` must be a URL on this machine."))
     return parts._replace(fragment="").geturl()
@@ -151,15 +155,15 @@ async def _send_page(arrival: Arrival, page: str) -> None:
 
 
 class IdentityProvider:
-    """Its own routes are open to all: it is for one machine."""
+    """Its routes need no key: it serves one machine."""
 
     retry_after_header = True
 
     def require_key(self, connection: Connection) -> None:
-        """None is asked for."""
+        """Accepts every request."""
 
     def error(self, problem: Problem, request_id: str) -> Json:
-        """As OAuth 2 has it (RFC 6749, 5.2)."""
+        """The error in the form of OAuth 2 (RFC 6749, 5.2)."""
         return {
             "error": problem.code or "invalid_request",
             "error_description": problem.message or f"HTTP status {problem.status}",

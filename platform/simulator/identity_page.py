@@ -35,7 +35,7 @@ _PASSED_ON = ("client_id", "redirect_uri", "nonce", "state")
 
 
 def form(query: Mapping[str, str]) -> str:
-    """Asks for an address and a name; passes on what the web app said."""
+    """The form for an address and a name; it passes on the parameters of the web app."""
     hidden = "\n".join(
         f'<input type="hidden" name="{name}" value="{escape(query[name])}">'
         for name in _PASSED_ON
@@ -45,5 +45,5 @@ def form(query: Mapping[str, str]) -> str:
 
 
 def token(text: str) -> str:
-    """Shows a token, to be copied."""
+    """The page that shows a token, to be copied."""
     return _PAGE.format(content=_MADE.format(token=escape(text)))

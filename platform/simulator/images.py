@@ -1,24 +1,24 @@
-"""What is the same in every image wire: how many pictures come, and what a picture's bytes are."""
+"""The common parts of all image wires: the number of pictures, and their bytes."""
 
 from base64 import b64encode
 from collections.abc import Callable
 
 from simulator import steering
 from simulator.exchange import Arrival, Exchange, steer
-from simulator.memory import Hung
+from simulator.memory import StoredPicture
 from simulator.pictures import Picture
 from simulator.provider import Problem, Refused
 
-# A signed address is a permission by itself; like the object stores, ours refuses a second one.
+# A signed URL is a credential by itself. Like object stores, this one refuses a second credential.
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "x-key")
 
 
 def order(
     arrival: Arrival, *, model: str, prompt: str, n: int, size: tuple[int, int], quality: str | None
 ) -> tuple[Exchange, list[Picture]]:
-    """What was asked for, and the pictures that will come. `size` is in pixels.
+    """The specification of the pictures, and the pictures to be sent. `size` is in pixels.
 
-    A wish for fewer holds for all calls of its marker. Raises `Refused`.
+    A steered limit counts for all calls of its marker together. Raises `Refused`.
     """
     call = arrival.call
     call.model, call.quality = model, quality
@@ -36,7 +36,7 @@ def order(
 
 
 async def send(exchange: Exchange, payload: Callable[[], dict[str, object]], images: int) -> str:
-    """Send an answer that has its pictures in it, and return the outcome."""
+    """Send an answer with its pictures, and return the outcome."""
 
     def emit() -> None:
         exchange.call.images_emitted = images
@@ -52,27 +52,27 @@ def encoded(exchange: Exchange, picture: Picture) -> str:
     return f"{text[:-4]}!?=" if exchange.steering.bad_b64 else text
 
 
-def hang(arrival: Arrival, hung: Hung) -> str:
-    """Keep a picture where it can be fetched, and return its address."""
-    name = hung.picture.seed
-    arrival.memory.pictures.keep(name, hung)
+def store(arrival: Arrival, stored: StoredPicture) -> str:
+    """Store a picture, and return its URL."""
+    name = stored.picture.seed
+    arrival.memory.pictures.keep(name, stored)
     return f"{arrival.connection.origin}/_pictures/{name}.png"
 
 
 async def show(arrival: Arrival) -> str:
-    """A picture at its address. Raises `Refused`."""
+    """Serve a stored picture. Raises `Refused`."""
     connection = arrival.connection
-    hung = arrival.memory.pictures.get(arrival.path["name"])
-    if hung is None or hung.steering.missing:
+    stored = arrival.memory.pictures.get(arrival.path["name"])
+    if stored is None or stored.steering.missing:
         raise Refused(Problem(404, "There is no such picture."))
     if any(name in connection.headers for name in _CREDENTIALS):
         raise Refused(Problem(400, "Only one mechanism of authentication is allowed."))
-    hung.call.images_emitted += 1
-    data = _data(hung.picture, hung.steering)
+    stored.call.images_emitted += 1
+    data = _data(stored.picture, stored.steering)
     await connection.send_body(200, data, {"content-type": "image/png"})
     return "completed"
 
 
-def _data(picture: Picture, wishes: steering.Steering) -> bytes:
-    sound = b"This is no picture." if wishes.no_picture else picture.png()
-    return sound + bytes(wishes.padding)
+def _data(picture: Picture, options: steering.Steering) -> bytes:
+    sound = b"This is no picture." if options.no_picture else picture.png()
+    return sound + bytes(options.padding)

@@ -1,4 +1,4 @@
-"""What was asked and what was emitted: the outside witness in money tests."""
+"""What was requested and what was sent: independent evidence for the tests of money."""
 
 import time
 from collections import deque
@@ -17,13 +17,13 @@ Kind = Literal["chat", "embeddings", "images", "speech"]
 class Call:
     """One call of a provider.
 
-    `completion_tokens` and `reasoning_tokens` are those of the whole answer as planned under the
-    request's bound; `tokens_emitted` and `reasoning_emitted` are the deltas handed to the socket so
-    far; so with `vectors` and `images`. A picture that is told by its address is emitted each time
-    it is fetched from there. `prompt_tokens` include `cached_tokens`. `size` is in pixels,
-    `quality` in the provider's words; `audio_seconds` are what the headers of the audio say.
-    `outcome` is `running`, `completed`, `refused`, `client_gone`, the name of the steered fault or
-    how moderation ended it. Times are Unix seconds.
+    `completion_tokens` and `reasoning_tokens` are those of the whole answer under the bound of the
+    request; `tokens_emitted` and `reasoning_emitted` are those of the deltas sent so far; so are
+    `vectors` and `images`. A picture with a URL is emitted each time it is fetched. `prompt_tokens`
+    include `cached_tokens`. `size` is in pixels, `quality` in the provider's words; `audio_seconds`
+    come from the headers of the audio. `outcome` is `running`, `completed`, `refused`,
+    `client_gone`, the name of the steered fault, or the moderation's result. Times are Unix
+    seconds.
     """
 
     provider: str
@@ -59,11 +59,11 @@ class Call:
 
     @property
     def request_id(self) -> str:
-        """The name of the call in the provider's answers."""
+        """The id of the call in the provider's answers."""
         return f"req_{self.id}"
 
     def finish(self, outcome: str) -> None:
-        """Close the entry; the first outcome stands."""
+        """Close the entry. The first outcome counts."""
         if self.finished:
             return
         self.outcome = outcome
@@ -79,7 +79,7 @@ class Journal:
         self._calls: deque[Call] = deque(maxlen=limit)
 
     def open(self, kind: Kind | None, provider: str, path: str, headers: dict[str, str]) -> Call:
-        """Record a call that has arrived, before anything is answered; without a kind it is not."""
+        """Record a call before it is answered. A call without a kind is not recorded."""
         shown = {name: value for name, value in headers.items() if name not in _SECRET_HEADERS}
         call = Call(provider=provider, path=path, headers=shown, kind=kind)
         if kind is not None:
@@ -87,11 +87,11 @@ class Journal:
         return call
 
     def marked(self, marker: str | None) -> list[Call]:
-        """The calls whose steering line named `marker`."""
+        """The calls whose steering line has this `marker`."""
         return [call for call in self._calls if call.marker == marker]
 
     def entries(self, marker: str | None = None) -> list[dict[str, Any]]:
-        """All calls, or those whose steering line named `marker`."""
+        """All calls, or those whose steering line has this `marker`."""
         return [asdict(call) for call in (self._calls if marker is None else self.marked(marker))]
 
     def clear(self) -> None:

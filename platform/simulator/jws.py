@@ -1,4 +1,4 @@
-"""Signed texts in the compact form (RFC 7515), sound ones and those that an attacker would send."""
+"""Signed texts in the compact form (RFC 7515), valid ones and forgeries."""
 
 import base64
 import hashlib
@@ -19,10 +19,10 @@ _HASHES: dict[str, hashes.HashAlgorithm] = {
 
 
 def sign(header: Json, claims: Json, key: rsa.RSAPrivateKey) -> str:
-    """The text, signed as the header's `alg` says.
+    """The text, signed with the header's `alg`.
 
-    `none` is no signature, as is no `alg`; HS256 takes the PEM form of the public key, which
-    everybody knows, for the secret (RFC 8725, 2.1). Raises KeyError for another `alg`.
+    `none` gives no signature, as does a missing `alg`; HS256 uses the PEM form of the public key,
+    which everybody knows, as the secret (RFC 8725, 2.1). Raises KeyError for another `alg`.
     """
     seal = _seals(key)[str(header.get("alg", "none"))]
     text = f"{_encoded(_json(header))}.{_encoded(_json(claims))}"
@@ -30,7 +30,7 @@ def sign(header: Json, claims: Json, key: rsa.RSAPrivateKey) -> str:
 
 
 def number(value: int) -> str:
-    """A whole number as JSON Web Keys write it (RFC 7518, 2: Base64urlUInt)."""
+    """A whole number in the form of JSON Web Keys (RFC 7518, 2: Base64urlUInt)."""
     return _encoded(value.to_bytes((value.bit_length() + 7) // 8))
 
 

@@ -1,4 +1,4 @@
-"""What the simulator remembers: its journal, what its answers named by an address, its keys."""
+"""The simulator's state: its journal, the pictures and tasks of earlier answers, its keys."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -15,25 +15,25 @@ T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """The last things, by their names."""
+    """The newest items, by name."""
 
     def __init__(self) -> None:
-        self._things: OrderedDict[str, T] = OrderedDict()
+        self._items: OrderedDict[str, T] = OrderedDict()
 
-    def keep(self, name: str, thing: T) -> None:
-        """Remember a thing; the oldest is forgotten for it."""
-        self._things[name] = thing
-        if len(self._things) > _KEPT:
-            self._things.popitem(last=False)
+    def keep(self, name: str, item: T) -> None:
+        """Add an item, and forget the oldest one."""
+        self._items[name] = item
+        if len(self._items) > _KEPT:
+            self._items.popitem(last=False)
 
     def get(self, name: str) -> T | None:
-        """The thing of that name, if it is still remembered."""
-        return self._things.get(name)
+        """The item of this name, if it is not forgotten."""
+        return self._items.get(name)
 
 
 @dataclass(frozen=True, slots=True)
-class Hung:
-    """A picture that waits at an address."""
+class StoredPicture:
+    """A picture that can be fetched from its URL."""
 
     picture: Picture
     call: Call
@@ -42,8 +42,8 @@ class Hung:
 
 @dataclass(slots=True)
 class Task:
-    """A picture being made, None if none will come. It is ready at `ready_at` (seconds of the
-    monotonic clock), and not before it was asked after `polls` times."""
+    """A picture being made, None if there will be none. It is ready at `ready_at` (seconds of the
+    monotonic clock), after at least `polls` polls."""
 
     picture: Picture | None
     call: Call
@@ -55,6 +55,6 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Memory:
     journal: Journal
-    pictures: Recent[Hung] = field(default_factory=Recent)
+    pictures: Recent[StoredPicture] = field(default_factory=Recent)
     tasks: Recent[Task] = field(default_factory=Recent)
     keys: KeyRing = field(default_factory=KeyRing)

@@ -1,11 +1,11 @@
-"""OpenAI's `POST /v1/chat/completions` as each vendor speaks it."""
+"""OpenAI's `POST /v1/chat/completions`, in the dialect of each vendor."""
 
 from collections.abc import Iterator
 
 from simulator import chat, openai_request, vendors
 from simulator.answer import Ending
 from simulator.chat_stream import event, line
-from simulator.chat_types import Chat, Habits
+from simulator.chat_types import Chat, Dialect
 from simulator.exchange import Arrival
 from simulator.provider import Json
 from simulator.vendors import Vendor
@@ -18,27 +18,27 @@ async def respond(arrival: Arrival) -> str:
     vendor = vendors.named(arrival.call.provider)
     body = openai_request.read(arrival.body, vendor)
     return await chat.respond(
-        arrival, body.asked(), lambda answered: _Completion(answered, vendor, body.include_usage)
+        arrival, body.chat_request(), lambda chat: _Completion(chat, vendor, body.include_usage)
     )
 
 
 class _Completion:
-    """One answer in OpenAI's form, with a vendor's habits."""
+    """One answer in OpenAI's form, in the dialect of a vendor."""
 
-    def __init__(self, answered: Chat, vendor: Vendor, include_usage: bool) -> None:
-        self._chat = answered
-        self._call = answered.exchange.call
+    def __init__(self, chat: Chat, vendor: Vendor, include_usage: bool) -> None:
+        self._chat = chat
+        self._call = chat.exchange.call
         self._vendor = vendor
         self._include_usage = include_usage
 
     @property
-    def habits(self) -> Habits:
-        return self._vendor.habits
+    def dialect(self) -> Dialect:
+        return self._vendor.dialect
 
     def whole(self) -> Json:
         choice = {
             "index": 0,
-            "message": {"role": "assistant", "refusal": None, "annotations": []} | self._said(),
+            "message": {"role": "assistant", "refusal": None, "annotations": []} | self._message(),
             "logprobs": None,
             "finish_reason": self._finish,
         }
@@ -66,7 +66,7 @@ class _Completion:
         if self._vendor.x_groq:
             finish["x_groq"] = {"id": self._call.request_id} | usage
         yield event(finish)
-        if self._tells_usage_apart and usage:
+        if self._sends_usage_chunk and usage:
             yield event(self._envelope(_CHUNK, []) | usage)
         yield line(b"[DONE]")
 
@@ -85,19 +85,19 @@ class _Completion:
         return self._chat.finish(words | {"refusal": self._vendor.filtered})
 
     @property
-    def _tells_usage_apart(self) -> bool:
+    def _sends_usage_chunk(self) -> bool:
         return self._vendor.usage_chunk == "own" and self._include_usage
 
-    def _said(self) -> Json:
+    def _message(self) -> Json:
         """The whole text and, where the vendor shows it, the reasoning."""
         answer = self._chat.answer
-        said: Json = {"content": answer.text}
-        if not answer.reasoning or not self.habits.shows_thoughts:
-            return said
+        message: Json = {"content": answer.text}
+        if not answer.reasoning or not self.dialect.shows_thoughts:
+            return message
         thought = self._thought("".join(answer.reasoning))
         if self._vendor.reasoning == "content":
             return {"content": [*thought["content"], {"type": "text", "text": answer.text}]}
-        return said | thought
+        return message | thought
 
     def _thought(self, text: str) -> Json:
         if self._vendor.reasoning == "content":
@@ -106,18 +106,18 @@ class _Completion:
         return {self._vendor.reasoning: text}
 
     def _usage(self) -> Json:
-        spent = self._chat.spent()
-        return {} if spent is None else {"usage": self._vendor.usage(spent)}
+        usage = self._chat.usage()
+        return {} if usage is None else {"usage": self._vendor.usage(usage)}
 
     def _chunk(self, delta: Json, finish_reason: str | None = None) -> Json:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         chunk = self._envelope(_CHUNK, [choice])
-        if self._tells_usage_apart:
+        if self._sends_usage_chunk:
             chunk["usage"] = None
         return chunk
 
     def _envelope(self, kind: str, choices: list[Json]) -> Json:
-        """What every body and chunk has around its choices."""
+        """The fields of every body and chunk around its choices."""
         return {
             "id": f"chatcmpl-{self._call.id}",
             "object": kind,

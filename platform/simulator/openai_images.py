@@ -26,7 +26,7 @@ class ImagesBody(msgspec.Struct):
     quality: Literal["auto", "low", "medium", "high", "xhigh", "max"] = "auto"
     background: Literal["transparent", "opaque", "auto"] = "auto"
     moderation: Literal["low", "auto"] = "auto"
-    output_format: Literal["png"] = "png"  # the only one that the simulator can make
+    output_format: Literal["png"] = "png"  # the only format that the simulator can make
     output_compression: int = 100
     user: str = ""
 

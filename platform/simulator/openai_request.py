@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from simulator.chat_types import Asked
+from simulator.chat_types import ChatRequest
 from simulator.provider import Problem, Refused
 from simulator.vendors import Vendor
 
@@ -41,10 +41,10 @@ class ChatBody(msgspec.Struct):
     def include_usage(self) -> bool:
         return self.stream_options is not None and self.stream_options.include_usage
 
-    def asked(self) -> Asked:
-        """The newer name of the bound wins where both are given."""
+    def chat_request(self) -> ChatRequest:
+        """The newer name of the bound takes precedence."""
         questions = [message.text for message in self.messages if message.role == "user"]
-        return Asked(
+        return ChatRequest(
             model=self.model,
             stream=bool(self.stream),
             texts=[message.text for message in self.messages],

@@ -13,7 +13,7 @@ from simulator.recordings import Recording
 
 
 class SpeechBody(msgspec.Struct):
-    """The fields beside the file."""
+    """The fields of the form without the file."""
 
     model: str
     language: str | None = None
@@ -56,7 +56,7 @@ def _read(arrival: Arrival) -> tuple[SpeechBody, bytes]:
 
 
 def _verbose(body: SpeechBody, recording: Recording, text: str) -> Json:
-    """Whisper's, which tells the language by its name."""
+    """Whisper's form, with the name of the language."""
     segment = {"id": 0, "start": 0.0, "end": recording.seconds, "text": text}
     return {
         "task": "transcribe",
@@ -74,7 +74,8 @@ def _usage(exchange: Exchange, recording: Recording) -> Json:
 
 
 def _form(content_type: str, body: bytes) -> dict[str, bytes]:
-    """The fields of a form and their contents, files too. Raises `Refused` for another body."""
+    """The fields of a form with their contents, including files. Raises `Refused` for any other
+    body."""
     if not content_type.startswith("multipart/form-data"):
         raise Refused(Problem(400, "Send the body as multipart/form-data.", "invalid_content_type"))
     head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1")

@@ -1,4 +1,4 @@
-"""Real PNG pictures without a library: one coloured tile for each word of the prompt."""
+"""PNG pictures without a library: one coloured tile for each word of the prompt."""
 
 import math
 import zlib
@@ -14,7 +14,8 @@ _INDEXED = 3
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture of that size in pixels. `seed` makes it differ from others of the same prompt."""
+    """A picture of this size in pixels. A different `seed` gives a different picture of the same
+    prompt."""
 
     prompt: str
     width: int
@@ -37,7 +38,7 @@ class Picture:
         )
 
     def _pixels(self, tiles: int) -> bytes:
-        """Lines of palette indexes, each after a byte that says it is not filtered."""
+        """Lines of palette indexes, each after the byte that selects no filter."""
         columns = math.ceil(math.sqrt(tiles))
         rows = math.ceil(tiles / columns)
         lines = []
@@ -52,7 +53,7 @@ class Picture:
 
 
 def _shares(length: int, parts: int) -> list[int]:
-    """A length in pixels cut into as many parts, equal but for rounding."""
+    """A length in pixels divided into equal parts, but for rounding."""
     edges = [length * part // parts for part in range(parts + 1)]
     return [end - start for start, end in pairwise(edges)]
 

@@ -1,4 +1,5 @@
-"""The simulator as a child process, for tests and benchmarks: a free port, gone with its owner."""
+"""The simulator as a child process for tests and benchmarks: on a free port, and ended with its
+owner."""
 
 import json
 import os
@@ -18,7 +19,7 @@ _PATIENCE = 10  # seconds for the simulator's own routes
 
 @dataclass(frozen=True, slots=True)
 class RunningSimulator:
-    """Where it answers, its journal and its keys. `url` has no trailing slash."""
+    """The address of a simulator, its journal and its keys. `url` has no trailing slash."""
 
     url: str
 
@@ -27,11 +28,11 @@ class RunningSimulator:
         return int(self.url.rpartition(":")[2])
 
     def base_url(self, provider: str) -> str:
-        """The base URL to give a client of this provider."""
+        """The base URL for a client of this provider."""
         return f"{self.url}/{provider}/v1"
 
     def calls(self, marker: str | None = None) -> list[dict[str, Any]]:
-        """The journal, oldest first: all calls, or those that a steering line marked."""
+        """The journal, oldest first: all calls, or the calls that a steering line marked."""
         query = "" if marker is None else f"?marker={quote(marker)}"
         calls: list[dict[str, Any]] = json.loads(self._ask("GET", f"/_journal{query}"))
         return calls
@@ -42,16 +43,16 @@ class RunningSimulator:
 
     @property
     def jwks_url(self) -> str:
-        """Where the identity provider tells its keys."""
+        """The URL of the identity provider's keys."""
         return f"{self.url}/identity/jwks"
 
-    def id_token(self, **wish: object) -> str:
-        """A token of the identity provider; `wish` is the body of `POST /identity/token`."""
-        answer = json.loads(self._ask("POST", "/identity/token", json.dumps(wish).encode()))
+    def id_token(self, **options: object) -> str:
+        """A token of the identity provider; `options` are the body of `POST /identity/token`."""
+        answer = json.loads(self._ask("POST", "/identity/token", json.dumps(options).encode()))
         return str(answer["id_token"])
 
     def rotate_keys(self) -> None:
-        """Let the identity provider sign with a new key."""
+        """Make the identity provider sign with a new key."""
         self._ask("POST", "/identity/rotate")
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
@@ -63,7 +64,7 @@ class RunningSimulator:
 
 @contextmanager
 def running(*options: str) -> Iterator[RunningSimulator]:
-    """A simulator until the block ends; `options` as on its command line, without the port.
+    """A simulator until the block ends; `options` of its command line, without the port.
 
     It also ends when its owner is killed: the system then closes the pipe that is its stdin.
     """

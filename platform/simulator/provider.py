@@ -1,5 +1,5 @@
-"""What is wrong with a call; and what the provider of every wire has: a way to be given a key, and
-a shape for errors."""
+"""Errors of a call, and the common base of all providers: how a key is sent, and how errors
+look."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,9 +9,9 @@ from simulator.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An HTTP status, and what is particular about it; for the rest a provider has usual words.
+    """An HTTP status, and the particulars of the error; the provider has usual values for the rest.
 
-    `code` is the provider's own word for the error, `retry_after` seconds.
+    `code` is the provider's own code of the error, `retry_after` is in seconds.
     """
 
     status: int
@@ -22,7 +22,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """The call is answered with an HTTP error instead."""
+    """The call is answered with an HTTP error."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -31,17 +31,17 @@ class Refused(Exception):
 
 Json = dict[str, Any]
 
-WRONG_KEY = "wrong"  # the one key that no provider takes; any other will do
+WRONG_KEY = "wrong"  # the only key that all providers refuse
 
 
 class Provider(Protocol):
-    """`retry_after_header` tells whether a refusal says in a header when to come back."""
+    """`retry_after_header`: a refusal has a Retry-After header."""
 
     @property
     def retry_after_header(self) -> bool: ...
 
     def require_key(self, connection: Connection) -> None:
-        """Raises `Refused` where there is no key or `WRONG_KEY`."""
+        """Raises `Refused` where the key is missing or `WRONG_KEY`."""
         ...
 
     def error(self, problem: Problem, request_id: str) -> Json:
@@ -49,12 +49,12 @@ class Provider(Protocol):
         ...
 
     def headers(self, request_id: str) -> dict[str, str]:
-        """What every answer of this provider has among its headers."""
+        """Headers of all answers of this provider."""
         ...
 
 
 def require_bearer(connection: Connection) -> None:
-    """A key as most providers take it. Raises `Refused`."""
+    """A key in the form of most providers. Raises `Refused`."""
     scheme, _, key = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         message = "You didn't provide an API key: send it as a Bearer token in Authorization."

@@ -1,4 +1,4 @@
-"""Every provider by its name, the first part of its paths."""
+"""All providers by name, which is the first part of their paths."""
 
 from simulator import vendors
 from simulator.anthropic_provider import Anthropic
@@ -8,7 +8,7 @@ from simulator.google_provider import Google
 from simulator.identity import IdentityProvider
 from simulator.provider import Provider
 
-# These have wires of their own; whoever else there is speaks OpenAI's.
+# Providers with wires of their own; all others use OpenAI's.
 _OTHERS: dict[str, Provider] = {
     "anthropic": Anthropic(),
     "bfl": BlackForestLabs(),
@@ -19,10 +19,10 @@ _OTHERS: dict[str, Provider] = {
 
 
 def named(name: str) -> Provider:
-    """A provider; one that is not known speaks as OpenAI does."""
+    """The provider of this name; an unknown one behaves like OpenAI."""
     return _OTHERS.get(name) or vendors.named(name)
 
 
 def speaks_openai(name: str) -> bool:
-    """Does it share OpenAI's wire?"""
+    """Does the provider use OpenAI's wire?"""
     return name not in _OTHERS

@@ -1,4 +1,4 @@
-"""The audio that a speech wire is given: what it is, and what the simulator hears in it."""
+"""The audio of a speech call: its headers, and the words that the simulator recognises in it."""
 
 import io
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from simulator.provider import Problem, Refused
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Audio by its own headers. Its tags may hold a steering line."""
+    """Audio, as described by its headers. Its tags may hold a steering line."""
 
     seconds: float
     format: str
@@ -19,7 +19,7 @@ class Recording:
 
 
 def read(data: bytes) -> Recording:
-    """What the headers of the audio say. Raises `Refused` where it is none."""
+    """Read the headers of the audio. Raises `Refused` for anything else."""
     try:
         with av.open(io.BytesIO(data), "r") as container:
             if not container.streams.audio:
@@ -35,14 +35,14 @@ def read(data: bytes) -> Recording:
 def hear(
     arrival: Arrival, data: bytes, *, model: str, language: str | None, prompt: str = ""
 ) -> tuple[Exchange, Recording, str]:
-    """How the call goes, what was recorded, and the words in it. Raises `Refused`."""
+    """The exchange, the recording, and the words in it. Raises `Refused`."""
     call = arrival.call
     call.model, call.language, call.audio_bytes = model, language, len(data)
     recording = read(data)
     call.audio_seconds = recording.seconds
     exchange = steer(arrival, [*recording.tags, prompt], prompt)
-    said = exchange.steering.text
-    return exchange, recording, _usual(model, recording) if said is None else said
+    text = exchange.steering.text
+    return exchange, recording, _usual(model, recording) if text is None else text
 
 
 def _usual(model: str, recording: Recording) -> str:

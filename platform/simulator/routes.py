@@ -1,4 +1,4 @@
-"""Which path speaks which wire."""
+"""The routes: the path of each wire."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -7,6 +7,7 @@ from functools import cache
 
 from simulator import (
     anthropic_chat,
+    control,
     deepgram,
     embeddings,
     flux,
@@ -16,7 +17,6 @@ from simulator import (
     openai_chat,
     openai_images,
     openai_speech,
-    own,
     providers,
     xai_images,
 )
@@ -24,15 +24,15 @@ from simulator.exchange import Arrival
 from simulator.journal import Kind
 from simulator.provider import Problem, Refused
 
-# Gives the outcome, None if the call goes on after its answer.
+# Returns the outcome; None if the call continues after its answer.
 Respond = Callable[[Arrival], Awaitable[str | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path with `{placeholders}`; `{vendor}` is any provider that speaks OpenAI's wire.
+    """A path with `{placeholders}`; `{vendor}` is any provider that uses OpenAI's wire.
 
-    `kind` is what the journal calls it; what has none is no call of a model and not recorded.
+    `kind` is the kind in the journal; a route without a kind is not recorded.
     """
 
     method: str
@@ -42,7 +42,7 @@ class Route:
     keyless: bool = False
 
     def match(self, path: str) -> dict[str, str] | None:
-        """What the placeholders stand for, None if the path is another."""
+        """The values of the placeholders; None if the path does not match."""
         found = _pattern(self.path).fullmatch(path)
         if found is None or not providers.speaks_openai(found.groupdict().get("vendor", "")):
             return None
@@ -51,11 +51,11 @@ class Route:
 
 _GEMINI = "/google/v1beta/models/{model}"
 ROUTES = (
-    Route("GET", "/_health", own.health, keyless=True),
-    Route("GET", "/_journal", own.journal, keyless=True),
-    Route("DELETE", "/_journal", own.clear_journal, keyless=True),
+    Route("GET", "/_health", control.health, keyless=True),
+    Route("GET", "/_journal", control.journal, keyless=True),
+    Route("DELETE", "/_journal", control.clear_journal, keyless=True),
     Route("GET", "/_pictures/{name}.png", images.show, keyless=True),
-    Route("GET", "/{vendor}/v1/models", own.models),
+    Route("GET", "/{vendor}/v1/models", control.models),
     Route("POST", "/{vendor}/v1/chat/completions", openai_chat.respond, "chat"),
     Route("POST", "/{vendor}/v1/embeddings", embeddings.respond, "embeddings"),
     Route("POST", "/{vendor}/v1/audio/transcriptions", openai_speech.respond, "speech"),
@@ -81,7 +81,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 
 def find(method: str, path: str) -> tuple[Route, dict[str, str]]:
-    """The route of a request, and what its placeholders stand for. Raises `Refused`."""
+    """The route of a request, and the values of its placeholders. Raises `Refused`."""
     matches = [(route, names) for route in ROUTES if (names := route.match(path)) is not None]
     if not matches:
         raise Refused(Problem(404, f"Unknown path {path}", "unknown_url"))

@@ -1,4 +1,4 @@
-"""Runs an ASGI application on 127.0.0.1 and says when it listens."""
+"""Runs an ASGI application on 127.0.0.1, and announces when it listens."""
 
 import asyncio
 import errno
@@ -16,7 +16,7 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # struct linger: on, zero seconds
 
 
 class ResettableProtocol(HttpToolsProtocol):
-    """Offers the application what ASGI does not: to cut the connection with a TCP reset."""
+    """Lets the application cut the connection with a TCP reset, which ASGI cannot."""
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -29,7 +29,7 @@ class ResettableProtocol(HttpToolsProtocol):
 
 
 class AnnouncingServer(uvicorn.Server):
-    """Prints one line once it accepts connections: supervisors and tests wait for it."""
+    """Prints one line once it accepts connections: supervisors and tests wait for the line."""
 
     def __init__(self, config: uvicorn.Config, *, until_eof: bool) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""The keys with which the identity provider signs: made when first needed, turned on request."""
+"""The keys with which the identity provider signs: made when first needed, rotated on request."""
 
 import asyncio
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ class SigningKey:
 
     @classmethod
     def make(cls) -> "SigningKey":
-        """Takes a tenth of a second or more."""
+        """Make a key. Takes a tenth of a second or more."""
         return cls(uuid4().hex, rsa.generate_private_key(public_exponent=65537, key_size=2048))
 
     @property
     def public(self) -> Json:
-        """As it stands in a JSON Web Key Set (RFC 7517)."""
+        """The public key in the form of a JSON Web Key Set (RFC 7517)."""
         numbers = self.private.public_key().public_numbers()
         return {
             "kty": "RSA",
@@ -37,14 +37,14 @@ class SigningKey:
 
 
 class KeyRing:
-    """The key in use and the one before it; older ones are no longer told to anybody."""
+    """The current key and the previous one; older keys are no longer published."""
 
     def __init__(self) -> None:
         self._keys: list[SigningKey] = []
         self._making = asyncio.Lock()
 
     async def keys(self) -> list[SigningKey]:
-        """The newest first."""
+        """The keys, the newest first."""
         async with self._making:
             if not self._keys:
                 self._keys = [await asyncio.to_thread(SigningKey.make)]

@@ -1,4 +1,5 @@
-"""The `@sim {json}` line with which a prompt steers the simulator; to a real provider mere text."""
+"""Steering: a `@sim {json}` line in a prompt that controls the simulator. Real providers read it as
+text."""
 
 from typing import Annotated, Literal
 
@@ -15,46 +16,47 @@ Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_DELAY_MS)]
 
 
 class InvalidSteering(Exception):
-    """The steering line cannot be followed; the text says why."""
+    """The steering line is invalid; the text says why."""
 
 
 class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the answer shall be like; what is not wished for is as usual. At most one fault.
+    """The options of an answer; without them an answer is as usual. At most one fault.
 
     The answer of a chat:
-    - `text` is said, `tokens` words of it (or of the usual prose), after `reasoning_tokens` of
-      thought. `cached_tokens` of the prompt were read from a cache, `cache_write_tokens` written.
-    - `refusal`: the model declines, without words unless they are wished for. `blocked`: moderation
-      stops the prompt. Each in the provider's own way, pictures too.
-    - `finish`: the provider's own word for how it ended, said as it is; FLUX's final status too.
-    - `no_usage`, `zero_usage`; `restate_usage`: what a stream says early about usage is too low.
+    - `text` is the answer, `tokens` its words (or words of the usual prose), `reasoning_tokens` the
+      reasoning before it. `cached_tokens` of the prompt were read from a cache,
+      `cache_write_tokens` were written to one.
+    - `refusal`: the model declines, without words unless `text` or `tokens` give some. `blocked`:
+      moderation stops the prompt. Both as the provider does it, for pictures too.
+    - `finish`: the finish reason in the provider's words; for FLUX the final status.
+    - `no_usage`, `zero_usage`; `restate_usage`: early usage in a stream is too low.
 
-    When and how it travels:
-    - `ttft_ms` before anything; `delay_ms` after each word, or before anything but a chat's answer.
-    - `comments`, `crlf` and `split` (inside a character) are ways to write a stream's events.
+    Times and format:
+    - `ttft_ms` before anything; `delay_ms` after each word, or before any answer but a chat's.
+    - `comments`, `crlf` and `split` (inside a character) change how a stream's events are written.
 
     Faults:
-    - `status` or `fail: before` is an HTTP error with the provider's word `code` and `retry_after`
-      (seconds); with another fault `status` and `code` are what its error says.
-    - `fail: after` is an error in mid-stream, `error_in_200` one in place of an answer, and `hang`,
-      `drop` (a TCP reset), `bad_json` and `truncate` are what they say.
+    - `status` or `fail: before` is an HTTP error with the provider's `code` and `retry_after`
+      (seconds); with another fault, `status` and `code` are those of its error.
+    - `fail: after` is an error in mid-stream, `error_in_200` an error in place of an answer, `drop`
+      a TCP reset; `hang`, `bad_json` and `truncate` are what their names say.
     - `after_tokens` places a fault in mid-stream. Without it `hang` and `drop` come before the
-      first byte, `fail: after`, `bad_json` and `error_in_200` as early as they can, `truncate`
+      first byte, `fail: after`, `bad_json` and `error_in_200` as early as possible, `truncate`
       after the last word.
-    - `times`: the fault befalls only the first so many calls of the marker, then all is well.
+    - `times`: only this many calls of the marker have the fault.
 
-    Embeddings: as many `vectors` come, each of `dimensions` numbers, whatever was asked.
+    Embeddings: the number of `vectors`, and their `dimensions`, whatever the request asks for.
 
-    Pictures: all calls of the marker together give so many `pictures`, or one call without a
-    marker. `drafts` come before Gemini's, FLUX is asked `polls` times in vain, and a picture at an
-    address is `missing` there. `no_picture` are other bytes, `padding` bytes are added, `bad_b64`
-    cannot be decoded.
+    Pictures: `pictures` is the number for all calls of the marker together, or for one call without
+    a marker. `drafts` come before Gemini's picture, FLUX's task needs `polls` polls, and the
+    picture of a URL is `missing`. `no_picture` sends other bytes, `padding` adds bytes, and
+    `bad_b64` cannot be decoded.
 
-    Audio: a steering line stands in a tag of the file, such as its title; `text` is what is heard.
+    Audio: a steering line is in a tag of the file, such as its title; `text` is the transcript.
 
-    `marker` makes the call findable in the journal. A line that names a `model` is for the calls of
-    that model alone. One with `title` is for the call that asks for the title of the conversation,
-    which shows the message too; all other lines are not.
+    `marker` names the call in the journal. A line with a `model` counts only for calls of that
+    model. A line with `title` counts only for the call that makes the title of the conversation,
+    whose prompt shows the message too; lines without `title` do not count for that call.
     """
 
     model: str | None = None
@@ -98,7 +100,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     marker: str | None = None
 
     def faults(self) -> list[Fault]:
-        """All faults wished for; a status alone is a refusal."""
+        """All faults that are set; a status alone is a refusal."""
         named: dict[Fault, bool] = {
             "refuse": self.fail == "before",
             "error": self.fail == "after",
@@ -117,7 +119,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next(iter(self.faults()), None)
 
     def fault_position(self, total: int) -> int:
-        """After how many of `total` words a mid-stream fault comes."""
+        """The number of words, of `total`, before a mid-stream fault."""
         if self.after_tokens is not None:
             return min(self.after_tokens, total)
         if self.fault == "truncate":
@@ -126,7 +128,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(texts: list[str], model: str, *, for_title: bool = False) -> Steering:
-    """The last steering line for the model in the texts of a conversation, or none.
+    """The last steering line for the model in the texts of a conversation, or an empty one.
 
     Raises `InvalidSteering`.
     """
@@ -138,7 +140,7 @@ def read(texts: list[str], model: str, *, for_title: bool = False) -> Steering:
 
 
 def without_fault(steering: Steering) -> Steering:
-    """The same wishes for a call that goes well."""
+    """The same options without the fault."""
     return msgspec.structs.replace(
         steering,
         fail=None,
@@ -152,7 +154,7 @@ def without_fault(steering: Steering) -> Steering:
 
 
 def without(text: str) -> str:
-    """The text as a person wrote it, steering lines left out."""
+    """The text without steering lines."""
     return "\n".join(line for line in text.split("\n") if not _is_steering(line)).strip()
 
 

@@ -1,4 +1,4 @@
-"""How the providers that share OpenAI's chat wire word their errors."""
+"""The error formats of the providers that share OpenAI's chat wire."""
 
 from dataclasses import dataclass
 
@@ -25,18 +25,18 @@ _USUAL = {
     503: _Usual("service_unavailable_error", "server_is_overloaded", "The engine is overloaded."),
 }
 
-# Z.ai's codes are numbers; for the rest of a status the most usual one of its class.
+# Z.ai's codes are numbers; a status without one gets the most usual code of its class.
 _ZAI_CODES = {401: "1000", 402: "1113", 404: "1211", 429: "1302"}
 _ZAI_WORDS = {"content_filter": "1301"}
 
 
 def openai(problem: Problem) -> Json:
-    """OpenAI's envelope, and that of most others."""
+    """OpenAI's envelope, which most others use too."""
     return {"error": _fields(problem)}
 
 
 def short(problem: Problem) -> Json:
-    """Moonshot: one word where others have two."""
+    """Moonshot: one field where others have two."""
     fields = _fields(problem)
     return {"error": {"message": fields["message"], "type": fields["code"]}}
 

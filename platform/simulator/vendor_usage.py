@@ -1,19 +1,19 @@
-"""Where providers put their token counts: those that share OpenAI's chat wire, and Gemini."""
+"""The usage formats of the providers that share OpenAI's chat wire, and of Gemini."""
 
-from simulator.chat_types import Spent
+from simulator.chat_types import Usage
 from simulator.provider import Json
 
 
-def openai(spent: Spent) -> Json:
-    """Everything in the prompt and the completion, with details of both."""
-    return plain(spent) | {
+def openai(usage: Usage) -> Json:
+    """All tokens of prompt and completion, with details of both."""
+    return plain(usage) | {
         "prompt_tokens_details": {
-            "cached_tokens": spent.cached,
-            "cache_write_tokens": spent.cache_written,
+            "cached_tokens": usage.cached,
+            "cache_write_tokens": usage.cache_written,
             "audio_tokens": 0,
         },
         "completion_tokens_details": {
-            "reasoning_tokens": spent.reasoning,
+            "reasoning_tokens": usage.reasoning,
             "audio_tokens": 0,
             "accepted_prediction_tokens": 0,
             "rejected_prediction_tokens": 0,
@@ -21,47 +21,47 @@ def openai(spent: Spent) -> Json:
     }
 
 
-def plain(spent: Spent) -> Json:
+def plain(usage: Usage) -> Json:
     """The three counts and nothing else."""
-    completion = spent.text + spent.reasoning
+    completion = usage.text + usage.reasoning
     return {
-        "prompt_tokens": spent.prompt,
+        "prompt_tokens": usage.prompt,
         "completion_tokens": completion,
-        "total_tokens": spent.prompt + completion,
+        "total_tokens": usage.prompt + completion,
     }
 
 
-def detailed(spent: Spent) -> Json:
-    """What most others tell: what was cached, what was reasoning."""
-    return plain(spent) | {
-        "prompt_tokens_details": {"cached_tokens": spent.cached},
-        "completion_tokens_details": {"reasoning_tokens": spent.reasoning},
+def detailed(usage: Usage) -> Json:
+    """The form of most others: cached tokens and reasoning tokens."""
+    return plain(usage) | {
+        "prompt_tokens_details": {"cached_tokens": usage.cached},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     }
 
 
-def xai(spent: Spent) -> Json:
+def xai(usage: Usage) -> Json:
     """xAI counts reasoning beside the completion, not in it. A tick is 1e-10 USD."""
     more = {"num_sources_used": 0, "cost_in_usd_ticks": 1_466_250}
-    return openai(spent) | {"completion_tokens": spent.text} | more
+    return openai(usage) | {"completion_tokens": usage.text} | more
 
 
-def deepseek(spent: Spent) -> Json:
-    """DeepSeek splits the prompt into what its cache had and what not."""
-    return plain(spent) | {
-        "prompt_cache_hit_tokens": spent.cached,
-        "prompt_cache_miss_tokens": spent.prompt - spent.cached,
-        "completion_tokens_details": {"reasoning_tokens": spent.reasoning},
+def deepseek(usage: Usage) -> Json:
+    """DeepSeek divides the prompt into cached tokens and others."""
+    return plain(usage) | {
+        "prompt_cache_hit_tokens": usage.cached,
+        "prompt_cache_miss_tokens": usage.prompt - usage.cached,
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     }
 
 
-def flat(spent: Spent) -> Json:
-    """Moonshot and Together tell cached tokens beside the counts."""
-    return plain(spent) | {"cached_tokens": spent.cached}
+def flat(usage: Usage) -> Json:
+    """Moonshot and Together put the cached tokens beside the counts."""
+    return plain(usage) | {"cached_tokens": usage.cached}
 
 
-def groq(spent: Spent) -> Json:
-    """Groq also tells how long everything took, in seconds."""
-    return detailed(spent) | {
+def groq(usage: Usage) -> Json:
+    """Groq adds durations in seconds."""
+    return detailed(usage) | {
         "queue_time": 0.001,
         "prompt_time": 0.001,
         "completion_time": 0.01,
@@ -69,22 +69,23 @@ def groq(spent: Spent) -> Json:
     }
 
 
-def openrouter(spent: Spent) -> Json:
-    """OpenRouter also tells the price, in USD."""
-    return detailed(spent) | {"cost": 0.00014, "cost_details": {"upstream_inference_cost": None}}
+def openrouter(usage: Usage) -> Json:
+    """OpenRouter adds the price in USD."""
+    return detailed(usage) | {"cost": 0.00014, "cost_details": {"upstream_inference_cost": None}}
 
 
-def gemini(spent: Spent) -> Json:
-    """The prompt includes what was cached, the candidates exclude the thoughts; what is nought is
-    left out."""
-    total = spent.prompt + spent.text + spent.reasoning
+def gemini(usage: Usage) -> Json:
+    """The prompt includes cached tokens, the candidates exclude reasoning; zeros are left out."""
+    total = usage.prompt + usage.text + usage.reasoning
     counts = {
-        "promptTokenCount": spent.prompt,
-        "candidatesTokenCount": spent.text,
+        "promptTokenCount": usage.prompt,
+        "candidatesTokenCount": usage.text,
         "totalTokenCount": total,
-        "cachedContentTokenCount": spent.cached,
-        "thoughtsTokenCount": spent.reasoning,
+        "cachedContentTokenCount": usage.cached,
+        "thoughtsTokenCount": usage.reasoning,
     }
-    told = {name: count for name, count in counts.items() if count}
-    details = [{"modality": "TEXT", "tokenCount": spent.prompt}]
-    return {"promptTokenCount": 0, "totalTokenCount": 0} | told | {"promptTokensDetails": details}
+    reported = {name: count for name, count in counts.items() if count}
+    details = [{"modality": "TEXT", "tokenCount": usage.prompt}]
+    return (
+        {"promptTokenCount": 0, "totalTokenCount": 0} | reported | {"promptTokensDetails": details}
+    )

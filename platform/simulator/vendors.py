@@ -1,38 +1,38 @@
-"""How the providers that share OpenAI's chat wire differ on it."""
+"""The differences between the providers that share OpenAI's chat wire."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from simulator import vendor_errors, vendor_usage
-from simulator.chat_types import Habits, Spent
+from simulator.chat_types import Dialect, Usage
 from simulator.connection import Connection
 from simulator.provider import Json, Problem, require_bearer
 
-_USUAL_HABITS = Habits()
+_USUAL_DIALECT = Dialect()
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """One provider's habits. `refuses` are request fields that it answers with a 400.
+    """One provider's differences. `refuses` are request fields that get a 400.
 
     `usage_chunk`: `own` is a last chunk without choices, sent only if `stream_options` asks for it;
-    `finish` is the chunk that carries the finish reason and `choice` the choice in it, sent always.
-    `reasoning` is the field of a message that shows it, `content` as one of its parts.
-    `error_with_choices`: an error in mid-stream is a chunk like the others.
+    `finish` is the chunk with the finish reason, and `choice` the choice in that chunk, both sent
+    always. `reasoning` is the field of a message with the reasoning; `content`: the reasoning is a
+    part of the content. `error_with_choices`: an error in mid-stream is a chunk like the others.
     """
 
     models: tuple[str, ...] = ("simulated-model",)
     keyless: bool = False
     refuses: frozenset[str] = frozenset()
     usage_chunk: Literal["own", "finish", "choice"] = "own"
-    usage: Callable[[Spent], Json] = vendor_usage.openai
+    usage: Callable[[Usage], Json] = vendor_usage.openai
     problem: Callable[[Problem], Json] = vendor_errors.openai
     reasoning: str = "reasoning_content"
     filtered: str = "content_filter"
     x_groq: bool = False
     error_with_choices: bool = False
-    habits: Habits = _USUAL_HABITS
+    dialect: Dialect = _USUAL_DIALECT
     retry_after_header: bool = True
 
     def require_key(self, connection: Connection) -> None:
@@ -48,17 +48,18 @@ class Vendor:
 
 _PLAIN = Vendor()
 _VENDORS = {
-    # The reasoning of OpenAI's models is billed and never shown; they know only the newer bound.
+    # The reasoning of OpenAI's models is billed and never shown; these models accept only the newer
+    # bound.
     "openai": Vendor(
         models=("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna", "gpt-transcribe"),
         refuses=frozenset({"max_tokens"}),
-        habits=Habits(shows_thoughts=False),
+        dialect=Dialect(shows_thoughts=False),
     ),
     "xai": Vendor(
         models=("grok-4.7",),
         usage=vendor_usage.xai,
         problem=vendor_errors.xai,
-        habits=Habits(plain_error_in_200=True),
+        dialect=Dialect(plain_error_in_200=True),
     ),
     "deepseek": Vendor(
         models=("deepseek-v4-pro",), usage_chunk="finish", usage=vendor_usage.deepseek
@@ -103,7 +104,7 @@ _VENDORS = {
         problem=vendor_errors.with_status,
         reasoning="reasoning",
         error_with_choices=True,
-        habits=Habits(comment="OPENROUTER PROCESSING", opens_with_comment=True),
+        dialect=Dialect(comment="OPENROUTER PROCESSING", opens_with_comment=True),
     ),
     "local": Vendor(models=("smollm2-135m",), keyless=True),
     "ollama": Vendor(keyless=True, usage=vendor_usage.plain, reasoning="reasoning"),
@@ -112,5 +113,5 @@ _VENDORS = {
 
 
 def named(provider: str) -> Vendor:
-    """The habits of a provider; one that is not known speaks as OpenAI does."""
+    """The differences of a provider; an unknown one behaves like OpenAI."""
     return _VENDORS.get(provider, _PLAIN)

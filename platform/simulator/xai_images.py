@@ -8,12 +8,16 @@ from msgspec import Meta
 
 from simulator import images
 from simulator.exchange import Arrival, Exchange
-from simulator.memory import Hung
+from simulator.memory import StoredPicture
 from simulator.pictures import Picture
 from simulator.provider import Json, Problem, Refused
 
-_EDGES = {"1k": 1024, "1.5k": 1536, "2k": 2048}  # of a square
-_PRICES = {("1k", "low"): 0.04, ("1k", "medium"): 0.06, ("2k", "medium"): 0.08}  # USD a picture
+_EDGES = {"1k": 1024, "1.5k": 1536, "2k": 2048}  # pixels, of a square
+_PRICES = {
+    ("1k", "low"): 0.04,
+    ("1k", "medium"): 0.06,
+    ("2k", "medium"): 0.08,
+}  # USD for each picture
 _TICKS_PER_USD = 10**10
 
 
@@ -31,7 +35,7 @@ class ImagesBody(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def pixels(self) -> tuple[int, int]:
-        """Width and height: the area of the resolution's square, in steps of 16."""
+        """Width and height: the area of the resolution's square, in multiples of 16."""
         across, down = (int(part) for part in self.aspect_ratio.split(":"))
         edge = _EDGES[self.resolution]
         return _stepped(edge * math.sqrt(across / down)), _stepped(edge * math.sqrt(down / across))
@@ -68,16 +72,18 @@ def _read(body: bytes) -> ImagesBody:
 
 
 def _item(arrival: Arrival, exchange: Exchange, picture: Picture, *, inside: bool) -> Json:
-    """A picture as told; one that moderation withholds has neither bytes nor an address."""
-    told = {"mime_type": "image/png", "revised_prompt": ""}
+    """A picture in an answer; one that moderation withholds has neither bytes nor a URL."""
+    item = {"mime_type": "image/png", "revised_prompt": ""}
     if exchange.steering.refusal:
-        return told | {"respect_moderation": False}
+        return item | {"respect_moderation": False}
     where = (
         {"b64_json": images.encoded(exchange, picture)}
         if inside
-        else {"url": images.hang(arrival, Hung(picture, exchange.call, exchange.steering))}
+        else {
+            "url": images.store(arrival, StoredPicture(picture, exchange.call, exchange.steering))
+        }
     )
-    return told | where | {"respect_moderation": True}
+    return item | where | {"respect_moderation": True}
 
 
 def _stepped(length: float) -> int:

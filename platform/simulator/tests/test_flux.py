@@ -17,16 +17,16 @@ def submit(caller: Caller, model: str = "flux-2-pro", **fields: object) -> httpx
 
 
 def ask(task: httpx.Response) -> dict[str, Any]:
-    told: dict[str, Any] = httpx.get(task.json()["polling_url"], headers=KEY).json()
-    return told
+    result: dict[str, Any] = httpx.get(task.json()["polling_url"], headers=KEY).json()
+    return result
 
 
 def end_of(task: httpx.Response) -> dict[str, Any]:
     """The first status that is not pending."""
-    told = ask(task)
-    while told["status"] == "Pending":
-        told = ask(task)
-    return told
+    result = ask(task)
+    while result["status"] == "Pending":
+        result = ask(task)
+    return result
 
 
 def test_a_picture_is_ready_after_a_while(caller: Caller) -> None:
@@ -41,10 +41,10 @@ def test_a_picture_is_ready_after_a_while(caller: Caller) -> None:
         "details": None,
     }
     assert caller.entry()["outcome"] == "running"
-    told = ask(task)
-    assert told["status"] == "Ready"
+    result = ask(task)
+    assert result["status"] == "Ready"
     assert caller.entry()["images_emitted"] == 0
-    assert png.size(httpx.get(told["result"]["sample"]).content) == (1248, 832)
+    assert png.size(httpx.get(result["result"]["sample"]).content) == (1248, 832)
     entry = caller.entry()
     assert (entry["kind"], entry["outcome"], entry["size"]) == ("images", "completed", "1248x832")
     assert (entry["images"], entry["images_emitted"]) == (1, 1)
@@ -78,15 +78,15 @@ def test_a_task_can_take_its_time(caller: Caller) -> None:
 def test_a_task_can_end_without_a_picture(
     caller: Caller, option: dict[str, Any], status: str, outcome: str
 ) -> None:
-    told = end_of(submit(caller, prompt=caller.prompt(**option)))
-    assert (told["status"], told["result"]) == (status, None)
+    result = end_of(submit(caller, prompt=caller.prompt(**option)))
+    assert (result["status"], result["result"]) == (status, None)
     assert caller.entry()["outcome"] == outcome
     assert caller.entry()["images_emitted"] == 0
 
 
 def test_the_picture_can_be_missing(caller: Caller) -> None:
-    told = end_of(submit(caller, prompt=caller.prompt(missing=True)))
-    assert httpx.get(told["result"]["sample"]).status_code == 404
+    result = end_of(submit(caller, prompt=caller.prompt(missing=True)))
+    assert httpx.get(result["result"]["sample"]).status_code == 404
 
 
 def test_a_task_that_nobody_submitted_is_not_found(caller: Caller) -> None:

@@ -32,7 +32,7 @@ def post(caller: Caller, method: str = "generateContent", **fields: object) -> h
     return caller.http.post(url, json=body, headers={"x-goog-api-key": "alice"})
 
 
-def said(parts: list[types.Part] | None, *, thought: bool = False) -> str:
+def text_of(parts: list[types.Part] | None, *, thought: bool = False) -> str:
     return "".join(part.text or "" for part in parts or [] if bool(part.thought) is thought)
 
 
@@ -54,12 +54,12 @@ def test_a_whole_answer_has_as_many_tokens_as_words(caller: Caller, client: gena
 
 
 def test_a_streamed_answer_says_the_same(client: genai.Client) -> None:
-    asked: dict[str, Any] = {"model": MODEL, "contents": "Which city?", "config": SHOWN}
-    whole = client.models.generate_content(**asked)
-    chunks = list(client.models.generate_content_stream(**asked))
+    request: dict[str, Any] = {"model": MODEL, "contents": "Which city?", "config": SHOWN}
+    whole = client.models.generate_content(**request)
+    chunks = list(client.models.generate_content_stream(**request))
     for thought in (True, False):
-        streamed = "".join(said(chunk.parts, thought=thought) for chunk in chunks)
-        assert streamed == said(whole.parts, thought=thought) != ""
+        streamed = "".join(text_of(chunk.parts, thought=thought) for chunk in chunks)
+        assert streamed == text_of(whole.parts, thought=thought) != ""
     assert chunks[-1].usage_metadata == whole.usage_metadata
     assert chunks[-1].candidates is not None
     assert chunks[-1].candidates[0].finish_reason == types.FinishReason.STOP
@@ -81,8 +81,8 @@ def test_thoughts_are_shown_only_if_asked_for(caller: Caller, client: genai.Clie
     contents = caller.prompt(tokens=1, reasoning_tokens=2)
     hidden = client.models.generate_content(model=MODEL, contents=contents)
     shown = client.models.generate_content(model=MODEL, contents=contents, config=SHOWN)
-    assert said(hidden.parts, thought=True) == ""
-    assert len(said(shown.parts, thought=True).split()) == 2
+    assert text_of(hidden.parts, thought=True) == ""
+    assert len(text_of(shown.parts, thought=True).split()) == 2
     assert [call["reasoning_emitted"] for call in caller.simulator.calls(caller.marker)] == [0, 2]
 
 
@@ -110,9 +110,9 @@ def test_events_end_with_crlf_and_without_a_word_of_it(caller: Caller) -> None:
 def test_a_prompt_that_moderation_stops_is_an_answer_without_candidates(
     caller: Caller, client: genai.Client
 ) -> None:
-    asked: dict[str, Any] = {"model": MODEL, "contents": caller.prompt(blocked=True)}
-    (chunk,) = client.models.generate_content_stream(**asked)
-    for answer in (client.models.generate_content(**asked), chunk):
+    request: dict[str, Any] = {"model": MODEL, "contents": caller.prompt(blocked=True)}
+    (chunk,) = client.models.generate_content_stream(**request)
+    for answer in (client.models.generate_content(**request), chunk):
         assert answer.candidates is None
         assert answer.prompt_feedback is not None
         assert answer.prompt_feedback.block_reason == types.BlockedReason.PROHIBITED_CONTENT

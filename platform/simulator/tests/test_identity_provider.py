@@ -113,9 +113,9 @@ def test_a_user_is_sent_back_to_a_web_app_with_a_token(simulator: RunningSimulat
     assert answer.status_code == 303
     target, _, fragment = answer.headers["location"].partition("#")
     assert target == BACK
-    told = parse_qs(fragment)
-    assert told["state"] == ["a&b"]
-    claims = claims_of(simulator, told["id_token"][0], audience="web")
+    parameters = parse_qs(fragment)
+    assert parameters["state"] == ["a&b"]
+    claims = claims_of(simulator, parameters["id_token"][0], audience="web")
     assert (claims["email"], claims["name"]) == ("bob@example.com", "Bob")
     assert (claims["azp"], claims["nonce"]) == ("web", "n")
 

@@ -104,10 +104,10 @@ def test_openai_refuses_what_moderation_stops(caller: Caller, option: str) -> No
 
 def test_xai_tells_addresses_unless_bytes_are_asked_for(caller: Caller) -> None:
     fields = {"aspect_ratio": "3:2", "resolution": "2k", "quality": "low"}
-    (told,) = post(caller, "xai", **fields).json()["data"]
+    (image,) = post(caller, "xai", **fields).json()["data"]
     assert caller.entry()["images_emitted"] == 0
-    fetched = httpx.get(told["url"])
-    assert fetched.headers["content-type"] == told["mime_type"] == "image/png"
+    fetched = httpx.get(image["url"])
+    assert fetched.headers["content-type"] == image["mime_type"] == "image/png"
     assert caller.entry()["images_emitted"] == 1
     assert caller.entry()["quality"] == "2k low"
     width, height = png.size(fetched.content)
@@ -142,13 +142,13 @@ def test_xai_withholds_what_moderation_stops(caller: Caller) -> None:
 
 
 def test_an_address_takes_no_key(caller: Caller) -> None:
-    (told,) = post(caller, "xai").json()["data"]
-    assert caller.http.get(told["url"]).status_code == 400
+    (image,) = post(caller, "xai").json()["data"]
+    assert caller.http.get(image["url"]).status_code == 400
 
 
 def test_a_picture_can_be_missing_at_its_address(caller: Caller) -> None:
-    (told,) = post(caller, "xai", prompt=caller.prompt(missing=True)).json()["data"]
-    assert httpx.get(told["url"]).status_code == 404
+    (image,) = post(caller, "xai", prompt=caller.prompt(missing=True)).json()["data"]
+    assert httpx.get(image["url"]).status_code == 404
     assert httpx.get(f"{caller.simulator.url}/_pictures/none.png").status_code == 404
 
 
@@ -237,15 +237,15 @@ def test_all_calls_of_a_marker_share_the_pictures_wished_for(
 
 
 def test_pictures_can_be_spoilt(caller: Caller) -> None:
-    def told(**options: object) -> str:
+    def image(**options: object) -> str:
         answer = post(caller, "openai", prompt=caller.prompt(**options)).json()
         text: str = answer["data"][0]["b64_json"]
         return text
 
     with pytest.raises(binascii.Error):
-        b64decode(told(bad_b64=True), validate=True)
-    assert b64decode(told(no_picture=True)) == b"This is no picture."
-    assert len(b64decode(told(padding=100_000))) > 100_000
+        b64decode(image(bad_b64=True), validate=True)
+    assert b64decode(image(no_picture=True)) == b"This is no picture."
+    assert len(b64decode(image(padding=100_000))) > 100_000
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def test_the_journal_keeps_only_the_last_calls() -> None:
         for number in range(5):
             message = {"role": "user", "content": f"call {number}"}
             httpx.post(url, json={"model": "m", "messages": [message]})
-        told = [call["user_text"] for call in simulator.calls()]
-        assert told == ["call 2", "call 3", "call 4"]
+        questions = [call["user_text"] for call in simulator.calls()]
+        assert questions == ["call 2", "call 3", "call 4"]
         assert simulator.calls(marker=uuid4().hex) == []
         simulator.clear()
         assert simulator.calls() == []

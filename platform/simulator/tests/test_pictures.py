@@ -17,10 +17,10 @@ def test_a_picture_has_the_size_that_it_says(prompt: str, size: tuple[int, int])
 
 
 def test_pictures_differ_by_their_prompts_and_seeds() -> None:
-    asked = [("A fox", "1"), ("A fox", "2"), ("An owl", "1")]
-    made = {Picture(prompt, 64, 64, seed).png() for prompt, seed in asked}
-    assert len(made) == len(asked)
-    assert Picture("A fox", 64, 64, "1").png() in made
+    requests = [("A fox", "1"), ("A fox", "2"), ("An owl", "1")]
+    pictures = {Picture(prompt, 64, 64, seed).png() for prompt, seed in requests}
+    assert len(pictures) == len(requests)
+    assert Picture("A fox", 64, 64, "1").png() in pictures
 
 
 def test_a_picture_says_its_prompt() -> None:

@@ -16,13 +16,13 @@ def titled(caller: Caller, **options: object) -> bytes:
 
 
 def test_a_transcript_says_what_was_wished_for(caller: Caller) -> None:
-    heard = caller.client().audio.transcriptions.create(
+    transcription = caller.client().audio.transcriptions.create(
         model="gpt-transcribe", file=("a.flac", titled(caller, text="Ten of clubs.")), language="en"
     )
-    assert heard.text == "Ten of clubs."
-    assert heard.usage is not None
-    assert heard.usage.type == "duration"
-    assert heard.usage.seconds == 2
+    assert transcription.text == "Ten of clubs."
+    assert transcription.usage is not None
+    assert transcription.usage.type == "duration"
+    assert transcription.usage.seconds == 2
     call = caller.entry()
     assert (call["kind"], call["model"], call["language"]) == ("speech", "gpt-transcribe", "en")
     assert (call["audio_seconds"], call["outcome"]) == (2.0, "completed")
@@ -31,26 +31,30 @@ def test_a_transcript_says_what_was_wished_for(caller: Caller) -> None:
 
 def test_without_a_wish_it_says_how_long_the_audio_is(caller: Caller) -> None:
     audio = ("a.flac", tone(2, "flac"))
-    heard = caller.client().audio.transcriptions.create(model="gpt-transcribe", file=audio)
-    assert "2 seconds of audio in the format flac" in heard.text
+    transcription = caller.client().audio.transcriptions.create(model="gpt-transcribe", file=audio)
+    assert "2 seconds of audio in the format flac" in transcription.text
 
 
 def test_whisper_tells_the_language_where_it_shall_be_verbose(caller: Caller) -> None:
-    heard = caller.client().audio.transcriptions.create(
+    transcription = caller.client().audio.transcriptions.create(
         model="whisper-1",
         file=("a.flac", titled(caller, text="Hello.")),
         response_format="verbose_json",
     )
-    assert (heard.text, heard.language, heard.duration) == ("Hello.", "english", 2.0)
-    assert heard.segments is not None
-    assert heard.segments[0].text == "Hello."
+    assert (transcription.text, transcription.language, transcription.duration) == (
+        "Hello.",
+        "english",
+        2.0,
+    )
+    assert transcription.segments is not None
+    assert transcription.segments[0].text == "Hello."
 
 
 def test_the_prompt_steers_too(caller: Caller) -> None:
-    heard = caller.client().audio.transcriptions.create(
+    transcription = caller.client().audio.transcriptions.create(
         model="gpt-transcribe", file=("a.wav", tone(1)), prompt=caller.prompt(text="Steered.")
     )
-    assert heard.text == "Steered."
+    assert transcription.text == "Steered."
 
 
 def test_other_models_refuse_to_be_verbose(caller: Caller) -> None:

@@ -1,4 +1,4 @@
-"""Each vendor's habits on the shared wire: where usage stands, how reasoning and errors look."""
+"""Each vendor's dialect of the shared wire: where usage stands, how reasoning and errors look."""
 
 from typing import Any
 
@@ -66,10 +66,10 @@ def test_cached_tokens_are_part_of_the_prompt(
     caller: Caller, provider: str, place: tuple[str, ...]
 ) -> None:
     usage = caller.post(caller.body(cached_tokens=3), provider).json()["usage"]
-    told = usage
+    count = usage
     for name in place:
-        told = told[name]
-    assert told == caller.entry()["cached_tokens"] == 3
+        count = count[name]
+    assert count == caller.entry()["cached_tokens"] == 3
     assert usage["prompt_tokens"] == caller.entry()["prompt_tokens"] > 3
 
 

@@ -1,24 +1,24 @@
-"""The simulator's own pages, and the lists of models."""
+"""The routes of the simulator itself, and the lists of models."""
 
 from simulator import vendors
 from simulator.exchange import Arrival
 
 
 async def health(arrival: Arrival) -> str:
-    """Says that there is somebody."""
+    """Answer when the simulator runs."""
     await arrival.connection.send_json(200, {"status": "ok"})
     return "completed"
 
 
 async def journal(arrival: Arrival) -> str:
-    """All calls, or with `?marker=` those that a steering line marked."""
+    """All calls, or with `?marker=` the calls that a steering line marked."""
     entries = arrival.memory.journal.entries(arrival.connection.query.get("marker"))
     await arrival.connection.send_json(200, entries)
     return "completed"
 
 
 async def clear_journal(arrival: Arrival) -> str:
-    """Forgets all calls."""
+    """Forget all calls."""
     arrival.memory.journal.clear()
     await arrival.connection.send_json(200, [])
     return "completed"
