@@ -69,6 +69,14 @@ class SpendCapReached(PaymentRequired):
     )
 
 
+class GroupBudgetExceeded(PaymentRequired):
+    """`afford_usd`: what is left of the group's budget. `retry_after` is set where running calls,
+    not billed ones, leave too little."""
+
+    code = "group_budget_exceeded"
+    message = "This request may cost more than is left of the budget that it counts against."
+
+
 class FreeLimit(PaymentRequired):
     """`limit` messages in `window_hours`, of which `used` are sent; the next window begins at
     `reset_at`."""

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from billing.errors import (
+    RUNNING_CALLS_RETRY,
     AccountDisabled,
     ApiAccessRequired,
     ChargeResolved,
     FreeLimit,
     FreeModelLocked,
+    GroupBudgetExceeded,
     IdempotencyInProgress,
     IdempotencyMismatch,
     InsufficientBalance,
@@ -45,6 +47,17 @@ def refusal_of(request: HoldRequest, row: Sequence[Any], catalog: Catalog) -> Do
             return InsufficientBalance(**payer, needed=needed)
         case "insufficient_for_request":
             return InsufficientForRequest(**payer, needed=needed, afford_usd=usd(afford))
+        case "group_budget_exceeded":
+            return GroupBudgetExceeded(**payer, needed=needed, afford_usd=usd(afford))
+        case "group_budget_in_flight":
+            return GroupBudgetExceeded(
+                "Running calls have committed too much of the budget that this request counts "
+                "against. Try again when they have ended.",
+                **payer,
+                needed=needed,
+                afford_usd=usd(afford),
+                retry_after=RUNNING_CALLS_RETRY,
+            )
         case "free_limit":
             window: dict[str, Any] = {"limit": FREE_MESSAGES, "window_hours": FREE_WINDOW_HOURS}
             return FreeLimit(**payer, **window, used=used, reset_at=iso_utc(reset_at))

@@ -166,6 +166,33 @@ INVARIANTS = (
                >= k.monthly_spend_cap""",
     ),
     Invariant(
+        "charge_group",
+        "A group holds and has billed exactly what its charges hold and billed.",
+        """
+        SELECT g.id, g.held, c.held AS charges_held, g.billed, c.billed AS charges_billed
+        FROM billing_chargegroup g
+        FULL JOIN (SELECT group_id,
+                          sum((hold_plan + hold_balance) * (status = 'held')::int) AS held,
+                          sum(charge_plan + charge_balance) AS billed
+                   FROM billing_charge WHERE group_id IS NOT NULL
+                   GROUP BY group_id) c ON c.group_id = g.id
+        WHERE g.id IS NULL AND c.held + c.billed > 0
+           OR g.held <> coalesce(c.held, 0) OR g.billed <> coalesce(c.billed, 0)""",
+    ),
+    Invariant(
+        "group_budget",
+        "A group exceeds its budget only by what calls cost beyond their holds.",
+        """
+        SELECT g.id, g.budget, sum(c.committed) AS committed
+        FROM billing_chargegroup g
+        JOIN (SELECT group_id,
+                     CASE status WHEN 'held' THEN hold_plan + hold_balance
+                          ELSE least(charge_plan + charge_balance, hold_plan + hold_balance)
+                     END AS committed
+              FROM billing_charge WHERE group_id IS NOT NULL) c ON c.group_id = g.id
+        GROUP BY g.id, g.budget HAVING sum(c.committed) > g.budget""",
+    ),
+    Invariant(
         "nothing_stays_held",
         "No charge is held for more than two minutes past its deadline.",
         "SELECT id, account_id, deadline_at FROM billing_charge WHERE status = 'held'"

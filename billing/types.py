@@ -23,7 +23,8 @@ class HoldRequest(Struct, frozen=True):
     """A call to be admitted. `worst_cost` is at cost; `seconds` until its deadline.
 
     `free_window`: a message of the web app's chat, which on the free plan takes one of the free
-    messages and is paid by the platform.
+    messages and is paid by the platform. `group_id`: the group whose budget the call counts
+    against (`billing.services.groups`).
     """
 
     charge_id: UUID
@@ -39,6 +40,7 @@ class HoldRequest(Struct, frozen=True):
     request_id: str = ""
     funding: Funding = "customer"
     free_window: bool = False
+    group_id: UUID | None = None
 
 
 # The codes of failures.

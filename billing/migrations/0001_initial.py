@@ -111,6 +111,7 @@ class Migration(migrations.Migration):
                 ("cap_at_hold", models.BigIntegerField(null=True)),
                 ("key_committed_before", models.BigIntegerField(null=True)),
                 ("free_window_start", models.DateTimeField(null=True)),
+                ("group_id", models.UUIDField(null=True)),
                 ("first_output_at", models.DateTimeField(null=True)),
                 ("tokens_in", models.IntegerField(db_default=0)),
                 ("tokens_out", models.IntegerField(db_default=0)),
@@ -517,6 +518,43 @@ class Migration(migrations.Migration):
                             )
                         ),
                         name="key_month_not_negative",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="ChargeGroup",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=common.ids.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("budget", models.BigIntegerField()),
+                ("billed", models.BigIntegerField(db_default=0)),
+                ("held", models.BigIntegerField(db_default=0)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="charge_groups",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            django.db.models.lookups.GreaterThanOrEqual(
+                                django.db.models.functions.comparison.Least(
+                                    "budget", "billed", "held"
+                                ),
+                                0,
+                            )
+                        ),
+                        name="charge_group_not_negative",
                     )
                 ],
             },

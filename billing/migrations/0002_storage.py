@@ -6,6 +6,7 @@ FILLFACTORS = {
     "billing_wallet": 50,
     "billing_allowance": 70,
     "billing_keymonth": 70,
+    "billing_chargegroup": 70,
     "billing_charge": 80,
     "billing_usagedaily": 70,
 }

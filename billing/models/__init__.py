@@ -11,11 +11,12 @@ few of them; `invariants.py` checks the rest.
 from billing.models.charges import Charge, IdempotencyKey, UsageDaily
 from billing.models.plans import ContractAllowance, Plan, PlanAllowance, Subscription
 from billing.models.refunds import Refund
-from billing.models.wallets import Allowance, FreeWindow, KeyMonth, LedgerEntry, Wallet
+from billing.models.wallets import Allowance, ChargeGroup, FreeWindow, KeyMonth, LedgerEntry, Wallet
 
 __all__ = [
     "Allowance",
     "Charge",
+    "ChargeGroup",
     "ContractAllowance",
     "FreeWindow",
     "IdempotencyKey",

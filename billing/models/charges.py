@@ -79,6 +79,8 @@ class Charge(models.Model):
     cap_at_hold = models.BigIntegerField(null=True)
     key_committed_before = models.BigIntegerField(null=True)
     free_window_start = models.DateTimeField(null=True)
+    # A ChargeGroup.
+    group_id = models.UUIDField(null=True)
 
     first_output_at = models.DateTimeField(null=True)
     tokens_in = models.IntegerField(db_default=0)

@@ -7,6 +7,7 @@ from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
 from catalog.models import AIModel
+from common.ids import uuid7
 
 
 class Wallet(models.Model):
@@ -126,6 +127,28 @@ class KeyMonth(models.Model):
             models.CheckConstraint(
                 condition=Q(GreaterThanOrEqual(Least("billed", "held"), 0)),
                 name="key_month_not_negative",
+            ),
+        ]
+
+
+class ChargeGroup(models.Model):
+    """Calls of an account that share a budget, such as those of one run or one session.
+
+    `billed` and `held` count what plan and balance pay together, as a key's month does; with each
+    new hold they are at most `budget`, which does not change. Refunds do not give it back.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="charge_groups")
+    budget = models.BigIntegerField()
+    billed = models.BigIntegerField(db_default=0)
+    held = models.BigIntegerField(db_default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(GreaterThanOrEqual(Least("budget", "billed", "held"), 0)),
+                name="charge_group_not_negative",
             ),
         ]
 

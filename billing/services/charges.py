@@ -23,7 +23,7 @@ from common.database import Lane, Row, get_database
 from common.perloop import PerLoop
 
 _HOLD_IDEMPOTENTLY = (
-    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 )
 _RESOLVE_IDEMPOTENTLY = (
     "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s::jsonb)"

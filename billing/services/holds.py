@@ -11,7 +11,7 @@ from leases import services as leases
 
 # The kind of a job's lease.
 JOB = "job"
-HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 
 
 def hold(request: HoldRequest) -> None:
@@ -56,4 +56,5 @@ def hold_parameters(request: HoldRequest) -> tuple[Any, ...]:
         request.owner_id,
         request.seconds,
         request.request_id,
+        request.group_id,
     )

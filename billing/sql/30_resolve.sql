@@ -84,6 +84,12 @@ BEGIN
             requests = requests + (p_status <> 'released')::int
         WHERE api_key_id = c.api_key_id AND month = c.month;
     END IF;
+    IF c.group_id IS NOT NULL THEN
+        UPDATE billing_chargegroup
+        SET held = held - c.hold_plan - c.hold_balance,
+            billed = billed + money_resolve.charge_plan + money_resolve.charge_balance
+        WHERE id = c.group_id;
+    END IF;
     UPDATE billing_charge ch
     SET status = p_status, cost = p_cost, tokens_in = p_tokens_in, tokens_out = p_tokens_out,
         cached_tokens = p_cached, reasoning_tokens = p_reasoning, images = p_images,

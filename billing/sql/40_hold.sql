@@ -4,7 +4,7 @@
 -- verdict: 'held', 'resolved' (this charge id was used before and has ended), or a refusal:
 --   invalid_api_key account_disabled api_access_required model_not_allowed
 --   spend_cap_reached spend_cap_in_flight insufficient_balance insufficient_for_request
---   free_limit free_model_locked
+--   free_limit free_model_locked group_budget_exceeded group_budget_in_flight
 -- Amounts in nano-USD: needed = what the hold takes (plan part at cost, rest at 2x), afford = what
 -- is there for it, balance = free balance. free_limit also says used and reset_at.
 -- insufficient_balance: what is there is less than a cent; insufficient_for_request: it is more, and
@@ -13,16 +13,23 @@
 -- p_free_window: a message of the web app's chat. On the free plan, as it is now, one of the ten per
 -- model and 4 hours pays for it, whatever the balance; on other plans it is a call like any other.
 --
+-- p_group: the group that the call belongs to (billing_chargegroup). What the group has billed and holds,
+-- with this hold, stays within the group's budget; then afford = what is left of the budget. It is
+-- in_flight where calls that run hold so much, and exceeded where what is billed leaves too little.
+--
 -- A charge id that is still held by the same owner is admitted again: the reply was lost.
+DROP FUNCTION IF EXISTS money_hold(
+    uuid, uuid, uuid, text, bigint, text, text, text, boolean, bigint, uuid, int, text);
 CREATE OR REPLACE FUNCTION money_hold(
     p_charge uuid, p_account uuid, p_key uuid, p_model text, p_price_version bigint,
     p_source text, p_kind text, p_funding text, p_free_window boolean,
-    p_worst bigint, p_owner uuid, p_seconds int, p_request_id text,
+    p_worst bigint, p_owner uuid, p_seconds int, p_request_id text, p_group uuid DEFAULT NULL,
     OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
     OUT used int, OUT reset_at timestamptz)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE
     w billing_wallet; c billing_charge; k accounts_apikey; km billing_keymonth; a billing_allowance;
+    g billing_chargegroup;
     v_status text; v_api_access boolean; v_month date; v_granted bigint;
     v_hold_plan bigint := 0; v_hold_balance bigint := 0; v_window timestamptz;
     t timestamptz;
@@ -125,6 +132,16 @@ BEGIN
                             ELSE 'insufficient_for_request' END;
             RETURN;
         END IF;
+        IF p_group IS NOT NULL THEN
+            SELECT * INTO STRICT g FROM billing_chargegroup
+            WHERE id = p_group AND account_id = p_account;
+            IF g.billed + g.held + needed > g.budget THEN
+                verdict := CASE WHEN g.billed + needed > g.budget
+                                THEN 'group_budget_exceeded' ELSE 'group_budget_in_flight' END;
+                afford := greatest(0, g.budget - g.billed - g.held);
+                RETURN;
+            END IF;
+        END IF;
         UPDATE billing_allowance SET held = held + v_hold_plan
         WHERE v_hold_plan > 0
           AND account_id = p_account AND model_id = p_model AND month = v_month;
@@ -134,15 +151,20 @@ BEGIN
     WHERE account_id = p_account;
     UPDATE billing_keymonth SET held = held + v_hold_plan + v_hold_balance
     WHERE api_key_id = p_key AND month = v_month;
+    IF p_group IS NOT NULL THEN
+        UPDATE billing_chargegroup SET held = held + v_hold_plan + v_hold_balance WHERE id = p_group;
+    END IF;
     INSERT INTO billing_charge
         (id, account_id, api_key_id, model_id, plan_id, price_version_id, source, kind, funding,
          status, request_id, owner_id, month, admitted_at, deadline_at, worst_cost, hold_plan,
-         hold_balance, cap_at_hold, key_committed_before, free_window_start)
+         hold_balance, cap_at_hold, key_committed_before, free_window_start,
+         group_id)
     VALUES
         (p_charge, p_account, p_key, p_model, plan, p_price_version, p_source, p_kind, p_funding,
          'held', p_request_id, p_owner, v_month, t, t + make_interval(secs => p_seconds), p_worst,
          v_hold_plan, v_hold_balance, k.monthly_spend_cap,
-         CASE WHEN p_key IS NOT NULL THEN km.billed + km.held END, v_window);
+         CASE WHEN p_key IS NOT NULL THEN km.billed + km.held END, v_window,
+         p_group);
     verdict := 'held';
 END $$;
 

@@ -17,13 +17,14 @@ BEGIN
         SELECT * FROM json_to_recordset(p_items) AS i(
             charge_id uuid, account_id uuid, api_key_id uuid, model_id text,
             price_version_id bigint, source text, kind text, funding text, free_window boolean,
-            worst_cost bigint, owner_id uuid, seconds int, request_id text)
+            worst_cost bigint, owner_id uuid, seconds int, request_id text,
+            group_id uuid)
     LOOP
         IF item.account_id = ANY (locked) THEN
             RETURN QUERY SELECT * FROM money_hold(
                 item.charge_id, item.account_id, item.api_key_id, item.model_id,
                 item.price_version_id, item.source, item.kind, item.funding, item.free_window,
-                item.worst_cost, item.owner_id, item.seconds, item.request_id);
+                item.worst_cost, item.owner_id, item.seconds, item.request_id, item.group_id);
         ELSE
             verdict := 'busy';
             RETURN NEXT;

@@ -11,11 +11,13 @@
 --   idempotency_in_progress   it is running
 -- A key is free again where its call was refused, or its charge does not keep it (charge_keeps_key),
 -- and after 24 hours.
+DROP FUNCTION IF EXISTS money_hold_idempotently(
+    text, text, bytea, uuid, uuid, uuid, text, bigint, text, text, text, boolean, bigint, uuid, int, text);
 CREATE OR REPLACE FUNCTION money_hold_idempotently(
     p_route text, p_idempotency_key text, p_digest bytea,
     p_charge uuid, p_account uuid, p_key uuid, p_model text, p_price_version bigint,
     p_source text, p_kind text, p_funding text, p_free_window boolean,
-    p_worst bigint, p_owner uuid, p_seconds int, p_request_id text,
+    p_worst bigint, p_owner uuid, p_seconds int, p_request_id text, p_group uuid DEFAULT NULL,
     OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
     OUT used int, OUT reset_at timestamptz, OUT answer bytea, OUT paid_by uuid, OUT billed bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
@@ -45,7 +47,7 @@ BEGIN
 
     SELECT * INTO h FROM money_hold(
         p_charge, p_account, p_key, p_model, p_price_version, p_source, p_kind, p_funding,
-        p_free_window, p_worst, p_owner, p_seconds, p_request_id);
+        p_free_window, p_worst, p_owner, p_seconds, p_request_id, p_group);
     verdict := h.verdict; plan := h.plan; needed := h.needed; afford := h.afford;
     balance := h.balance; used := h.used; reset_at := h.reset_at;
     IF verdict = 'held' THEN

@@ -68,6 +68,7 @@ def hold(
     seconds: int = 600,
     funding: str = "customer",
     free_window: bool = False,
+    group: UUID | None = None,
 ) -> tuple[str, UUID]:
     """Place a hold. Returns the verdict and the charge's id."""
     charge = charge or uuid7()
@@ -75,7 +76,7 @@ def hold(
         PriceVersion.objects.filter(model_id=model).order_by("valid_from").values_list("id")[0][0]
     )
     row = run(
-        "SELECT * FROM money_hold(%s,%s,%s,%s,%s,'api','chat',%s,%s,%s,%s,%s,'req_test')",
+        "SELECT * FROM money_hold(%s,%s,%s,%s,%s,'api','chat',%s,%s,%s,%s,%s,'req_test',%s)",
         charge,
         account.pk,
         key.pk if key else None,
@@ -86,6 +87,7 @@ def hold(
         worst,
         owner,
         seconds,
+        group,
     )
     return row[0], charge
 

@@ -17,9 +17,9 @@ from billing.types import Ending, HoldRequest, RequestKey
 from catalog.models import PriceVersion
 from common.ids import uuid7
 
-_HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+_HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 _HOLD_IDEMPOTENTLY = (
-    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
 )
 _ANSWER = tuple(each.name for each in dataclasses.fields(Answer))
 
@@ -159,7 +159,7 @@ def _parameters(request: HoldRequest) -> list[Any]:
     ids = [request.charge_id, request.account_id, request.api_key_id, request.model_id]
     what = [request.price_version_id, request.source, request.kind, request.funding]
     limits = [request.free_window, request.worst_cost, request.owner_id, request.seconds]
-    return [*ids, *what, *limits, request.request_id]
+    return [*ids, *what, *limits, request.request_id, request.group_id]
 
 
 def _end_parameters(ending: Ending) -> list[Any]:

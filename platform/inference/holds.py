@@ -45,6 +45,7 @@ def request_of(
         request_id=call.request_id,
         funding=call.funding,
         free_window=call.free_window,
+        group_id=call.group_id,
     )
 
 

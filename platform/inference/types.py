@@ -28,6 +28,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """A call and its payer. `total_seconds` is the longest time that the call may take. A call with
     a `request_key` is carried out once, however often the request is sent.
 
+    The cost of a call of a group (`group_id`) counts against the budget of the group.
+
     A caller whose own rows describe the call names the charge (`charge_id`), and writes these rows
     in the transaction that ends the charge (`conclude`). The caller may have placed the hold in the
     transaction that creates the rows (see inference.holds): `held_by` is the owner of that charge,
@@ -46,6 +48,7 @@ class Call(Struct, frozen=True, kw_only=True):
     funding: Funding = "customer"
     free_window: bool = False
     held_by: UUID | None = None
+    group_id: UUID | None = None
 
 
 class ChatCall(Call, frozen=True, kw_only=True):
