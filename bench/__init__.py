@@ -1,1 +1,2 @@
-"""Benchmarks: the service beside what is measured in the same run, and what is promised of it."""
+"""Benchmarks: the service and its yardsticks, measured in one run, and the targets of the
+service."""

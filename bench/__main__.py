@@ -1,10 +1,9 @@
-"""`python -m bench`: the service beside the yardstick and beside LiteLLM's proxy, the usage report
-over a million charges, what a web app asks, the money functions under pgbench, what is live:
-sockets, the event log and councils; conversations; and honest users beside rude connections.
+"""`python -m bench`: measures the service beside a bare pass-through and LiteLLM's proxy, the usage
+report over a million charges, the requests of a web app, the money functions under pgbench,
+sockets, event log and councils, conversations, and normal users beside abusive connections.
 
-Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the limiter,
-one process for the service and one for each that it is compared with, and an upstream without
-delay.
+Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the rate
+limiter, one process for the service and one for each yardstick, and an upstream without delay.
 """
 
 import argparse
@@ -25,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
-    parts = ("calls", "past", "live", "chat", "rude")
+    parts = ("calls", "past", "live", "chat", "abuse")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     _allow_many_sockets()
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 def _production(started: Stores) -> dict[str, str]:
-    """The environment of a production service on these stores; its upstream is not yet known."""
+    """The environment of a production service on these stores, without the upstream."""
     return {
         "DJANGO_SETTINGS_MODULE": "config.settings.prod",
         "DATABASE_URL": started.database_url,
@@ -60,7 +59,8 @@ def _production(started: Stores) -> dict[str, str]:
 
 
 def _allow_many_sockets() -> None:
-    """A thousand streams need two sockets each in the service, which inherits this."""
+    """Raise the limit of open files, which the service inherits: a thousand streams need two
+    sockets each."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

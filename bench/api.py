@@ -1,8 +1,7 @@
-"""What `/api` does beside its statements: the service beside the barest view of REST framework that
-makes the same ones.
+"""The CPU time of `/api`, beside the barest views of REST framework that run the same statements.
 
-Each question in turn, of the service and of the yardstick, one at a time; told is the CPU time that
-the web process needs for it, which does not depend on what else the machine does.
+Each request is sent to the service and to the yardstick in turn, one at a time. The figure is the
+CPU time of the web process, which does not depend on the load of the machine.
 """
 
 import json
@@ -46,12 +45,12 @@ _CONTENT = "Tell me something."
 
 
 Statements = list[tuple[str, Any]]
-# The statements of one request, with their parameters, and what it answers where it reads.
+# The statements of one request with their parameters, and the answer where the request reads.
 Record = tuple[Statements, object]
 
 
 def run() -> None:
-    """Measure it and print it."""
+    """Measure and print."""
     [account] = seed.open_accounts(1)
     [line] = open_lines([account], 1)
     records = record(line)
@@ -64,7 +63,7 @@ def run() -> None:
         recorded.write_bytes(pickle.dumps(records))
         with (
             servers.reply_yardstick(simulator, recorded) as yardstick,
-            noise.told("/api beside its statements"),
+            noise.reported("/api beside its statements"),
         ):
             ours, bare = _measure(service, yardstick, line)
     rows = [
@@ -83,8 +82,8 @@ def run() -> None:
 
 
 def record(line: Line) -> dict[str, Record]:
-    """By question, what the service asks the database. Nothing of it stays."""
-    # What a process keeps for a while is known to it.
+    """The statements of the service for each request. Everything is rolled back."""
+    # Values that a process caches are in its caches.
     for _ in range(2):
         records = {
             ME: _read("/api/users/me", line.token),
@@ -133,7 +132,7 @@ def _conclude(started: StartedReply, user: User) -> None:
 
 @contextmanager
 def _recorded() -> Iterator[Statements]:
-    """The statements that are made meanwhile, but for savepoints."""
+    """The statements made in the block, without savepoints."""
     statements: Statements = []
 
     def note(execute: Callable[..., Any], sql: str, parameters: Any, *rest: Any) -> Any:
@@ -146,7 +145,7 @@ def _recorded() -> Iterator[Statements]:
 
 
 def _plain(parameter: Any) -> Any:
-    """Without the choices of models: reading them takes the models."""
+    """The parameters without choices of models, whose reading needs the models."""
     if isinstance(parameter, str):
         return str(parameter)
     if isinstance(parameter, list | tuple):
@@ -157,7 +156,7 @@ def _plain(parameter: Any) -> Any:
 def _measure(
     service: Server, yardstick: Server, line: Line
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Seconds of CPU time of each request: the service's, and the yardstick's."""
+    """Seconds of CPU time for each request: the service's, and the yardstick's."""
     messages = f"/api/conversations/{line.conversation.pk}/messages"
     ours = {ME: "/api/users/me", LIST: "/api/conversations", WHOLE: messages, STREAMED: messages}
     sums: list[dict[str, float]] = [dict.fromkeys(ours, 0.0), dict.fromkeys(ours, 0.0)]

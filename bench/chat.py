@@ -1,4 +1,4 @@
-"""Conversations: streamed replies; what is promised, and what is printed."""
+"""Conversations with streamed replies: measurements, targets, and output."""
 
 from collections import Counter
 from statistics import median, quantiles
@@ -18,7 +18,7 @@ _ROUNDS, _SECONDS = 3, 4
 
 
 def run() -> list[Target]:
-    """Measure all of it and print it."""
+    """Measure and print."""
     accounts = seed.open_accounts(_ACCOUNTS)
     lines = replies.open_lines(accounts, replies.STREAMS // _ACCOUNTS)
     with process.running("--bench") as simulator:
@@ -33,11 +33,11 @@ def run() -> list[Target]:
 
 
 def _alone_and_pressed(simulator: RunningSimulator, lines: list[replies.Line]) -> list[Target]:
-    """Yardstick and service in turn."""
+    """Measure yardstick and service in turn."""
     with (
         servers.reply_yardstick(simulator) as yardstick,
         servers.service(simulator) as service,
-        noise.told("the replies"),
+        noise.reported("the replies"),
     ):
         subjects = {"bare Django view": yardstick, "service": service}
         for server in subjects.values():
@@ -71,7 +71,7 @@ def _alone_and_pressed(simulator: RunningSimulator, lines: list[replies.Line]) -
 
 
 def _in_one_instant(simulator: RunningSimulator, lines: list[replies.Line]) -> list[Target]:
-    with servers.service(simulator) as service, noise.told("the burst"):
+    with servers.service(simulator) as service, noise.reported("the burst"):
         uvloop.run(replies.press(service, lines[:2], replies.WARM_UP_SECONDS))
         result = uvloop.run(replies.burst(service, lines))
     ended = len(result.latencies)
@@ -81,9 +81,9 @@ def _in_one_instant(simulator: RunningSimulator, lines: list[replies.Line]) -> l
 
 
 def _held_open(simulator: RunningSimulator, lines: list[replies.Line]) -> list[Target]:
-    with servers.reply_yardstick(simulator) as yardstick, noise.told("the open bare answers"):
+    with servers.reply_yardstick(simulator) as yardstick, noise.reported("the open bare answers"):
         bare = _hold(yardstick, lines)
-    with servers.service(simulator) as service, noise.told("the open replies"):
+    with servers.service(simulator) as service, noise.reported("the open replies"):
         ours = _hold(service, lines)
     print(f"{len(lines)} replies at once, each of two words a second")
     rows = [

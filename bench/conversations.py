@@ -1,8 +1,9 @@
-"""What a chat window asks: the list of conversations, one of them with all its messages, a search.
+"""The requests of a chat window: the list of conversations, a conversation with its messages, a
+search.
 
-Of an account with ten thousand conversations, one request at a time, each kind in turn, beside the
-barest answer to somebody signed in; and beside the messages' rows, read and written as JSON with
-nothing in between.
+The account has ten thousand conversations. Requests run one at a time, each kind in turn, beside
+the smallest authenticated answer, and beside the rows of the messages, read and written as JSON
+with nothing in between.
 """
 
 import json
@@ -28,11 +29,11 @@ DETAIL = f"a conversation with {MESSAGES:,} messages"
 RARE, COMMON = "a search for a rare word", "a search for a word of every conversation"
 BARE = "the rows of the messages alone, as JSON"
 
-# Milliseconds in the middle.
+# Medians, in milliseconds.
 PROMISED = {LIST: 20, DETAIL: 60}
 
 _ROUNDS, _WARM_UP = 80, 5
-# It may ask 100 times a minute who it is.
+# An address may request this 100 times a minute.
 _ADDRESS = "127.0.0.90"
 _MODEL = "gpt-6-luna"
 
@@ -84,13 +85,13 @@ _ROWS = "SELECT * FROM conversations_message WHERE conversation_id = %s ORDER BY
 
 
 def run() -> list[Target]:
-    """Measure it and print it."""
+    """Measure and print."""
     [account] = seed.open_accounts(1)
     user = User.objects.get(pk=account.account_id)
     conversation_id = _seed(user)
     with process.running("--bench") as simulator, servers.service(simulator) as service:
         client = Client(service.port, [_ADDRESS], seed.open_sessions([user])[user.pk])
-        with noise.told("the chat window's questions"):
+        with noise.reported("the chat window's questions"):
             times = _measure(client, conversation_id)
     middle = {name: median(seconds) for name, seconds in times.items()}
     rows = [
@@ -109,7 +110,7 @@ def _ratio(middle: dict[str, float], name: str) -> str:
 
 
 def _seed(user: User) -> UUID:
-    """Everything that is asked for. Returns the long conversation's id."""
+    """Create the rows for all requests. Returns the id of the long conversation."""
     parameters: dict[str, Any] = {
         "account": user.pk,
         "conversations": CONVERSATIONS,
@@ -124,14 +125,14 @@ def _seed(user: User) -> UUID:
         parameters["conversation"] = conversation_id = cursor.fetchone()[0]
         cursor.execute(_SEED_LONG, parameters)
         cursor.execute(_SEED_CHARGES, parameters)
-        # As the server would do by itself, a little later.
+        # The server would analyse by itself, a little later.
         cursor.execute("VACUUM ANALYZE conversations_conversation, conversations_message")
     assert isinstance(conversation_id, UUID)
     return conversation_id
 
 
 def _measure(client: Client, conversation_id: UUID) -> Times:
-    """Seconds of each request, by what it is."""
+    """Seconds of each request, by its kind."""
     own = "/api/conversations"
     paths = {
         ME: "/api/auth/me",

@@ -1,7 +1,7 @@
-"""Councils through the whole service, web process and worker: how much longer one takes than the
-slowest of its provider calls, and whether many at once keep every event.
+"""Councils through the whole service, web process and worker: how much longer a council takes than
+its slowest provider call, and whether many concurrent councils keep every event.
 
-The time of a call is what the simulator's journal says of it, from its arrival to its last word.
+The time of a call is that in the simulator's journal, from its arrival to its last word.
 """
 
 import json
@@ -31,7 +31,7 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many cards a council has, and how many tokens each answer."""
+    """The number of cards of a council, and of tokens in each answer."""
 
     cards: int
     tokens: int
@@ -44,7 +44,7 @@ _WARM_UP = Size(cards=1, tokens=1)
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Seconds from the request to the last `card.completed`, and of the slowest provider call;
-    `faults` says what is wrong with the events, in words."""
+    `faults` describe errors in the events."""
 
     seconds: float
     slowest_call: float
@@ -59,14 +59,14 @@ class _Event(msgspec.Struct):
 
 
 def warm_up(service: Server, simulator: RunningSimulator, account: Account) -> None:
-    """Let both processes do once what they will be measured at."""
+    """Run in both processes what will be measured."""
     _hold(_Client(service.port, *_tokens([account])), simulator, _WARM_UP)
 
 
 def measure(
     service: Server, simulator: RunningSimulator, accounts: Sequence[Account]
 ) -> list[Outcome]:
-    """A council for each account, all at once."""
+    """One council for each account, all at once."""
 
     def hold(token: str) -> Outcome:
         return _hold(_Client(service.port, token), simulator, SIZE)
@@ -97,7 +97,7 @@ def _hold(client: "_Client", simulator: RunningSimulator, size: Size) -> Outcome
 
 
 def _faults(client: "_Client", session_id: str, frames: list[bytes], size: Size) -> list[str]:
-    """What the socket brought beside the replay, and the words of the events beside the cards'."""
+    """Differences between socket and replay, and between the text in events and in cards."""
     faults = []
     replayed = client.replay(session_id)
     events = [msgspec.json.decode(frame, type=_Event) for frame in frames]
@@ -128,7 +128,7 @@ class _Client:
         return json.loads(self._ask(method, path, body))
 
     def listen(self, session_id: str, cards: int) -> list[bytes]:
-        """All events from the first on, until every card is completed or has ended otherwise."""
+        """All events, until every card has ended."""
         url = f"ws://{LOOPBACK}:{self._port}/api/council/ws/{session_id}?after_seq=0"
         frames, ended = [], 0
         authorization = {"Authorization": self._headers["Authorization"]}

@@ -1,8 +1,8 @@
-"""From commit to delivery: a thousand sockets in one process follow a hundred sessions, beside a
-bare Channels consumer that is fed from memory, and beside ready bytes.
+"""The time from commit to delivery: a thousand sockets in one process follow a hundred sessions,
+beside a bare Channels consumer that is fed from memory, and beside a server of prepared bytes.
 
-Each event is a transaction of its own, from one of a few threads of this process, and its time is
-taken when that is committed.
+Each event is a transaction of its own, in one of a few threads of this process. Its time is that of
+the commit.
 """
 
 import time
@@ -28,15 +28,15 @@ _WARM_UP_NS = 2 * 10**9
 _PATIENCE = 10  # seconds for the last events
 _WRITERS = 4
 
-# The time at which each event was sent, by its number; one such for each stream.
+# The time of each event, by its number; one mapping for each stream.
 SentAt = list[dict[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`latencies` in seconds, of what was sent after the warm-up; `rate` is the events sent in a
-    second. `missing` did not come to a socket that was to have them; `disordered` came twice, or
-    out of turn."""
+    """`latencies` are the seconds of events after the warm-up; `rate` is the events sent in a
+    second. `missing` events did not reach one of their sockets; `disordered` ones came twice, or
+    out of order."""
 
     latencies: list[float]
     rate: float
@@ -59,7 +59,7 @@ class Outcome:
 
 
 def from_memory(server: Server) -> Outcome:
-    """Of a server that is given `FEED`, whose events are numbered with the time."""
+    """Measure a server that sends `FEED`, whose events are numbered with their times."""
     opened = sockets([f"/{stream}" for stream in range(FEED.streams)], _EACH)
     with listening(server.port, opened) as listeners:
         receipts = listeners.collect(FEED.events * _EACH, within=FEED.seconds + _PATIENCE)
@@ -70,7 +70,7 @@ def from_memory(server: Server) -> Outcome:
 
 
 def from_log(service: Server, councils: Sequence[Council]) -> Outcome:
-    """Of the service, for events that are committed at the rate of `FEED`."""
+    """Measure the service, with events committed at the rate of `FEED`."""
     opened = sockets([council.path for council in councils], _EACH)
     with listening(service.port, opened) as listeners:
         sent = _write([council.id for council in councils])
@@ -96,10 +96,10 @@ def _write(streams: Sequence[UUID]) -> SentAt:
 
 
 def _append(stream_id: UUID) -> tuple[int, int]:
-    """Commit one event; its number, and the time of the commit."""
+    """Commit one event. Returns its number, and the time of the commit."""
     at: list[int] = []
     with transaction.atomic():
-        # In front of the notifier, which the append calls after the commit.
+        # Before the notifier, which the append calls after the commit.
         transaction.on_commit(lambda: at.append(time.monotonic_ns()))
         seq = append(stream_id=stream_id, events=[delta(stream_id)])
     return seq, at[0]

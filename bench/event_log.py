@@ -1,6 +1,5 @@
-"""The event log: appends to one stream one after the other, beside bare inserts; and a long stream
-replayed page by page, beside the same pages read from the database.
-"""
+"""The event log: appends to one stream in sequence, beside bare inserts; and a long stream replayed
+page by page, beside the same pages read from the database."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from local.ports import LOOPBACK
 
 EVENTS = 100_000
 _ROUNDS = 5
-_SECONDS = 1.0  # of one turn
+_SECONDS = 1.0  # seconds of one round
 
 _SEED = """
 INSERT INTO events_event (stream_id, seq, type, actor, created_at, data)
@@ -39,14 +38,14 @@ _INSERT = "INSERT INTO bench_event VALUES (%s, 'card.delta', 'model:gpt-6-luna',
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """A second, ours beside the yardstick."""
+    """Rates of the service and of the yardstick."""
 
     ours: float
     bare: float
 
 
 class _Numbered(msgspec.Struct):
-    """All that is read of an event."""
+    """The only field of an event that is read."""
 
     seq: int
 
@@ -55,8 +54,8 @@ _Events = list[_Numbered]
 
 
 def appends(stream_id: UUID) -> Rates:
-    """Transactions a second that append one event to a stream, and that insert one row; each after
-    the other over one connection, by turns, the medians of the rounds."""
+    """Transactions a second that append one event to a stream, and that insert one row. All run in
+    sequence on one connection, in alternate rounds; the results are medians."""
     with connection.cursor() as cursor:
         cursor.execute(_INSERTS_INTO)
 
@@ -85,13 +84,13 @@ def seed_events(stream_id: UUID) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_SEED, {"stream": stream_id, "text": WORDS, "events": EVENTS})
         cursor.execute("UPDATE events_stream SET last_seq = %s WHERE id = %s", (EVENTS, stream_id))
-        # As the server would do by itself, a little later.
+        # The server would analyse by itself, a little later.
         cursor.execute("VACUUM ANALYZE events_event")
 
 
 def replay(service: Server, council: Council) -> Rates:
-    """Events a second, page by page: over HTTP, and as the database gives the same pages. Raises
-    BenchError where a page is not the one that is due."""
+    """Events a second, page by page: over HTTP, and from the database. Raises BenchError where a
+    page is not the expected one."""
     pages = list(_replay(service, council))
     seen = [event.seq for _, page in pages for event in msgspec.json.decode(page, type=_Events)]
     if seen != list(range(1, EVENTS + 1)):
@@ -109,7 +108,7 @@ def replay(service: Server, council: Council) -> Rates:
 
 
 def _replay(service: Server, council: Council) -> Iterator[tuple[float, bytes]]:
-    """Seconds and body of each page, up to the first that is empty."""
+    """Seconds and body of each page, up to the first empty one."""
     http = HTTPConnection(LOOPBACK, service.port, timeout=30)
     headers = {"Authorization": f"Bearer {council.token}"}
     path, after, body = f"/api/council/sessions/{council.id}/events?limit={MAX_EVENTS}", "0", b""

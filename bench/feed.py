@@ -1,7 +1,7 @@
-"""Events from memory, at a steady rate: what the servers send that know of no log.
+"""Events from memory, at a constant rate, for servers without an event log.
 
-An event's number is the time at which it was sent, in nanoseconds of the monotonic clock. It is as
-long as an event of the service that carries 60 words of an answer.
+The number of an event is the time at which it was sent, in nanoseconds of the monotonic clock. An
+event is as long as one of the service with 60 words of an answer.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ _FRAME = (
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """`rate` events a second over so many streams in turn, for so long, once that many sockets are
-    open; none at all where `sockets` is 0."""
+    """`rate` events a second over this many streams in turn, for this many seconds, once this many
+    sockets are open; no events where `sockets` is 0."""
 
     streams: int
     sockets: int
@@ -29,22 +29,22 @@ class Feed:
 
     @property
     def events(self) -> int:
-        """How many there are in all."""
+        """The number of events."""
         return int(self.rate * self.seconds)
 
     async def run(self, deliver: Callable[[int, str], Awaitable[None]]) -> None:
-        """Give each event to `deliver`, with the number of its stream, when its time has come."""
+        """Pass each event with the number of its stream to `deliver`, at its time."""
         started = time.monotonic()
         for number in range(self.events):
             await asyncio.sleep(max(0, started + number / self.rate - time.monotonic()))
             await deliver(number % self.streams, _FRAME % time.monotonic_ns())
 
     def environment(self) -> dict[str, str]:
-        """As a server process is told of it."""
+        """The feed as environment variables of a server."""
         return {"FEED": f"{self.streams} {self.sockets} {self.rate} {self.seconds}"}
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Feed":
-        """What `environment()` says."""
+        """The feed in the variables of `environment()`."""
         streams, sockets, rate, seconds = environment["FEED"].split()
         return cls(int(streams), int(sockets), int(rate), float(seconds))

@@ -1,8 +1,8 @@
-"""The load generator of live sockets: RFC 6455 on raw asyncio protocols, in a process of its own.
+"""The load generator of live sockets: RFC 6455 on asyncio protocols, in a process of its own.
 
-It must never be the bottleneck, so it understands only what the servers here send: unmasked frames
-that are whole, and events that begin with their number. Times are those of the monotonic clock,
-which all processes of a machine share.
+It must never be the bottleneck, so it reads only the frames of these servers: unmasked, whole, with
+events that begin with their number. Times are those of the monotonic clock, which all processes of
+a machine share.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ import uvloop
 
 from bench.servers import BenchError
 
-_HANDSHAKES = 50  # at once
-_OPEN_SECONDS = 120  # for all of them
+_HANDSHAKES = 50  # concurrent handshakes
+_OPEN_SECONDS = 120  # seconds for all of them
 _EVENT = b'{"seq":'
 _TEXT, _CLOSE, _PING = 0x81, 0x88, 0x89
-_LONG = 126  # lengths from here on take two more bytes, or eight
-# A client has to mask what it sends; with a mask of zeros the payload stays as it is.
+_LONG = 126  # longer payloads have a length of two more bytes, or eight
+# A client must mask what it sends; a mask of zeros leaves the payload unchanged.
 _PONG, _NO_MASK = b"\x8a", b"\0\0\0\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Socket:
-    """One to open: `stream` is the number by which its receipts are told, `source` the address of
-    this machine that it comes from."""
+    """A socket to open. `stream` is the number under which its receipts are counted, `source` the
+    local address of its connection."""
 
     stream: int
     path: str
@@ -43,8 +43,8 @@ class Socket:
 
 @dataclass(frozen=True, slots=True)
 class Receipts:
-    """What came: for each socket, by its place, its events in order as (number, nanoseconds);
-    `failures` by what was seen."""
+    """The events of each socket in order, as (number, nanoseconds); `failures` counts errors by
+    kind."""
 
     events: list[list[tuple[int, int]]]
     failures: Counter[str]
@@ -58,8 +58,8 @@ class Listeners:
         self._count = count
 
     def collect(self, expected: int, *, within: float) -> Receipts:
-        """What came since they were opened: once there are `expected` events, or after so many
-        seconds."""
+        """The receipts since the sockets were opened, when `expected` events have come or this many
+        seconds have passed."""
         self._connection.send((expected, within))
         packed, failures = self._connection.recv()
         flat = array("q", packed)
@@ -71,7 +71,7 @@ class Listeners:
 
 @contextmanager
 def listening(port: int, sockets: Sequence[Socket]) -> Iterator[Listeners]:
-    """All of these open, until the block ends. Raises BenchError where one is refused."""
+    """Keep these sockets open until the block ends. Raises BenchError where one is refused."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_run, args=(theirs, port, sockets), daemon=True)
@@ -86,12 +86,12 @@ def listening(port: int, sockets: Sequence[Socket]) -> Iterator[Listeners]:
 
 
 def _run(connection: Connection, port: int, sockets: Sequence[Socket]) -> None:
-    gc.disable()  # nothing here goes in circles, and a collection would look like a late event
+    gc.disable()  # there are no reference cycles, and a collection would delay an event
     uvloop.run(_listen(connection, port, sockets))
 
 
 async def _listen(connection: Connection, port: int, sockets: Sequence[Socket]) -> None:
-    """Open all, say so, wait for the owner's question, and answer it."""
+    """Open all sockets, report that, wait for the owner's request, and answer it."""
     log = _Log()
     try:
         async with asyncio.timeout(_OPEN_SECONDS):
@@ -122,11 +122,11 @@ async def _open(log: "_Log", port: int, sockets: Sequence[Socket]) -> None:
 
 
 class _Refused(Exception):
-    """The handshake was answered otherwise."""
+    """The handshake got another answer."""
 
 
 class _Log:
-    """What came over all sockets: place, number and time of each event, one after the other."""
+    """Place, number and time of each event of all sockets, in sequence."""
 
     def __init__(self) -> None:
         self.packed = array("q")
@@ -140,7 +140,7 @@ class _Log:
             self._reached.set()
 
     async def reach(self, events: int, seconds: float) -> None:
-        """Return when there are so many, or after so many seconds."""
+        """Return when there are this many events, or after this many seconds."""
         self._awaited = 3 * events
         if len(self.packed) < self._awaited:
             with suppress(TimeoutError):
@@ -148,7 +148,7 @@ class _Log:
 
 
 class _Listener(asyncio.Protocol):
-    """One socket: notes when each event comes, and answers pings."""
+    """One socket: records the time of each event, and answers pings."""
 
     def __init__(self, log: _Log, place: int, path: str) -> None:
         self.accepted = asyncio.get_running_loop().create_future()
@@ -189,7 +189,7 @@ class _Listener(asyncio.Protocol):
             self.accepted.set_exception(_Refused(status.decode()))
 
     def _read_frames(self, data: bytes, now: int) -> bytes:
-        """Take whole frames from the front; returns what is left."""
+        """Read whole frames from the front; returns the rest."""
         while len(data) >= 2:
             length, start = data[1], 2
             if length >= _LONG:

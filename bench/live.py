@@ -1,4 +1,4 @@
-"""The live part: sockets, the event log and councils; what is promised, and what is printed."""
+"""Sockets, the event log and councils: measurements, targets, and output."""
 
 import time
 from collections import Counter
@@ -21,12 +21,12 @@ _SILENCE = Feed(streams=100, sockets=0, rate=1, seconds=0)
 
 
 def run() -> list[Target]:
-    """Measure all of it and print it."""
+    """Measure and print."""
     return [*_sockets(), *_log(), *_councils()]
 
 
 def _sockets() -> list[Target]:
-    with process.running("--bench") as simulator, noise.told("the live sockets"):
+    with process.running("--bench") as simulator, noise.reported("the live sockets"):
         with servers.socket_yardstick(_SILENCE) as server:
             idle_bare = _idle(server, [f"/{number}" for number in range(_IDLE_OWNERS)])
         with servers.service(simulator) as server:
@@ -56,7 +56,7 @@ def _sockets() -> list[Target]:
 
 
 def _idle(server: Server, paths: list[str]) -> float:
-    """KB each."""
+    """KB for each idle socket."""
     opened = sockets(paths, _IDLE_SOCKETS // len(paths))
     return _bytes_each(server, opened) / 1024
 
@@ -85,7 +85,7 @@ def _log() -> list[Target]:
     with process.running("--bench") as simulator, servers.service(simulator) as server:
         short, long = open_councils(2)
         event_log.seed_events(long.id)
-        with noise.told("the event log"):
+        with noise.reported("the event log"):
             appends = event_log.appends(short.id)
             replay = event_log.replay(server, long)
     print(
@@ -107,7 +107,7 @@ def _councils() -> list[Target]:
         process.running() as simulator,
         servers.service(simulator) as server,
         servers.worker(simulator),
-        noise.told("the councils"),
+        noise.reported("the councils"),
     ):
         councils.warm_up(server, simulator, accounts[0])
         [alone] = councils.measure(server, simulator, accounts[:1])
@@ -130,8 +130,8 @@ def _councils() -> list[Target]:
 
 
 def _bytes_each(server: Server, opened: Sequence[Socket]) -> float:
-    """Bytes of proportional set size per socket. Needs a fresh process: an earlier load would have
-    left memory to grow into."""
+    """Bytes of proportional set size for each socket. Needs a fresh process: an earlier load would
+    leave free memory."""
     with listening(server.port, opened[:_WARM_UP_SOCKETS]):
         pass
     time.sleep(_SETTLE_SECONDS)

@@ -1,6 +1,6 @@
-"""The load generator: keep-alive HTTP/1.1 on raw asyncio protocols, next to no work per byte.
+"""The load generator: keep-alive HTTP/1.1 on asyncio protocols, with minimal work per byte.
 
-It must never be the bottleneck, so it understands only what the servers here send: a body with a
+It must never be the bottleneck, so it reads only the answers of these servers: a body with a
 length, or a chunked stream of SSE events with LF line ends.
 """
 
@@ -15,7 +15,7 @@ from typing import cast
 
 import msgspec
 
-STREAM_EVENTS = 60  # a stream with fewer is broken
+STREAM_EVENTS = 60  # a stream with fewer events is broken
 _END_OF_CHUNKS = b"\r\n0\r\n\r\n"
 _END_OF_STREAM = b"data: [DONE]\n\n"
 _TAIL = 64
@@ -25,7 +25,8 @@ _PATIENCE = 60  # seconds for the last answers after the load has ended
 
 @dataclass(slots=True)
 class Result:
-    """What a run brought: `latencies` in seconds, of good answers; `failures` by what was seen."""
+    """The result of a run: `latencies` are the seconds of good answers; `failures` counts errors by
+    kind."""
 
     seconds: float = 0.0
     latencies: list[float] = field(default_factory=list)
@@ -46,7 +47,7 @@ class Result:
 
 
 class Requests:
-    """Ready-made requests, one for each key in turn: the limiter sees every key equally often."""
+    """Prepared requests, one for each key in turn: each key gets the same number of requests."""
 
     def __init__(self, port: int, keys: list[str], path: str, body: dict[str, object]) -> None:
         self.port = port
@@ -80,7 +81,7 @@ def chat(port: int, keys: list[str], *, stream: bool, slow: bool = False) -> Req
 
 
 def embeddings(port: int, keys: list[str], *, inputs: int) -> Requests:
-    """Embeddings calls of so many texts, for vectors in base64 as the SDKs ask for them."""
+    """Embeddings calls of this many texts, for vectors in base64 as the SDKs request them."""
     texts = [f"Sentence {number}, of a sentence's usual length." for number in range(inputs)]
     body: dict[str, object] = {
         "model": "text-embedding-3-small",
@@ -91,7 +92,8 @@ def embeddings(port: int, keys: list[str], *, inputs: int) -> Requests:
 
 
 class Connection(asyncio.Protocol):
-    """One client: asks, reads the answer to its end, asks again until `go_on` says no."""
+    """One client: sends a request, reads the answer to its end, and repeats until `go_on` is
+    false."""
 
     def __init__(self, requests: Requests, result: Result, go_on: Callable[[], bool]) -> None:
         loop = asyncio.get_running_loop()
@@ -119,7 +121,7 @@ class Connection(asyncio.Protocol):
                 self._tail = head
                 return
             self._read_head(head)
-            # The blank line stays, so that an empty chunked body ends as any other does.
+            # The blank line stays, so that an empty chunked body ends like any other.
             data = body if self._missing is not None else b"\r\n" + body
         self._read_body(data)
 
@@ -172,7 +174,8 @@ class Connection(asyncio.Protocol):
 
 
 async def press(requests: Requests, *, connections: int, seconds: float) -> Result:
-    """Ask over so many connections at once for so long; the last answers are waited for."""
+    """Send requests over this many connections for this many seconds, and wait for the last
+    answers."""
     result = Result()
     started = time.perf_counter()
     until = started + seconds
@@ -187,7 +190,7 @@ async def press(requests: Requests, *, connections: int, seconds: float) -> Resu
 
 
 async def connect(requests: Requests, result: Result, go_on: Callable[[], bool]) -> Connection:
-    """Open one client; its first request is on its way."""
+    """Open one client, and send its first request."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(_CONNECT_SECONDS):
         _, client = await loop.create_connection(

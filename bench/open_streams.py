@@ -1,4 +1,5 @@
-"""A thousand slow streams open at once in one process: what each costs, and who suffers."""
+"""A thousand slow streams open at once in one process: the memory of each, and the latency of other
+calls."""
 
 import asyncio
 from dataclasses import dataclass
@@ -9,14 +10,15 @@ from bench.servers import BenchError, Server
 STREAMS = 1_000
 _PLAIN_SECONDS = 4.0
 _WARM_UP_SECONDS = 1.0
-_OPEN_SECONDS = 20  # until every stream has said its first word
-_LAST_SECONDS = 60  # a stream lasts half of that
+_OPEN_SECONDS = 20  # seconds until every stream has sent its first word
+_LAST_SECONDS = 60  # seconds; a stream lasts half of this
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`bytes_each` is the process's proportional set size with and without streams, per stream;
-    `idle` and `beside` are plain calls one at a time, alone and beside the streams."""
+    """`bytes_each` is the difference in the process's proportional set size with and without
+    streams, for each stream; `idle` and `beside` are plain calls one at a time, alone and beside
+    the streams."""
 
     bytes_each: float
     streams: Result
@@ -34,7 +36,7 @@ class Outcome:
 
 
 async def measure(server: Server, keys: list[str]) -> Outcome:
-    """Needs a fresh process: an earlier load would have left memory to grow into."""
+    """Needs a fresh process: an earlier load would leave free memory."""
     plain = chat(server.port, keys, stream=False)
     warm_up = await press(plain, connections=16, seconds=_WARM_UP_SECONDS)
     idle = await press(plain, connections=1, seconds=_PLAIN_SECONDS)

@@ -1,7 +1,7 @@
 """Hold and settle as pairs of transactions, by PostgreSQL's own load generator.
 
-pgbench stands in the same wheel as the server. What it did is checked in the tables afterwards: a
-refused hold would be quick, and worth nothing.
+pgbench is in the same wheel as the server. The tables are checked afterwards, because a refused
+hold would be fast and useless.
 """
 
 import os
@@ -24,7 +24,7 @@ from catalog.models import PriceVersion
 from leases.models import Lease
 
 CLIENTS = 16
-# Nano-USD: about what a short call of a cheap model may cost at most, and does cost.
+# Nano-USD: the hold and the cost of a short call of a cheap model.
 _WORST_COST = 2_000_000
 _COST = 150_000
 _PAIR = """
@@ -58,7 +58,7 @@ def pairs_per_second(accounts: Sequence[Account], *, model: str, seconds: int) -
 
 
 def _list_accounts(accounts: Sequence[Account]) -> None:
-    """A numbered table from which the script draws."""
+    """A numbered table of accounts, from which the script draws."""
     rows = [(n, row.account_id, row.api_key_id) for n, row in enumerate(accounts, start=1)]
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS bench_account")

@@ -1,7 +1,7 @@
 """Streamed replies of conversations, beside a bare Django view that relays the same upstream.
 
-Each word is the moment at which the upstream sent it, so that a reader knows how long it took. The
-conversations have titles, so that nothing but replies is asked for.
+Each word is the time at which the upstream sent it, so that a reader knows how long the word took.
+The conversations have titles, so that no calls for titles are made.
 """
 
 import asyncio
@@ -30,19 +30,19 @@ CONNECTIONS = 16
 ALONE = 100
 WARM_UP_SECONDS = 2.0
 _WORDS, _SLOW_WORDS = "Tell me something timed.", "Tell me something timed, slow and long."
-# Words that the last of the slow replies has when memory is taken. Each has 180, in 90 s.
+# The number of words of the last slow reply when memory is measured. Each reply has 180, in 90 s.
 _EARLY, _LATE = 20, 65
 _OPENED_AT_ONCE = 8
 _PATIENCE = 200  # seconds
-# One client address may ask 1,000 times a minute.
+# One address may make 1,000 requests a minute.
 _SOURCES = [f"127.0.0.{number}" for number in range(50, 90)]
-# Longer than any other number in an answer.
+# More digits than any other number in an answer has.
 _MOMENT = re.compile(rb"\d{13,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One conversation: where its messages are sent, and as whom."""
+    """One conversation: the URL of its messages, and the token of its owner."""
 
     conversation: Conversation
     token: str
@@ -50,8 +50,8 @@ class Line:
 
 @dataclass(slots=True)
 class Reply:
-    """An answer as it came: `frames` with their times in nanoseconds. `begun`, `early` and `late`
-    are set when it has its first frame and so many words, or has ended."""
+    """An answer as received: `frames` with their times in nanoseconds. `begun`, `early` and `late`
+    are set when the reply has its first frame and so many words, or has ended."""
 
     conversation: Conversation
     frames: list[tuple[int, bytes]] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Reply:
 
     @property
     def latencies(self) -> list[float]:
-        """Seconds that each word was on its way."""
+        """Seconds that each word took."""
         return [
             (came - int(moment)) / 10**9
             for came, frame in self.frames
@@ -86,7 +86,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """Of a reply of the service."""
+        """The text of a reply of the service."""
         lines = (line for _, frame in self.frames for line in frame.split(b"\n"))
         parts = (line[6:] for line in lines if line.startswith(b"data: {"))
         return "".join(msgspec.json.decode(part).get("delta", "") for part in parts)
@@ -98,9 +98,8 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Many replies at once. Bytes of proportional set size: `each` of a stream, when all have
-    spoken for a while, and how much more with each word that comes then (`growth`). `at_once` were
-    open until then."""
+    """Many concurrent replies. Bytes of proportional set size: `each` of a stream after a while,
+    and the `growth` with each further word. `at_once` replies were open until then."""
 
     each: float
     growth: float
@@ -112,11 +111,11 @@ class Open:
         return [latency for reply in self.replies for latency in reply.latencies]
 
     def faults(self) -> Counter[str]:
-        """What is wrong with them beside what is stored, in words."""
-        connection.close()  # a long pause lies behind us
+        """Differences between the replies and the stored messages."""
+        connection.close()  # the connection was idle for a long time
         ids = [reply.conversation.pk for reply in self.replies]
         replied = Message.objects.filter(conversation__in=ids, role="assistant", status="completed")
-        # Of those of one conversation the last counts.
+        # Only the last reply of each conversation counts.
         stored = dict(replied.order_by("id").values_list("conversation", "content"))
         faults: Counter[str] = Counter()
         for reply in self.replies:
@@ -129,7 +128,7 @@ class Open:
 
 @transaction.atomic
 def open_lines(accounts: Sequence[Account], each: int) -> list[Line]:
-    """New conversations that have their titles."""
+    """New conversations with titles."""
     users = User.objects.in_bulk([account.account_id for account in accounts])
     conversations = Conversation.objects.bulk_create(
         Conversation(account=user, title="Bench", title_source=Conversation.TitleSource.USER)
@@ -141,16 +140,16 @@ def open_lines(accounts: Sequence[Account], each: int) -> list[Line]:
 
 
 def count_unsettled() -> int:
-    """Of all replies that there are."""
-    connection.close()  # a long pause lies behind us
+    """The number of replies that are not settled, of all accounts."""
+    connection.close()  # the connection was idle for a long time
     replies = Message.objects.filter(role=Message.Role.ASSISTANT)
     settled = Charge.objects.filter(status=Charge.Status.SETTLED, pk__in=replies.values("pk"))
     return replies.count() - settled.count()
 
 
 async def alone(server: Server, lines: Sequence[Line]) -> list[float]:
-    """Seconds from the upstream's first word to its coming, of one reply after the other. Raises
-    BenchError where one does not come."""
+    """Seconds from the upstream's first word to its arrival, of one reply after the other. Raises
+    BenchError where a word does not arrive."""
     async with _Clients(server) as clients:
         answers = [await clients.ask(line, _WORDS) for line in lines[:ALONE]]
     for reply in answers:
@@ -160,7 +159,7 @@ async def alone(server: Server, lines: Sequence[Line]) -> list[float]:
 
 
 async def press(server: Server, lines: Sequence[Line], seconds: float) -> Result:
-    """Replies over so many connections at once; each is asked for when the one before has ended."""
+    """Replies over this many connections; each is requested when the one before has ended."""
     result = Result()
     started = time.perf_counter()
 
@@ -180,8 +179,7 @@ async def press(server: Server, lines: Sequence[Line], seconds: float) -> Result
 
 
 async def burst(server: Server, lines: Sequence[Line]) -> Result:
-    """A reply in each conversation, all asked for in one instant. `latencies` are those of their
-    ends."""
+    """A reply in each conversation, all requested at once. `latencies` are those of their ends."""
     result = Result()
     started = time.perf_counter()
 
@@ -199,9 +197,8 @@ async def burst(server: Server, lines: Sequence[Line]) -> Result:
 
 
 async def hold_open(server: Server, lines: Sequence[Line]) -> Open:
-    """A slow reply in each conversation at once; a few at a time are begun. Needs a process that
-    has been warmed up, by no more than a few at once: an earlier load would have left memory to
-    grow into."""
+    """A slow reply in each conversation, all open at once; a few are begun at a time. Needs a
+    process that is warmed up with only a few at once: an earlier load would leave free memory."""
     before = server.memory()
     replies = [Reply(line.conversation) for line in lines]
     gate = asyncio.Semaphore(_OPENED_AT_ONCE)
@@ -228,7 +225,7 @@ def _words(replies: Sequence[Reply]) -> int:
 
 
 class _Clients:
-    """Readers of replies, from several addresses of this machine."""
+    """Readers of replies, from several local addresses."""
 
     def __init__(self, server: Server) -> None:
         self._url = f"http://{LOOPBACK}:{server.port}/api/conversations"
@@ -256,7 +253,7 @@ class _Clients:
         return reply
 
     async def read(self, line: Line, content: str, reply: Reply) -> None:
-        """Send a message that follows no other, and take the frames of its reply."""
+        """Send a message that follows no other, and collect the frames of its reply."""
         try:
             async with next(self._sessions).post(
                 f"{self._url}/{line.conversation.pk}/messages",

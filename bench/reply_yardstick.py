@@ -1,11 +1,11 @@
 """The yardsticks of `/api`: the barest views of Django and of REST framework.
 
-One relays what the upstream streams: nobody is authenticated, nothing is stored, billed or told to
-anybody else. The others make the statements that the service makes (`bench.api.record`), in a
-transaction that is rolled back, and give the service's answer, or ask the upstream.
+One view relays the upstream's stream, without authentication, storage, billing or events. The
+others run the statements of the service (`bench.api.record`) in a transaction that is rolled back,
+and return the service's answer, or call the upstream.
 
-`UPSTREAM` names the upstream's base URL, `RECORDED` the file of the records, if there is one. Run
-as `uvicorn bench.reply_yardstick:application`.
+`UPSTREAM` is the upstream's base URL, `RECORDED` the file of the records, if there is one. Run as
+`uvicorn bench.reply_yardstick:application`.
 """
 
 import json
@@ -26,7 +26,7 @@ from django.http.response import HttpResponseBase
 from django.urls import path
 
 _OPEN_TO_ALL: dict[str, Any] = {"DEFAULT_AUTHENTICATION_CLASSES": [], "UNAUTHENTICATED_USER": None}
-# Before Django reads them: without middlewares, and with none of the service's apps.
+# Set before Django reads them: no middlewares, and none of the service's apps.
 settings.configure(
     ALLOWED_HOSTS=["*"],
     DATABASES={"default": {**environ.Env().db(), "OPTIONS": {"pool": {"max_size": 8}}}},
@@ -45,7 +45,7 @@ from rest_framework.views import APIView  # noqa: E402
 _URL = os.environ.get("UPSTREAM", "") + "/chat/completions"
 _JSON = {"Content-Type": "application/json"}
 _sessions: list[aiohttp.ClientSession] = []
-# By question: statements with their parameters, and the answer.
+# For each request: statements with their parameters, and the answer.
 _records: dict[str, tuple[list[tuple[str, Any]], object]] = {}
 if "RECORDED" in os.environ:
     _records = pickle.loads(Path(os.environ["RECORDED"]).read_bytes())  # noqa: S301 - our own
@@ -59,7 +59,7 @@ def _session() -> aiohttp.ClientSession:
 
 
 async def reply(request: HttpRequest, anything: str) -> StreamingHttpResponse:
-    """Ask the upstream what the message says, and pass on its answer as it comes."""
+    """Send the message to the upstream, and relay its answer as it comes."""
     question = _question(json.loads(request.body)["content"], is_streamed=True)
     return StreamingHttpResponse(_relayed(question), content_type="text/event-stream")
 
@@ -71,7 +71,7 @@ async def _relayed(question: dict[str, object]) -> AsyncIterator[bytes]:
 
 
 class SameStatements(APIView):
-    """What the service does with the database, and nothing else that it does."""
+    """Run the statements of the service, and nothing else."""
 
     def get(self, request: Request, name: str) -> Response:
         return Response(_repeat(name))
@@ -93,7 +93,7 @@ def _question(content: str, *, is_streamed: bool) -> dict[str, object]:
 
 
 def _repeat(name: str) -> object:
-    """Make the statements of a record. Returns its answer."""
+    """Run the statements of a record. Returns its answer."""
     statements, answer = _records[name]
     with transaction.atomic(), connection.cursor() as cursor:
         for sql, parameters in statements:

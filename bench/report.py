@@ -1,4 +1,4 @@
-"""What is printed: the machine, the figures, and for each target plainly whether it is met."""
+"""The printed report: the machine, the figures, and whether each target is met."""
 
 import os
 import platform
@@ -12,7 +12,8 @@ _PACKAGES = ("uvicorn", "uvloop", "httptools", "aiohttp", "psycopg", "msgspec")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One promise: what it concerns, what was measured, what was promised, and whether it held."""
+    """One target: what it concerns, the measured value, the promised value, and whether it is
+    met."""
 
     name: str
     measured: str
@@ -21,7 +22,7 @@ class Target:
 
 
 def machine() -> str:
-    """Processor, cores, memory and versions: figures mean little without them."""
+    """Processor, cores, memory and versions: figures depend on them."""
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     return (
         f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}\n"
@@ -30,7 +31,7 @@ def machine() -> str:
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, left: int = 1) -> str:
-    """Columns as wide as they must be; the first `left` of them are set to the left."""
+    """A table with columns of minimal width; the first `left` columns are aligned to the left."""
     widths = [max(len(row[at]) for row in (header, *rows)) for at in range(len(header))]
     return "\n".join(
         "  ".join(

@@ -1,4 +1,4 @@
-"""Accounts for the load: each on plan Max, with a key of its own and a full balance."""
+"""Accounts for the load: each on plan Max, with an API key and a full balance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def prepare_database() -> None:
 
 @transaction.atomic
 def open_accounts(count: int) -> list[Account]:
-    """New accounts; plan and balance go through the money functions, as everybody's do."""
+    """New accounts; plan and balance are set by the money functions, as for every account."""
     users = User.objects.bulk_create(
         [User(email=f"payer-{uuid4().hex}@bench.example") for _ in range(count)]
     )
@@ -51,7 +51,7 @@ def open_accounts(count: int) -> list[Account]:
 
 
 def open_sessions(users: Sequence[User]) -> dict[UUID, str]:
-    """A session for each, and its access token by the user's id."""
+    """A session for each user, and its access token by the user's id."""
     rows = UserSession.objects.bulk_create([UserSession(account=user) for user in users])
     return {
         user.id: tokens.access_token(tokens.Claims(user.id, user.token_version, row.id))

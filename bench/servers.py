@@ -1,4 +1,4 @@
-"""The processes under test: the service, its worker, and what they are measured beside."""
+"""The processes under test: the service, its worker, and the yardsticks."""
 
 import os
 import socket
@@ -28,7 +28,7 @@ _LITELLM = ROOT / "var/bench/litellm/bin/litellm"
 
 
 class BenchError(Exception):
-    """One sentence for the person at the terminal: why this benchmark cannot be run."""
+    """One sentence for the person at the terminal: why this benchmark cannot run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _listening(
 def _process(
     name: str, command: list[str], environment: Mapping[str, str], is_ready: Callable[[], bool]
 ) -> Iterator[int]:
-    """Its id, once it is ready."""
+    """The process id, once the server is ready."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command,
@@ -117,7 +117,8 @@ def yardstick(simulator: RunningSimulator) -> AbstractContextManager[Server]:
 def reply_yardstick(
     simulator: RunningSimulator, recorded: Path | None = None
 ) -> AbstractContextManager[Server]:
-    """The barest views of Django: those that make the same statements have a file of records."""
+    """The barest views of Django; with a file of records, the views that run the same
+    statements."""
     environment = {"UPSTREAM": simulator.base_url("openai")}
     if recorded is not None:
         environment["RECORDED"] = str(recorded)
@@ -130,23 +131,24 @@ def socket_yardstick(feed: Feed) -> AbstractContextManager[Server]:
 
 
 def socket_floor(feed: Feed) -> AbstractContextManager[Server]:
-    """The server that writes ready frames, and does nothing else."""
+    """The server that writes prepared frames."""
     port = free_port()
     command = [sys.executable, "-m", "bench.socket_floor", str(port)]
     return _listening("bench.socket_floor", command, port, _with_ours(feed.environment()))
 
 
 def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
-    """LiteLLM's proxy before the simulator, one worker, in the environment that `make bench` makes.
+    """LiteLLM's proxy in front of the simulator, with one worker, in the environment of `make
+    bench`.
 
-    Raises BenchError where it is not installed.
+    Raises BenchError where LiteLLM is not installed.
     """
     if not _LITELLM.exists():
         raise BenchError("LiteLLM is not installed. `make bench` does it.")
     port = free_port()
     command = [str(_LITELLM), "--config", "bench/litellm.yaml", "--num_workers", "1"]
     command += ["--host", LOOPBACK, "--port", str(port), "--telemetry", "False"]
-    # None of ours: it would take our stores for its own.
+    # Without our variables: the proxy would use our stores.
     environment = {
         "PATH": os.environ["PATH"],
         "LITELLM_LOG": "ERROR",
@@ -157,14 +159,14 @@ def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
 
 
 def service(simulator: RunningSimulator) -> AbstractContextManager[Server]:
-    """The service with the simulator for OpenAI; stores and secrets come from our environment."""
+    """The service, with the simulator as OpenAI; stores and secrets come from the environment."""
     port = free_port()
     command = [*web_command(port), *_QUIET]
     return _listening("The service", command, port, _with_ours(_upstream(simulator)))
 
 
 def worker(simulator: RunningSimulator) -> AbstractContextManager[int]:
-    """A worker of that service, as in production. Its id."""
+    """A worker of that service, as in production. Returns its process id."""
     name = f"worker@bench-{uuid4().hex}"
     control = Celery(broker=os.environ["REDIS_URL"]).control
 

@@ -1,4 +1,4 @@
-"""Sessions to listen to, each with an owner of its own who is signed in."""
+"""Sessions with sockets to listen to, each with a signed-in owner of its own."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -19,20 +19,20 @@ _SOURCES = [f"127.0.0.{number}" for number in range(10, 40)]
 
 @dataclass(frozen=True, slots=True)
 class Council:
-    """A council in which nothing runs, and the token of its owner."""
+    """A council without running jobs, and the token of its owner."""
 
     id: UUID
     token: str
 
     @property
     def path(self) -> str:
-        """Of its socket."""
+        """The path of its socket."""
         return f"/api/council/ws/{self.id}?token={self.token}"
 
 
 @transaction.atomic
 def open_councils(count: int) -> list[Council]:
-    """New ones, with empty logs."""
+    """New councils with empty logs."""
     users = User.objects.bulk_create(
         [User(email=f"listener-{uuid4().hex}@bench.example") for _ in range(count)]
     )
@@ -48,13 +48,13 @@ def open_councils(count: int) -> list[Council]:
 
 
 def delta(card_id: UUID) -> NewEvent:
-    """An event that carries 60 words of an answer."""
+    """An event with 60 words of an answer."""
     data = {"card_id": str(card_id), "version": 1, "offset": 1200, "text": WORDS}
     return NewEvent("card.delta", data, model_actor("gpt-6-luna"))
 
 
 def sockets(paths: list[str], each: int) -> list[Socket]:
-    """So many sockets for each path in turn, from the addresses of this machine in turn."""
+    """This many sockets for each path in turn, from the local addresses in turn."""
     return [
         Socket(stream, path, _SOURCES[(stream * each + copy) % len(_SOURCES)])
         for stream, path in enumerate(paths)

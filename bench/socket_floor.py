@@ -1,7 +1,7 @@
-"""What the load generator of live sockets makes of ready bytes: frames that are written straight to
-the connections, by a server that does nothing else.
+"""The upper bound of the load generator of live sockets: a server that writes prepared frames to
+its connections, and does nothing else.
 
-`FEED` says what is sent. Run as `python -m bench.socket_floor PORT`.
+`FEED` is the feed. Run as `python -m bench.socket_floor PORT`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _running: set[asyncio.Task[None]] = set()
 
 
 class _Server(asyncio.Protocol):
-    """Takes whatever comes first for a handshake, and its path for the number of a stream."""
+    """Reads the first bytes as a handshake, and its path as the number of a stream."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.WriteTransport, transport)

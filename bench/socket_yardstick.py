@@ -1,7 +1,7 @@
 """The yardstick of live sockets: a bare Channels consumer, fed from memory.
 
-Nobody is authenticated and nothing is stored. `FEED` says what is sent. Run as
-`uvicorn bench.socket_yardstick:application`.
+There is no authentication and no storage. `FEED` is the feed. Run as `uvicorn
+bench.socket_yardstick:application`.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from django.conf import settings
 
 from bench.feed import Feed
 
-# Before Channels reads them: without a channel layer, and with none of the service's apps. The rest
-# is what the server itself reads, which looks at who is refused.
+# Set before Channels reads them: no channel layer, and none of the service's apps. The other
+# settings are read by the server, which checks for refused clients.
 settings.configure(TRUSTED_PROXY_HOPS=0, REDIS_URL=os.environ["REDIS_URL"])
 
 from channels.generic.websocket import AsyncWebsocketConsumer  # noqa: E402
@@ -25,7 +25,7 @@ _running: set[asyncio.Task[None]] = set()
 
 
 class Consumer(AsyncWebsocketConsumer):
-    """Listens to the stream whose number is its path."""
+    """Follows the stream whose number is its path."""
 
     async def connect(self) -> None:
         self.stream = int(self.scope["path"].strip("/"))

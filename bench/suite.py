@@ -1,4 +1,4 @@
-"""All measurements in order, what they are held against, and what is printed about them."""
+"""All measurements in order, with their targets and output."""
 
 from statistics import median
 from uuid import UUID
@@ -7,6 +7,7 @@ import uvloop
 from django.db import connection
 
 from bench import (
+    abuse,
     api,
     chat,
     conversations,
@@ -15,7 +16,6 @@ from bench import (
     open_streams,
     pgbench,
     report,
-    rude,
     seed,
     servers,
     throughput,
@@ -33,33 +33,33 @@ from simulator.process import RunningSimulator
 
 ACCOUNTS = 2_000
 PGBENCH_ACCOUNTS = 1_000
-# On plan Max the first is paid by an allowance; the second has none, so the balance pays.
+# On plan Max an allowance pays for the first model; the second has none, so the balance pays.
 PGBENCH_MODELS = {"allowance": "gpt-6-luna", "balance": "text-embedding-3-small"}
 
 
 def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
-    """Measure everything, or one part, and print it. Django is set up and its database empty."""
+    """Measure all parts or one, and print. Django is set up, and its database is empty."""
     seed.prepare_database()
     parts = {
         "calls": lambda: _calls(rounds, seconds),
         "past": _with_a_long_past,
         "live": live.run,
         "chat": _chat,
-        "rude": rude.run,
+        "abuse": abuse.run,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
     print("\n" + report.verdicts(targets))
 
 
 def _chat() -> list[Target]:
-    """Conversations: their replies, what a window shows of them; `/api` beside its statements."""
+    """Conversations: replies, the requests of a chat window, and `/api` beside its statements."""
     targets = [*chat.run(), *conversations.run()]
     api.run()
     return targets
 
 
 def _calls(rounds: int, seconds: int) -> list[Target]:
-    """The public interface under load, and the money functions beneath it."""
+    """The public interface under load, and the money functions."""
     accounts = seed.open_accounts(ACCOUNTS)
     keys = [account.key for account in accounts]
     with process.running("--bench") as simulator:
@@ -69,7 +69,7 @@ def _calls(rounds: int, seconds: int) -> list[Target]:
         embedding, embedded = _compare_embeddings(simulator, keys, rounds, seconds)
     targets += [*more, *beside, *embedding]
     targets.append(_accounting(answered + streamed + called + embedded))
-    with noise.told("pgbench"):
+    with noise.reported("pgbench"):
         targets += _money_functions(accounts[:PGBENCH_ACCOUNTS], seconds)
     return targets
 
@@ -77,11 +77,12 @@ def _calls(rounds: int, seconds: int) -> list[Target]:
 def _compare(
     simulator: RunningSimulator, keys: list[str], rounds: int, seconds: int
 ) -> tuple[list[Target], int]:
-    """Simulator, yardstick and service in turn. Also tells how many calls the service answered."""
+    """Measure simulator, yardstick and service in turn. Also returns how many calls the service
+    answered."""
     with servers.yardstick(simulator) as yardstick, servers.service(simulator) as service:
         ports = (simulator.port, yardstick.port, service.port)
         subjects = [Subject(port, keys) for port in ports]
-        with noise.told("the comparison"):
+        with noise.reported("the comparison"):
             uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
     direct, bare, ours = (subject.series for subject in subjects)
     named = {"upstream": direct, "yardstick": bare, "service": ours}
@@ -120,7 +121,7 @@ def _print_rates(subjects: dict[str, Series], *, yardstick: str, rounds: int) ->
 
 
 def _hold_streams_open(simulator: RunningSimulator, keys: list[str]) -> tuple[list[Target], int]:
-    with servers.service(simulator) as service, noise.told("the open streams"):
+    with servers.service(simulator) as service, noise.reported("the open streams"):
         outcome = uvloop.run(open_streams.measure(service, keys))
     each = outcome.bytes_each / 1024
     print(
@@ -143,7 +144,7 @@ def _compare_with_peer(
 ) -> tuple[list[Target], int]:
     with servers.litellm(simulator) as litellm, servers.service(simulator) as service:
         subjects = [Subject(port, keys) for port in (litellm.port, service.port)]
-        with noise.told("the comparison with LiteLLM"):
+        with noise.reported("the comparison with LiteLLM"):
             uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
     theirs, ours = (subject.series for subject in subjects)
     plain, streams = ours.plain_rate / theirs.plain_rate, ours.stream_rate / theirs.stream_rate
@@ -163,7 +164,7 @@ def _compare_embeddings(
     with (
         servers.yardstick(simulator) as yardstick,
         servers.service(simulator) as service,
-        noise.told("the embeddings"),
+        noise.reported("the embeddings"),
     ):
         ports = (yardstick.port, service.port)
         bare, ours = uvloop.run(throughput.measure_embeddings(ports, keys, rounds, seconds))
@@ -192,7 +193,7 @@ def _money_functions(accounts: list[seed.Account], seconds: int) -> list[Target]
 
 
 def _with_a_long_past() -> list[Target]:
-    """What the owner of a million charges waits for."""
+    """The requests of the owner of a million charges."""
     reporter = usage.seed_past()
     rows = web_app.seed_ledger(reporter.account_id)
     with process.running("--bench") as simulator, servers.service(simulator) as service:
@@ -200,7 +201,7 @@ def _with_a_long_past() -> list[Target]:
 
 
 def _usage_report(service: Server, reporter: usage.Reporter) -> Target:
-    with noise.told("the usage report"):
+    with noise.reported("the usage report"):
         outcome = usage.measure(service, reporter)
     seconds = median(outcome.reports)
     print(
@@ -215,7 +216,7 @@ def _usage_report(service: Server, reporter: usage.Reporter) -> Target:
 
 
 def _web_app(service: Server, account_id: UUID, ledger: int) -> list[Target]:
-    with noise.told("the web app's questions"):
+    with noise.reported("the web app's questions"):
         times = web_app.measure(service, account_id)
     middle = {name: median(seconds) for name, seconds in times.items()}
     rows = [
@@ -253,8 +254,8 @@ def _none_failed(name: str, results: list[Result]) -> Target:
 
 
 def _accounting(answered: int) -> Target:
-    """Every answered call is settled, nothing is held any more, and the invariants hold."""
-    connection.close()  # a long pause lies behind us
+    """Every answered call is settled, nothing is held, and the invariants hold."""
+    connection.close()  # the connection was idle for a long time
     settled = Charge.objects.filter(status=Charge.Status.SETTLED).count()
     others = Charge.objects.exclude(status=Charge.Status.SETTLED).count()
     broken = len(find_violations())

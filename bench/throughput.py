@@ -1,6 +1,6 @@
-"""How many calls per second, and how long one takes: service and yardstick in turn, round by round.
+"""Calls per second and latency: service and yardstick in turn, in several rounds.
 
-Taking turns lets whatever else the machine does fall on both; medians over the rounds are told.
+Turns spread the load of other programs over both; the results are medians over the rounds.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from statistics import median
 from bench.load import Result, chat, embeddings, press
 
 CONNECTIONS = 16
-# Of an embeddings call.
+# The number of texts of an embeddings call.
 INPUTS = 256
 _WARM_UP_SECONDS = 2.0
 
@@ -32,12 +32,12 @@ class Series:
 
     @property
     def alone_median(self) -> float:
-        """Seconds."""
+        """The median of single calls, in seconds."""
         return median(result.median for result in self.alone)
 
     @property
     def alone_p99(self) -> float:
-        """Seconds."""
+        """The 99th percentile of single calls, in seconds."""
         return median(result.p99 for result in self.alone)
 
     def results(self) -> list[Result]:
@@ -45,7 +45,7 @@ class Series:
 
 
 class Subject:
-    """A server under load on a port; warm-up calls are kept apart from the series."""
+    """A server under load on a port; warm-up calls are not part of the series."""
 
     def __init__(self, port: int, keys: list[str]) -> None:
         self.series = Series()
@@ -54,7 +54,7 @@ class Subject:
         self._streams = chat(port, keys, stream=True)
 
     async def warm(self) -> None:
-        """Fill pools and caches, unmeasured."""
+        """Fill pools and caches, without measuring."""
         for requests in (self._plain, self._streams):
             result = await press(requests, connections=CONNECTIONS, seconds=_WARM_UP_SECONDS)
             self.warm_up.latencies += result.latencies
@@ -73,7 +73,7 @@ class Subject:
 
 
 async def measure(subjects: list[Subject], *, rounds: int, seconds: float) -> None:
-    """Let every subject do the same in every round; each measurement lasts `seconds`."""
+    """Run the same load on each subject in every round; each measurement lasts `seconds`."""
     for subject in subjects:
         await subject.warm()
     for _ in range(rounds):
@@ -88,8 +88,8 @@ async def measure(subjects: list[Subject], *, rounds: int, seconds: float) -> No
 async def measure_embeddings(
     ports: tuple[int, ...], keys: list[str], rounds: int, seconds: float
 ) -> list[Result]:
-    """How long an embeddings call of many inputs takes, one at a time, of each port in turn: one
-    result for each, of all rounds together."""
+    """The latency of an embeddings call of many inputs, one at a time, on each port in turn: one
+    result for each port, over all rounds."""
     requests = [embeddings(port, keys, inputs=INPUTS) for port in ports]
     results = [Result() for _ in ports]
     for _ in range(rounds):

@@ -1,8 +1,9 @@
-"""Which HTTP client should carry provider calls? `PYTHONPATH=.:platform python -m bench.transports`
+"""A comparison of HTTP clients for provider calls: `PYTHONPATH=.:platform python -m
+bench.transports`
 
 One client process and one upstream that answers at once, over loopback. The clients take turns in
-several rounds of one run, because only ratios mean something on a busy machine. A client that is
-not installed is left out by name.
+several rounds, because only ratios are meaningful on a busy machine. A client that is not installed
+is left out, with a message.
 """
 
 import asyncio
@@ -22,14 +23,14 @@ import uvloop
 
 CONNECTIONS = 16
 ROUNDS = 5
-SECONDS = 1.5  # of one turn
+SECONDS = 1.5  # seconds of one round
 
 _EVENT = b'data: {"choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}\n\n'
 _PLAIN = b'{"choices":[{"message":{"content":"Hello."},"finish_reason":"stop"}]}' + b" " * 256
 _BODY = b'{"model":"m","messages":[{"role":"user","content":"Hello"}],"stream":true}'
 _JSON = {"Content-Type": "application/json"}
 
-# Makes one call to that URL, reads the answer as it comes and returns its number of bytes.
+# Makes one call to a URL, reads the answer as it comes, and returns its number of bytes.
 Call = Callable[[str], Awaitable[int]]
 Opener = Callable[[AsyncExitStack], Awaitable[Call]]
 
@@ -48,7 +49,7 @@ class Upstream(asyncio.Protocol):
         if data.startswith(b"POST"):
             self._is_plain = data.startswith(b"POST /plain")
         if not data.endswith(_BODY):
-            return  # some clients send the body on its own
+            return  # some clients send the body in a packet of its own
         if self._is_plain:
             self._transport.write(self._plain)
             return
@@ -68,7 +69,7 @@ def serve(port: "multiprocessing.Queue[int]") -> None:
 
 
 class AiohttpTransport(httpx.AsyncBaseTransport):
-    """httpx's interface over aiohttp's connections: the least that this comparison needs."""
+    """httpx's interface over aiohttp's connections, as far as this comparison needs it."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
@@ -171,7 +172,7 @@ CLIENTS: dict[str, tuple[str, Opener]] = {
 
 
 async def rate(call: Call, url: str, size: int) -> float:
-    """Calls per second at `CONNECTIONS` at a time; every answer must have `size` bytes."""
+    """Calls per second with `CONNECTIONS` connections; every answer must have `size` bytes."""
     end = time.perf_counter() + SECONDS
 
     async def caller() -> int:
@@ -187,7 +188,7 @@ async def rate(call: Call, url: str, size: int) -> float:
 
 
 async def measure(base_url: str) -> dict[str, dict[str, list[float]]]:
-    """Calls per second of each client, by kind of call, one figure a round."""
+    """Calls per second of each client, by kind of call, one figure for each round."""
     kinds = {"plain": len(_PLAIN), "stream": 60 * len(_EVENT)}
     present = {
         name: opener

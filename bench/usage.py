@@ -1,6 +1,5 @@
-"""The usage report of an account with a million charges, beside the list of models and beside the
-same report read from the charges themselves.
-"""
+"""The usage report of an account with a million charges, beside the list of models, and beside the
+same report computed from the charges."""
 
 import json
 import time
@@ -23,12 +22,12 @@ CHARGES = 1_000_000
 FIRST, LAST = "2026-05-01", "2026-07-31"
 _DAYS = 92
 _MODELS = 18
-# Shared by five keys, each of which may make 120 requests a minute.
+# Divided among five keys, each of which may make 120 requests a minute.
 _REPORTS = 300
 _LISTS = 100
 _DIRECT_READS = 3
 
-# Every key uses every model every day, and so makes as many rows of the rollup as it can.
+# Every key uses every model every day, which gives the rollup as many rows as possible.
 _SEED_CHARGES = """
 INSERT INTO billing_charge
     (id, account_id, api_key_id, model_id, plan_id, price_version_id, source, kind, funding, status,
@@ -70,7 +69,7 @@ ORDER BY billed DESC LIMIT 1
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Seconds, one figure for each time; `rows` of the rollup lie behind a report."""
+    """Seconds of each request; `rows` is the number of the rollup's rows in a report."""
 
     reports: list[float]
     lists: list[float]
@@ -84,7 +83,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """An account with a long past, and its keys."""
+    """An account with many charges, and its keys."""
 
     account_id: UUID
     keys: list[str]
@@ -92,8 +91,9 @@ class Reporter:
 
 
 def seed_past() -> Reporter:
-    """An account with a million charges in 92 days, by five keys and for 18 models; and all that
-    the money functions would have counted with them, but its ledger (`web_app.seed_ledger`)."""
+    """An account with a million charges in 92 days, by five keys and for 18 models, and all
+    counters that the money functions would have updated, but not its ledger
+    (`web_app.seed_ledger`)."""
     [payer] = seed.open_accounts(1)
     user = User.objects.get(pk=payer.account_id)
     made = [create_key(user=user, name="bench") for _ in range(MAX_ACTIVE_KEYS - 1)]
@@ -110,18 +110,18 @@ def seed_past() -> Reporter:
         cursor.execute(_SEED_KEY_MONTHS, parameters)
         cursor.execute(_SEED_ROLLUP, parameters)
         rows = cursor.rowcount
-        # As the server would do by itself, a little later.
+        # The server would analyse by itself, a little later.
         cursor.execute("VACUUM ANALYZE billing_charge, billing_usagedaily")
     return Reporter(payer.account_id, [payer.key, *(raw for _, raw in made)], rows)
 
 
 def measure(service: Server, reporter: Reporter) -> Outcome:
-    """Reports and lists one after the other over one connection. Raises BenchError if a report is
-    not what the charges say."""
+    """Reports and lists in sequence over one connection. Raises BenchError if a report differs from
+    the charges."""
     path = f"/v1/usage?from={FIRST}&to={LAST}"
     totals = json.loads(_Client(service.port, reporter.keys).get(path)[1])["totals"]
     direct = [_read_charges(reporter.account_id, totals) for _ in range(_DIRECT_READS)]
-    # On a connection of its own: the service ends one that was idle for 5 seconds.
+    # On a connection of its own: the service closes one that is idle for 5 seconds.
     client = _Client(service.port, reporter.keys)
     client.get("/v1/models")
     reports = [client.get(path)[0] for _ in range(_REPORTS)]
@@ -130,7 +130,7 @@ def measure(service: Server, reporter: Reporter) -> Outcome:
 
 
 class _Client:
-    """Asks with each key in turn."""
+    """Sends requests with each key in turn."""
 
     def __init__(self, port: int, keys: list[str]) -> None:
         self._connection = HTTPConnection(LOOPBACK, port, timeout=30)
@@ -150,7 +150,7 @@ class _Client:
 
 
 def _read_charges(account_id: UUID, totals: dict[str, float]) -> float:
-    """Seconds for the same report without the rollup; `totals` is what the service told."""
+    """Seconds of the same report without the rollup; `totals` is the service's result."""
     parameters: dict[str, Any] = {"account": account_id, "first": FIRST, "last": LAST}
     started = time.perf_counter()
     with connection.cursor() as cursor:

@@ -1,7 +1,7 @@
-"""What a web app asks before anything else: who I am, what I may use, what I have, what I paid.
+"""The first requests of a web app: profile, entitlements, balance, transactions.
 
-Of an account with a million ledger rows, one request at a time, each kind in turn, beside the
-barest answers that Django gives; and signing in beside the bare hash.
+The account has a million rows in its ledger. Requests run one at a time, each kind in turn, beside
+the smallest answers of Django; signing in runs beside the bare hash.
 """
 
 import json
@@ -25,17 +25,17 @@ FIRST_PAGE, DEEP_PAGE = "transactions, first page", "transactions, deep page"
 UNKNOWN, ME = "GET a path that is not there", "GET /api/auth/me"
 LOGIN, ARGON2 = "POST /api/auth/login", "Argon2 alone"
 
-# Milliseconds in the middle.
+# Medians, in milliseconds.
 PROMISED = {ENTITLEMENTS: 15, WALLET: 15, FIRST_PAGE: 20, DEEP_PAGE: 20}
 
 _TRANSACTIONS = "/api/billing/transactions"
 _ROUNDS, _LOGINS = 200, 25
 _WARM_UP = 5
-# One client address may make 100 requests a minute to /api/auth, and 1,000 to the rest.
+# One address may make 100 requests a minute to /api/auth, and 1,000 to other paths.
 _VISITOR, *_ADDRESSES = [f"127.0.0.{number}" for number in range(2, 10)]
 _DEEP = 500_000
 
-# A movement for each charge, in a chain that goes on where the ledger ends.
+# A movement for each charge, in a chain that continues at the end of the ledger.
 _SEED_LEDGER = """
 INSERT INTO billing_ledgerentry
     (id, account_id, seq, kind, delta, balance_after, description, created_at)
@@ -60,20 +60,19 @@ def p99(times: list[float]) -> float:
 
 
 def seed_ledger(account_id: UUID) -> int:
-    """Write the movements of an account's charges into its ledger. Returns how many rows it has."""
+    """Write the movements of an account's charges into its ledger. Returns the number of rows."""
     parameters = {"account": account_id}
     with connection.cursor() as cursor:
         cursor.execute(_SEED_LEDGER, parameters)
         cursor.execute(_END_OF_CHAIN, parameters)
         [rows] = cursor.fetchone()
-        # As the server would do by itself, a little later.
+        # The server would analyse by itself, a little later.
         cursor.execute("VACUUM ANALYZE billing_ledgerentry, billing_wallet")
     return int(rows)
 
 
 def measure(service: Server, account_id: UUID) -> Times:
-    """Seconds of each request, by what it is. Raises BenchError where an answer is not the one that
-    was asked for."""
+    """Seconds of each request, by its kind. Raises BenchError for an unexpected answer."""
     user, password = User.objects.get(pk=account_id), uuid4().hex
     user.set_password(password)
     user.save()
@@ -86,7 +85,7 @@ def measure(service: Server, account_id: UUID) -> Times:
 
 
 def _logins(visitor: "Client", user: User, password: str) -> Times:
-    """Signing in, and the hash that it has to compute, in turn."""
+    """Sign in, and compute the hash of the password alone, in turn."""
     hasher = Argon2PasswordHasher()
     times: Times = {LOGIN: [], ARGON2: []}
     for _ in range(_LOGINS + _WARM_UP):
@@ -128,7 +127,7 @@ def _deep_page(account_id: UUID) -> str:
 
 
 class Client:
-    """Asks from each of these addresses of this machine in turn."""
+    """Sends requests from each of these local addresses in turn."""
 
     def __init__(self, port: int, addresses: list[str], token: str = "") -> None:
         self._connections = cycle(
@@ -140,7 +139,7 @@ class Client:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def get(self, path: str, status: int) -> float:
-        """Seconds until the whole answer was there."""
+        """Seconds until the whole answer has come."""
         started = time.perf_counter()
         self._ask("GET", path, None, status)
         return time.perf_counter() - started

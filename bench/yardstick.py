@@ -1,6 +1,6 @@
-"""The yardstick: what a pass-through costs that knows nothing of keys, limits or money.
+"""The yardstick: a pass-through without keys, limits or money.
 
-`UPSTREAM` names the upstream's base URL. Run as `uvicorn bench.yardstick:application`.
+`UPSTREAM` is the upstream's base URL. Run as `uvicorn bench.yardstick:application`.
 """
 
 import os

@@ -17,7 +17,7 @@ from tests.personas import authorization, new_key, new_user
 from tests.service import Web, running_web
 
 MB = 1024 * 1024
-RUDE = new_address()
+ABUSIVE = new_address()
 CROWD, OTHER_CROWD = new_address(), new_address()
 LENGTH, SENT = 1_990_000, 1_980_000
 PUBLIC = ("/api/auth/login", "/api/nothing", "/admin/login/", "/files/a/b", "/")
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 @contextmanager
 def half_sent(
-    web: Web, path: str, *headers: str, sent: int = SENT, host: str = RUDE
+    web: Web, path: str, *headers: str, sent: int = SENT, host: str = ABUSIVE
 ) -> Iterator[socket.socket]:
     """A connection over which so much of a body has come, and nothing more."""
     fields = ("Host: localhost", "Content-Type: application/json", f"Content-Length: {LENGTH}")

@@ -1,30 +1,31 @@
-"""Eighty rude connections of eight kinds, and honest users beside them: nobody is refused.
+"""Eighty abusive connections of eight kinds, and normal users beside them: no normal request is
+refused.
 
-`make bench ARGS="--only rude"` does it with a thousand, and looks at the times too, which mean
-nothing beside other tests.
+`make bench ARGS="--only abuse"` runs a thousand, and measures latencies too, which are meaningless
+beside other tests.
 """
 
 import pytest
 
-from bench import rude
-from bench.rude_clients import FRAMES, KINDS
+from bench import abuse
+from bench.abusive_clients import FRAMES, KINDS
 from bench.servers import Server
 from bench.sessions import open_councils
 from edge.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.service import running_web
 
-HONEST = new_address()
+ADDRESS = new_address()
 
 
 @pytest.mark.usefixtures("committed")
-def test_nobody_honest_is_refused_beside_rude_connections(simulator: RunningSimulator) -> None:
+def test_no_normal_request_is_refused_beside_rude_connections(simulator: RunningSimulator) -> None:
     sockets = [each.path for each in open_councils(1)]
-    honest = rude.honest_user(HONEST)
+    user = abuse.normal_user(ADDRESS)
     with running_web(simulator, application="tests.impatient:application") as web:
         server = Server(web.process.pid, web.port)
-        outcome = rude.measure(
-            server, honest, sockets, connections=80, warm_up=1, before=1, during=5, after=2
+        outcome = abuse.measure(
+            server, user, sockets, connections=80, warm_up=1, before=1, during=5, after=2
         )
     assert {kind for kind, opened in outcome.opened.items() if opened >= 10} == {*KINDS, FRAMES}
     assert outcome.before.refused == {}

@@ -1,7 +1,7 @@
-"""Rude connections of eight kinds, in a process of their own and from one address.
+"""Abusive connections of eight kinds, in a process of their own and from one address.
 
-Each is kept open for as long as the server lets it, and opened again half a second later; those
-that ask do so twice a second.
+Each stays open until the server closes it, and is opened again half a second later. Kinds that send
+requests do so twice a second.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from websockets.exceptions import WebSocketException
 from local.ports import LOOPBACK
 
 ADDRESS = "127.0.0.2"
-# Between the end of a connection and the next, and between the requests of one.
+# Between two connections, and between two requests of one connection.
 PAUSE_SECONDS = 0.5
 _LENGTH, _HALF = 1_990_000, 1_980_000
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-Rudeness = Callable[[Streams], Awaitable[None]]
+Abuse = Callable[[Streams], Awaitable[None]]
 
 
 def _head(method: str, path: str, *fields: str) -> bytes:
@@ -61,7 +61,7 @@ async def _slow_body(streams: Streams) -> None:
 
 
 async def _slow_reader(streams: Streams) -> None:
-    """It asks for more than the buffers on the way hold, and takes a byte a second."""
+    """Request more than the buffers can hold, and read a byte a second."""
     streams[1].write(_head("GET", "/v1/models") * 30)
     for _ in count():
         if not await streams[0].read(1):
@@ -84,7 +84,7 @@ async def _many_sign_ins(streams: Streams) -> None:
         await _ask(streams, _head("POST", "/api/auth/login", *_body(len(body))) + body)
 
 
-KINDS: dict[str, Rudeness] = {
+KINDS: dict[str, Abuse] = {
     "silent": _silent,
     "half heads": _half_head,
     "half bodies": _half_body,
@@ -93,7 +93,7 @@ KINDS: dict[str, Rudeness] = {
     "many tokens": _many_tokens,
     "many sign-ins": _many_sign_ins,
 }
-# The eighth kind: sockets over which small frames come.
+# The eighth kind: sockets that send small frames.
 FRAMES = "small frames"
 
 
@@ -110,13 +110,13 @@ async def _until_it_ends(streams: Streams) -> None:
 
 
 async def _again_and_again(port: int, kind: str, opened: Counter[str]) -> None:
-    rudeness = KINDS[kind]
+    abuse = KINDS[kind]
     while True:
         with suppress(OSError):
             streams = await _connected(port)
             opened[kind] += 1
             try:
-                await rudeness(streams)
+                await abuse(streams)
             finally:
                 streams[1].transport.abort()
         await asyncio.sleep(PAUSE_SECONDS)
@@ -165,9 +165,9 @@ def _main(port: int, paths: Sequence[str], each: int, pipe: Connection) -> None:
 
 
 @contextmanager
-def rude(port: int, paths: Sequence[str], *, each: int) -> Iterator[Counter[str]]:
-    """So many connections of each kind until the block ends; `paths` are those of sockets. Gives,
-    after the block, how many of each kind were opened."""
+def abusive_clients(port: int, paths: Sequence[str], *, each: int) -> Iterator[Counter[str]]:
+    """Keep this many connections of each kind open until the block ends; `paths` are paths of
+    sockets. After the block, the result counts the opened connections by kind."""
     ours, theirs = multiprocessing.Pipe()
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_main, args=(port, paths, each, theirs), daemon=True)

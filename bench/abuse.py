@@ -1,4 +1,4 @@
-"""A thousand rude connections from one address, and honest users beside them."""
+"""A thousand abusive connections from one address, and normal users beside them."""
 
 import logging
 import secrets
@@ -17,32 +17,32 @@ from django.db import transaction
 
 from accounts.models import User
 from bench import noise, report, seed, servers
+from bench.abusive_clients import FRAMES, KINDS, abusive_clients
 from bench.report import Target, milliseconds
-from bench.rude_clients import FRAMES, KINDS, rude
 from bench.servers import Server
 from bench.sessions import open_councils
 from local.ports import LOOPBACK
 from simulator import process
 
-RUDE = 1_000
-# Of the sockets: one user may have 50 in a process.
-_RUDE_OWNERS = 5
+ABUSIVE = 1_000
+# Owners of the sockets: one user may have 50 in a process.
+_SOCKET_OWNERS = 5
 _WARM_UP_SECONDS = 5.0
 _BEFORE_SECONDS, _DURING_SECONDS = 20.0, 40.0
-# Until all rude ones are open.
+# Seconds until all abusive connections are open.
 _OPEN_SECONDS = 3.0
-# In which all that was rude has ended: the longest deadline is 60 s.
+# Seconds until all abusive connections have ended: the longest deadline is 60 s.
 _AFTER_SECONDS = 75.0
 _PASSWORD = secrets.token_urlsafe()
-# Seconds between two requests of each kind: below what one address may ask.
+# Seconds between two requests of each kind: below the limits of one address.
 _PACES = {"a profile": 0.2, "a list": 0.2, "a call": 0.1, "signing in": 2.0}
 _KEYS = 20
 _CHAT = {"model": "gpt-6-luna", "messages": [{"role": "user", "content": "How deep is the sea?"}]}
 
 
 @dataclass(frozen=True, slots=True)
-class Honest:
-    """Who asks honestly, and with what."""
+class NormalUser:
+    """A user whose requests are measured."""
 
     email: str
     token: str
@@ -51,8 +51,8 @@ class Honest:
 
 
 @dataclass(slots=True)
-class Asked:
-    """Seconds that each kind of request took, and what was refused."""
+class Timings:
+    """The seconds of each kind of request, and the refused requests."""
 
     seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     refused: Counter[str] = field(default_factory=Counter)
@@ -60,10 +60,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Memory is in bytes of proportional set size; `opened` are the rude connections by kind."""
+    """Memory is in bytes of proportional set size; `opened` counts the abusive connections by
+    kind."""
 
-    before: Asked
-    during: Asked
+    before: Timings
+    during: Timings
     memory_before: int
     memory_peak: int
     memory_after: int
@@ -74,12 +75,12 @@ class Outcome:
 
 
 def run() -> list[Target]:
-    """Measure it and print it."""
+    """Measure and print."""
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request
     with process.running("--bench") as simulator, servers.service(simulator) as server:
-        sockets = [each.path for each in open_councils(_RUDE_OWNERS)]
-        with noise.told("the rude connections"):
-            outcome = measure(server, honest_user(), sockets)
+        sockets = [each.path for each in open_councils(_SOCKET_OWNERS)]
+        with noise.reported("the abusive connections"):
+            outcome = measure(server, normal_user(), sockets)
     _print(outcome)
     refused = ", ".join(f"{n} x {what}" for what, n in outcome.during.refused.items()) or "none"
     worst = {
@@ -88,57 +89,58 @@ def run() -> list[Target]:
     }
     back = outcome.memory_after / outcome.memory_before
     least = min(outcome.opened[kind] for kind in (*KINDS, FRAMES))
-    each = RUDE // (len(KINDS) + 1)
+    each = ABUSIVE // (len(KINDS) + 1)
     return [
-        Target("rude connections of each kind", f"{least:,}", f">= {each}", least >= each),
-        Target("honest requests refused", refused, "none", not outcome.during.refused),
+        Target("abusive connections of each kind", f"{least:,}", f">= {each}", least >= each),
+        Target("normal requests refused", refused, "none", not outcome.during.refused),
         *(
-            Target(f"honest requests, {name}", f"{ratio:.2f}x", "<= 2x", ratio <= 2)
+            Target(f"normal requests, {name}", f"{ratio:.2f}x", "<= 2x", ratio <= 2)
             for name, ratio in worst.items()
         ),
-        Target("memory after rude connections", f"{back:.2f}x", "<= 1.20x", back <= 1.2),
+        Target("memory after abusive connections", f"{back:.2f}x", "<= 1.20x", back <= 1.2),
     ]
 
 
 def measure(
     server: Server,
-    honest: Honest,
+    user: NormalUser,
     sockets: list[str],
     *,
-    connections: int = RUDE,
+    connections: int = ABUSIVE,
     warm_up: float = _WARM_UP_SECONDS,
     before: float = _BEFORE_SECONDS,
     during: float = _DURING_SECONDS,
     after: float = _AFTER_SECONDS,
 ) -> Outcome:
-    """Honest requests alone, and beside so many rude connections, whose process ends then."""
-    ask(server.port, honest, warm_up)  # what is loaded with the first requests is no growth
-    alone = ask(server.port, honest, before)
+    """Measure normal requests alone, and beside this many abusive connections from another
+    process."""
+    ask(server.port, user, warm_up)  # memory that the first requests load is no growth
+    alone = ask(server.port, user, before)
     memory = server.memory()
     with highest(server.memory) as peak:
-        with rude(server.port, sockets, each=connections // (len(KINDS) + 1)) as opened:
+        with abusive_clients(server.port, sockets, each=connections // (len(KINDS) + 1)) as opened:
             time.sleep(_OPEN_SECONDS)
-            beside = ask(server.port, honest, during)
-        time.sleep(after)  # with nothing to wait for: memory is looked at when it has settled
+            beside = ask(server.port, user, during)
+        time.sleep(after)  # a sleep, not a condition: memory is measured when it has settled
     return Outcome(alone, beside, memory, peak(), server.memory(), opened)
 
 
-def honest_user(address: str = LOOPBACK) -> Honest:
-    """A user with a password, and keys enough for the limit of each."""
+def normal_user(address: str = LOOPBACK) -> NormalUser:
+    """A user with a password, and with keys for the rate limit of each."""
     accounts = seed.open_accounts(_KEYS)
     with transaction.atomic():
         user = User.objects.get(pk=accounts[0].account_id)
         user.set_password(_PASSWORD)
         user.save()
         token = seed.open_sessions([user])[user.pk]
-    return Honest(user.email, token, [account.key for account in accounts], address)
+    return NormalUser(user.email, token, [account.key for account in accounts], address)
 
 
-def ask(port: int, honest: Honest, seconds: float) -> Asked:
-    """Honest requests of each kind, at their pace."""
-    asked, keys = Asked(), cycle(honest.keys)
-    token = {"Authorization": f"Bearer {honest.token}"}
-    sign_in = {"email": honest.email, "password": _PASSWORD}
+def ask(port: int, user: NormalUser, seconds: float) -> Timings:
+    """Send normal requests of each kind, at the pace of each."""
+    timings, keys = Timings(), cycle(user.keys)
+    token = {"Authorization": f"Bearer {user.token}"}
+    sign_in = {"email": user.email, "password": _PASSWORD}
     requests: dict[str, Callable[[httpx.Client], httpx.Response]] = {
         "a profile": lambda http: http.get("/api/users/me", headers=token),
         "a list": lambda http: http.get("/api/conversations", headers=token),
@@ -149,7 +151,7 @@ def ask(port: int, honest: Honest, seconds: float) -> Asked:
     }
 
     def repeat(name: str) -> None:
-        transport = httpx.HTTPTransport(local_address=honest.address)
+        transport = httpx.HTTPTransport(local_address=user.address)
         base_url = f"http://{LOOPBACK}:{port}"
         with httpx.Client(base_url=base_url, transport=transport, timeout=30) as http:
             ends = time.monotonic() + seconds
@@ -159,14 +161,14 @@ def ask(port: int, honest: Honest, seconds: float) -> Asked:
                 except httpx.HTTPError as error:
                     status = type(error).__name__  # type: ignore[assignment]
                 took = time.monotonic() - began
-                asked.seconds[name].append(took)
+                timings.seconds[name].append(took)
                 if status != httpx.codes.OK:
-                    asked.refused[f"{name}: {status}"] += 1
+                    timings.refused[f"{name}: {status}"] += 1
                 time.sleep(max(0.0, _PACES[name] - took))
 
     with ThreadPoolExecutor(len(requests)) as threads:
         list(threads.map(repeat, requests))
-    return asked
+    return timings
 
 
 def p95(seconds: list[float]) -> float:
@@ -175,7 +177,7 @@ def p95(seconds: list[float]) -> float:
 
 @contextmanager
 def highest(memory: Callable[[], int]) -> Iterator[Callable[[], int]]:
-    """The most that there was until now, while the block lasts."""
+    """The maximum of the memory while the block lasts."""
     values, is_over = [memory()], Event()
 
     def watch() -> None:
@@ -205,7 +207,7 @@ def _print(outcome: Outcome) -> None:
         )
         for name in _PACES
     ]
-    print(f"Honest requests alone, and beside {RUDE:,} rude connections of eight kinds")
+    print(f"Normal requests alone, and beside {ABUSIVE:,} abusive connections of eight kinds")
     header = ("", "median", "beside", "ratio", "p95", "beside", "ratio")
     print(report.table(header, rows))
     figures = (outcome.memory_before, outcome.memory_peak, outcome.memory_after)
