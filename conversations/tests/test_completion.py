@@ -22,9 +22,10 @@ from conversations.services.completion import REPLY
 from conversations.tests import hand
 from conversations.tests.rows import talk
 from events.models import Event
-from generations.endings import release_readers
+from generations.endings import give_up, release_readers
 from generations.types import Completion, Piece
 from inference.errors import CallCancelled, UpstreamFailed
+from jobs import services as jobs
 from jobs.models import Job
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
@@ -96,6 +97,27 @@ def test_a_charge_that_somebody_else_has_ended_fails_the_reply(user: User) -> No
     assert reply.error is not None
     assert reply.error["code"] == "interrupted"
     assert bank.charge_of(call.id).cost == hand.COST
+
+
+@pytest.mark.parametrize("ending", ["conclude", "give_up"])
+def test_a_process_that_has_lost_the_job_leaves_the_next_attempt_its_hold(
+    user: User, ending: str
+) -> None:
+    call = hand.begin(user, talk(user))
+    jobs.start_again(job_id=call.id, attempt=1, max_losses=3)
+
+    if ending == "conclude":
+        assert not call.settle("Deep.").resolution.moved
+    else:
+        give_up(REPLY, call_id=call.id, attempt=1, failure=UpstreamFailed())
+
+    assert bank.charge_of(call.id).status == "held"
+    assert (call.reply.status, Job.objects.get(pk=call.id).status) == ("running", "queued")
+    assert told(call.id) == []
+    # The next attempt ends it.
+    Job.objects.filter(pk=call.id).update(status=Job.Status.RUNNING)
+    call.settle("Deep.")
+    assert bank.charge_of(call.id).status == "settled"
 
 
 def test_a_reply_whose_process_died_keeps_what_its_log_has(user: User) -> None:

@@ -15,7 +15,7 @@ from generations.types import Completion, Text
 from inference.errors import CallCancelled, CallInterrupted, failure_of
 from jobs import services as jobs
 from jobs.models import Job
-from jobs.selectors import is_unwanted
+from jobs.selectors import is_open, is_unwanted
 
 # The row that a call writes, and the view of that row in the last event.
 Row = TypeVar("Row")
@@ -53,6 +53,10 @@ class Output(ABC, Generic[Row, View]):
         """Append the cost of a call whose end was written before the cost was known."""
 
 
+# Of a charge that is left to the next attempt of its job.
+_KEPT = Resolution(moved=False, status="held", cost=0, charge_plan=0, charge_balance=0, shortfall=0)
+
+
 class Ended(Struct, Generic[View], frozen=True):
     """A call that has ended."""
 
@@ -77,7 +81,10 @@ def conclude(
         row = output.lock(call_id)
         if resolution.taken_over:
             completion = replace(completion, failure=CallInterrupted())
-        return Ended(resolution, _end(output, call_id, attempt, row, completion))
+        view = _end(output, call_id, attempt, row, completion)
+        if transaction.get_rollback():
+            resolution = _KEPT
+        return Ended(resolution, view)
 
 
 @transaction.atomic
@@ -120,11 +127,14 @@ def _end(
     row: Row | None,
     completion: Completion,
 ) -> View | None:
-    """End the job, and write the end of the call unless it is written, or another attempt has the
-    job."""
+    """End the job, and write the end of the call unless it is written. Where the job was lost and
+    starts again, the transaction is rolled back: the hold is kept for the next attempt."""
     is_ours = jobs.end(job_id=call_id, attempt=attempt, status=Job.Status(completion.status))
     if is_ours and output.is_open(call_id, row):
         return output.write_end(call_id, row, completion)
     if is_ours and row is not None:
         output.write_cost(row)
-    return output.view(row)
+    view = output.view(row)
+    if not is_ours and is_open(call_id):
+        transaction.set_rollback(True)
+    return view

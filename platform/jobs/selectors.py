@@ -21,6 +21,11 @@ def count_open(user: User) -> int:
     return int(count)
 
 
+def is_open(job_id: UUID) -> bool:
+    """Does the job wait, run, or pause?"""
+    return Job.objects.filter(pk=job_id, ended_at=None).exists()
+
+
 def is_unwanted(job_id: UUID) -> bool:
     """Was the job asked to cancel itself?"""
     return Job.objects.filter(pk=job_id, signal=Job.Signal.CANCEL).exists()

@@ -42,8 +42,10 @@ def test_the_holds_of_jobs_outlive_all_processes(
             wait_until(lambda: bank.charge_of(running).cost > 0)
             worker.freeze()
             waiting = [_enqueue(alice, handlers.HELD) for _ in range(3)]
+            without_hold = _enqueue(alice, handlers.HELD)
             worker.kill()
         web.kill()
+    bank.release(without_hold)
     job_ids = [running, *waiting]
     held = bank.wallet_of(alice).held
     _lapse_all_processes()
@@ -61,8 +63,11 @@ def test_the_holds_of_jobs_outlive_all_processes(
 
     assert {job_of(job_id).status for job_id in job_ids} == {Job.Status.COMPLETED}
     assert {job_of(job_id).attempt for job_id in waiting} == {1}
+    assert [len(simulator.calls(job_id.hex)) for job_id in waiting] == [1, 1, 1]
+    wait_until(lambda: job_of(without_hold).status == Job.Status.FAILED)
+    assert simulator.calls(without_hold.hex) == []
     assert job_of(running).attempt == 2
-    charges = Charge.objects.filter(account=alice)
+    charges = Charge.objects.filter(account=alice).exclude(pk=without_hold)
     assert set(charges.values_list("status", flat=True)) == {"settled"}
     assert charges.count() == len(job_ids) + 1  # and the call of /v1
     assert bank.wallet_of(alice).held == 0

@@ -151,7 +151,7 @@ class Held(Calling):
 
     async def _call(self, job: RunningJob) -> ChatCall:
         is_long = job.kind == HELD_LONG and job.attempt == 1
-        prompt = LONG_CALL if is_long else "Hello."
+        prompt = LONG_CALL if is_long else f'Hello.\n@sim {{"marker": "{job.id.hex}"}}'
         catalog = await aget_catalog()
         return call_of(catalog, job.id, job.account_id, held_by=job.id, prompt=prompt)
 

@@ -24,8 +24,7 @@ CREATE OR REPLACE FUNCTION lease_given_up(p_owner uuid, p_now timestamptz)
 RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (
             SELECT FROM leases_lease WHERE owner_id = p_owner
-               AND (expires_at IS NULL OR expires_at > p_now
-                    OR (doubted_at < p_now - interval '8 seconds') IS NOT TRUE))
+               AND (expires_at > p_now OR (doubted_at < p_now - interval '8 seconds') IS NOT TRUE))
        AND startup_grace_is_over(p_now)
 $$;
 
