@@ -2,6 +2,8 @@
 
 PYTHON := .venv/bin/python
 export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
+# Where it is set, each of the suite's many processes would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # More workers than cores: tests wait for processes, leases and sockets. Files stay together, since
 # many start a process for all their tests; the slow ones (tests/slow_files.txt) come first.
