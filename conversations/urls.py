@@ -1,9 +1,9 @@
 """Routes under `/api/conversations`, `/api/spaces`, `/api/files` and `/api/transcribe`."""
 
-from django.urls import path
+from django.urls import path, register_converter
 
 from common.api import AnyAccepted
-from conversations import converters  # noqa: F401 - registers <message:...>
+from conversations.types import MESSAGE_ID
 from conversations.viewsets.conversations import ConversationViewSet
 from conversations.viewsets.feedback import FeedbackViewSet
 from conversations.viewsets.files import FileViewSet
@@ -12,6 +12,21 @@ from conversations.viewsets.sharing import SharedConversationViewSet, ShareViewS
 from conversations.viewsets.spaces import SpaceViewSet
 from conversations.viewsets.streams import StreamViewSet
 from conversations.viewsets.transcribe import TranscribeViewSet
+
+
+class MessageIdConverter:
+    """A message's id, or its client's id for it. Both are compared exactly."""
+
+    regex = MESSAGE_ID
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: object) -> str:
+        return str(value)
+
+
+register_converter(MessageIdConverter, "message")
 
 conversation_routes = [
     path("", ConversationViewSet.as_view({"get": "list", "post": "create"})),

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from local.ports import LOOPBACK
-from screenshots.chromium import command, installed
-from tests.clients.page import PATIENCE
+from screenshots.chromium import command
+from tests.clients.page import PATIENCE, needs_browser
 from tests.service import Web
 
 PATHS = ["/docs", "/redoc"]
@@ -23,7 +23,7 @@ def test_a_page_is_made_of_our_own_files(web: Web, path: str) -> None:
     assert "://" not in response.text
 
 
-@pytest.mark.skipif(installed() is None, reason="Chromium is not installed.")
+@needs_browser
 @pytest.mark.parametrize("path", PATHS)
 def test_a_browser_shows_both_interfaces(web: Web, path: str, tmp_path: Path) -> None:
     dom = shown(f"{web.url}{path}", profile=tmp_path)

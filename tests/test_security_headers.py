@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from conversations.tests.rows import talk
-from screenshots.chromium import installed, new_page
+from screenshots.chromium import new_page
 from simulator.process import RunningSimulator
+from tests.clients.page import needs_browser
 from tests.operators import new_operator
 from tests.personas import PASSWORD, authorization, new_key, new_user
 from tests.service import WEB_APP, Web, running_web
@@ -172,7 +173,7 @@ addEventListener("unhandledrejection", event => violations.push(String(event.rea
 """
 
 
-@pytest.mark.skipif(installed() is None, reason="Chromium is not installed")
+@needs_browser
 def test_the_pages_of_the_admin_break_none_of_their_own_rules(web: Web) -> None:
     operator, alice = new_operator().user, new_user("alice")
     with new_page(1400) as page:

@@ -1,10 +1,12 @@
-"""Background work as it is done in production: real Celery workers over the test's own stores."""
+"""Background work as in production: real Celery workers and beat over the test's own stores."""
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 from django.conf import settings
@@ -73,3 +75,16 @@ def running_worker(
         worker.ask_to_stop()
         ended_well = process.wait_stopped()
         assert ended_well or worker.was_killed, process.report("did not end in order")
+
+
+@contextmanager
+def running_beat(simulator: RunningSimulator, folder: Path) -> Iterator[None]:
+    """Beat until the block ends; it keeps its schedule in `folder`."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "beat"]
+    command += [f"--schedule={folder / 'beat-schedule'}", "--pidfile="]
+    environment = {**environment_of_a_process(simulator), "DATABASE_POOL": "0"}
+    process = Process(Service(name="beat", command=tuple(command), env=environment))
+    try:
+        yield
+    finally:
+        process.stop()

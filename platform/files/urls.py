@@ -2,8 +2,7 @@
 
 from django.urls import path
 
-from files.viewsets.downloads import DownloadViewSet
-from files.viewsets.outputs import OutputViewSet
+from files.viewsets.links import DownloadViewSet, OutputViewSet
 from files.viewsets.uploads import UploadViewSet
 
 file_routes = [

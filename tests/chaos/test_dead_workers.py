@@ -19,12 +19,11 @@ from council.models import Generation
 from events.models import Event
 from jobs.models import Job
 from simulator.process import RunningSimulator
-from tests.beat import running_beat
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
 from tests.locks import wait_until_blocked
 from tests.service import database_url
-from tests.worker import running_worker
+from tests.worker import running_beat, running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
 

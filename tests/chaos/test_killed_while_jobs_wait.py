@@ -22,11 +22,10 @@ from jobs.tests import handlers
 from jobs.tests.desk import job_of, wait_until
 from leases.models import Lease
 from simulator.process import RunningSimulator
-from tests.beat import running_beat
 from tests.chaos import calls
 from tests.personas import new_key, new_user
 from tests.service import running_web
-from tests.worker import running_worker
+from tests.worker import running_beat, running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -18,13 +18,12 @@ from billing.tests.bank import kill, wallet_of
 from common.ids import uuid7
 from jobs.sweeps import end_lost_jobs
 from simulator.process import RunningSimulator
-from tests.beat import running_beat
 from tests.chaos import calls
 from tests.chaos.councils import customer
 from tests.locks import wait_until_blocked
 from tests.service import Web, database_url, running_web
 from tests.talk import Reading, Talk
-from tests.worker import running_worker
+from tests.worker import running_beat, running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -10,10 +10,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from local.ports import LOOPBACK
-from screenshots.chromium import running
+from screenshots.chromium import installed, running
 from tests.clients.environments import PROGRAMS
 
+needs_browser = pytest.mark.skipif(installed() is None, reason="Chromium is not installed.")
 PATIENCE = 100  # seconds from the start of the browser to what the page has seen
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from publicapi.tests.v1.customer import Customer
-from screenshots.chromium import installed
 from tests.clients import page
 from tests.clients.conftest import Run
 from tests.clients.environments import PROGRAMS, node_client
@@ -104,7 +103,7 @@ def test_a_reply_is_resumed(run: Run, web: Web, talk: Talk) -> None:
     assert seen["nothing"] is None
 
 
-@pytest.mark.skipif(installed() is None, reason="Chromium is not installed.")
+@page.needs_browser
 def test_a_page_that_is_loaded_again_goes_on_with_the_reply(
     web: Web, talk: Talk, page_port: int, tmp_path: Path
 ) -> None:

@@ -8,17 +8,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from publicapi.tests.v1.customer import Customer
-from screenshots.chromium import installed
 from tests.clients import page
 from tests.clients.environments import PROGRAMS, node_client
 from tests.personas import new_key, new_user
 
 pytestmark = [
     node_client("openai_node", "openai-node"),
-    pytest.mark.skipif(installed() is None, reason="Chromium is not installed."),
+    page.needs_browser,
 ]
 
 

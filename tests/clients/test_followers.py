@@ -18,7 +18,6 @@ from accounts.models import User
 from common.ids import uuid7
 from events import selectors, services
 from events.types import NewEvent
-from screenshots.chromium import installed
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
@@ -54,7 +53,7 @@ def in_a_page(page_port: int) -> Client:
         "in_python",
         pytest.param(
             "in_a_page",
-            marks=pytest.mark.skipif(installed() is None, reason="Chromium is not installed."),
+            marks=page.needs_browser,
         ),
     ]
 )

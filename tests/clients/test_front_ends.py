@@ -20,7 +20,6 @@ from files.models import Upload
 from local.paths import ROOT
 from local.throwaway import MARK
 from publicapi.tests.v1.customer import Customer
-from screenshots.chromium import installed
 from tests.chaos.calls import wait_for
 from tests.clients import page
 from tests.clients.conftest import Run
@@ -264,7 +263,7 @@ def test_a_failure_is_told_and_can_be_tried_again(drive: Drive, talk: Talk) -> N
     assert texts(seen["after"]) == [asked.content, reply.content]
 
 
-@pytest.mark.skipif(installed() is None, reason="Chromium is not installed.")
+@page.needs_browser
 def test_the_component_of_the_documents_works_as_it_is_printed(
     web: Web, front_end: Path, talk: Talk, page_port: int, tmp_path: Path
 ) -> None:

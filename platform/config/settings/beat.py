@@ -2,8 +2,13 @@
 
 from typing import Any
 
+
+def _every(seconds: float, task: str) -> dict[str, Any]:
+    """A task that no worker took in time is dropped: the next one is due."""
+    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+
+
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
-    # A task that no worker took in time is dropped: the next one is due.
     **{
         f"heartbeat-{queue}": {
             "task": "jobs.tasks.record_heartbeat",
@@ -13,59 +18,15 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         }
         for queue in ("interactive", "media", "default")
     },
-    "end-lost-jobs": {
-        "task": "jobs.tasks.end_lost_jobs",
-        "schedule": 10.0,
-        "options": {"expires": 10.0},
-    },
-    "purge-ended-jobs": {
-        "task": "jobs.tasks.purge_ended_jobs",
-        "schedule": 3600.0,
-        "options": {"expires": 3600.0},
-    },
-    "purge-expired-leases": {
-        "task": "leases.tasks.purge_expired_leases",
-        "schedule": 3600.0,
-        "options": {"expires": 3600.0},
-    },
-    "purge-user-events": {
-        "task": "events.tasks.purge_user_events",
-        "schedule": 3600.0,
-        "options": {"expires": 3600.0},
-    },
-    "expire-lapsed-charges": {
-        "task": "billing.tasks.expire_lapsed_charges",
-        "schedule": 10.0,
-        "options": {"expires": 10.0},
-    },
-    "forget-idempotency-keys": {
-        "task": "billing.tasks.forget_idempotency_keys",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "send-emails": {
-        "task": "accounts.tasks.send_emails",
-        "schedule": 3.0,
-        "options": {"expires": 3.0},
-    },
-    "purge-sign-ins-and-mails": {
-        "task": "accounts.tasks.purge_expired",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "purge-expired-files": {
-        "task": "files.tasks.purge_expired",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "purge-ended-streams": {
-        "task": "conversations.tasks.purge_ended_streams",
-        "schedule": 60.0,
-        "options": {"expires": 60.0},
-    },
-    "reconcile": {
-        "task": "billing.tasks.reconcile",
-        "schedule": 300.0,
-        "options": {"expires": 300.0},
-    },
+    "end-lost-jobs": _every(10.0, "jobs.tasks.end_lost_jobs"),
+    "purge-ended-jobs": _every(3600.0, "jobs.tasks.purge_ended_jobs"),
+    "purge-expired-leases": _every(3600.0, "leases.tasks.purge_expired_leases"),
+    "purge-user-events": _every(3600.0, "events.tasks.purge_user_events"),
+    "expire-lapsed-charges": _every(10.0, "billing.tasks.expire_lapsed_charges"),
+    "forget-idempotency-keys": _every(60.0, "billing.tasks.forget_idempotency_keys"),
+    "send-emails": _every(3.0, "accounts.tasks.send_emails"),
+    "purge-sign-ins-and-mails": _every(60.0, "accounts.tasks.purge_expired"),
+    "purge-expired-files": _every(60.0, "files.tasks.purge_expired"),
+    "purge-ended-streams": _every(60.0, "conversations.tasks.purge_ended_streams"),
+    "reconcile": _every(300.0, "billing.tasks.reconcile"),
 }

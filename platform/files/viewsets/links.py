@@ -5,18 +5,24 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import Any
+from uuid import UUID
 
 from django.core.files import File
-from django.core.files.storage import Storage
-from django.http import HttpRequest, StreamingHttpResponse
-from drf_spectacular.utils import OpenApiParameter
+from django.core.files.storage import Storage, storages
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common.openapi import error_responses
 from common.viewsets import ViewSet
-from files.errors import FileGone
+from files.errors import FileGone, LinkExpired, LinkNotValid
+from files.selectors import outputs, uploads
+from files.types import inert_type, storage_path
 
 CHUNK_BYTES = 256 * 1024
 
@@ -96,3 +102,56 @@ class Chunks:
 
     def close(self) -> None:
         self._file.close()
+
+
+class OutputViewSet(LinkViewSet):
+    """`/files/{name}`: models' files."""
+
+    @extend_schema(
+        parameters=LINK_PARAMETERS,
+        responses={
+            (200, "image/*"): OpenApiTypes.BINARY,
+            **error_responses(LinkNotValid, LinkExpired),
+        },
+        auth=[],
+    )
+    def retrieve(self, request: Request, name: str) -> HttpResponseBase:
+        """A file, by its link."""
+        link = link_of(request)
+        file = outputs.find_by_link(name=name, **link)
+        return serve(
+            storages["outputs"],
+            storage_path(name),
+            size=file.size,
+            media_type=file.media_type,
+            disposition=f'inline; filename="{name}"',
+            expires=link["expires"],
+        )
+
+
+class DownloadViewSet(LinkViewSet):
+    """`/files/uploads/{id}`: users' uploads, as downloads."""
+
+    @extend_schema(
+        parameters=LINK_PARAMETERS,
+        responses={
+            (200, "*/*"): OpenApiTypes.BINARY,
+            **error_responses(LinkNotValid, LinkExpired),
+        },
+        auth=[],
+    )
+    def retrieve(self, request: Request, upload_id: UUID) -> HttpResponseBase:
+        """A file of a message, by its link.
+
+        Browsers save it and do not show it, whatever its type.
+        """
+        link = link_of(request)
+        upload = uploads.find_by_link(upload_id=upload_id, **link)
+        return serve(
+            storages["uploads"],
+            storage_path(str(upload.pk)),
+            size=upload.size,
+            media_type=inert_type(upload.media_type),
+            disposition=str(content_disposition_header(True, upload.name)),
+            expires=link["expires"],
+        )
