@@ -1,5 +1,6 @@
 """Whatever is done to jobs, by whoever and in any order: the rows are as a model of them says, an
-attempt writes only while it is the one that runs, and nothing is written twice.
+attempt writes only while it is the one that runs, nothing is written twice, and the hold of a job
+is kept as long as the job is open.
 
 How to live through more lives: tests/lives.py.
 """
@@ -13,9 +14,13 @@ import pytest
 from django.db import connection
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
+from msgspec.structs import replace
 
 from accounts.models import User
-from billing.tests import bank
+from billing.models import Charge
+from billing.services import sweeps
+from billing.services.holds import hold_for_job
+from billing.tests import bank, teller
 from common.ids import uuid7
 from events.models import Event
 from events.services import open_stream
@@ -24,8 +29,8 @@ from jobs.handlers import register
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
+from leases.models import Lease
 from tests.lives import RolledBackLife, live_through
-from tests.personas import new_user
 
 # No worker knows it.
 KIND = "tests.life"
@@ -46,8 +51,14 @@ class Model:
     signal: str = Job.Signal.NONE
     attempt: int = 0
     appends: int = 0
+    losses: int = 0
     owner: UUID | None = None
+    charge: str = "held"
     written: list[str] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in (QUEUED, RUNNING, PAUSED)
 
 
 class Life(RolledBackLife):
@@ -57,7 +68,7 @@ class Life(RolledBackLife):
 
     @initialize()
     def begin(self) -> None:
-        self.alice: User = new_user("alice")
+        self.alice: User = bank.new_account(balance=1_000_000)
         self.owners = [bank.live_owner() for _ in range(OWNERS)]
         for _ in range(3):
             self.put_in()
@@ -65,6 +76,9 @@ class Life(RolledBackLife):
     @rule()
     def put_in(self) -> None:
         job_id = uuid7()
+        request = teller.request(self.alice, 100, owner=job_id)
+        hold_for_job(replace(request, charge_id=job_id))
+        self.expired()
         open_stream(stream_id=job_id, kind="tests", account=self.alice)
         services.enqueue(job_id=job_id, kind=KIND, account=self.alice)
         self.jobs[job_id] = Model()
@@ -183,6 +197,16 @@ class Life(RolledBackLife):
         elif job.status == RUNNING and job.signal == Job.Signal.PAUSE:
             job.signal = Job.Signal.NONE
 
+    @rule(pick=PICK)
+    def start_again(self, pick: int) -> None:
+        job_id, job = self.one(pick)
+        starts = job.status == RUNNING and job.signal != Job.Signal.CANCEL and job.losses < 3
+        assert services.start_again(job_id=job_id, attempt=job.attempt, max_losses=3) == starts
+        if starts:
+            job.status = PAUSED if job.signal == Job.Signal.PAUSE else QUEUED
+            job.signal, job.owner = Job.Signal.NONE, None
+            job.losses += 1
+
     @rule(owner=OWNER)
     def die(self, owner: int) -> None:
         """A process ends, its jobs are swept, and another one comes."""
@@ -195,6 +219,31 @@ class Life(RolledBackLife):
                 job.status = Job.Status.FAILED
                 job.written.append("lost")
 
+    @rule()
+    def sweep(self) -> None:
+        sweeps.expire_lapsed_charges()
+        self.expired()
+        assert sweeps.find_violations() == []
+
+    @rule(pick=PICK)
+    def begin_call(self, pick: int) -> None:
+        job_id, job = self.one(pick)
+        begins = job.is_open and job.charge == "held"
+        assert ask("SELECT charge_begin(%s, %s, 60)", job_id, job_id) == [(begins,)]
+
+    @rule(pick=PICK)
+    def settle(self, pick: int) -> None:
+        job_id, job = self.one(pick)
+        assert bank.settle(job_id, 50) == ("resolved" if job.charge == "held" else "already")
+        job.charge = "settled" if job.charge == "held" else job.charge
+
+    @invariant()
+    def holds_are_kept_as_long_as_their_jobs(self) -> None:
+        charges = Charge.objects.filter(pk__in=self.jobs).values_list("pk", "status")
+        assert dict(charges) == {job_id: job.charge for job_id, job in self.jobs.items()}
+        leases = Lease.objects.filter(pk__in=self.jobs).values_list("pk", flat=True)
+        assert set(leases) == {job_id for job_id, job in self.jobs.items() if job.is_open}
+
     @invariant()
     def the_rows_are_as_the_model_says(self) -> None:
         rows = {job.pk: job for job in Job.objects.filter(pk__in=self.jobs)}
@@ -202,7 +251,7 @@ class Life(RolledBackLife):
             row = rows[job_id]
             assert (row.status, row.signal, row.attempt) == (job.status, job.signal, job.attempt)
             assert row.owner_id == job.owner
-            assert (row.ended_at is not None) == (job.status not in (QUEUED, RUNNING, PAUSED))
+            assert (row.ended_at is not None) == (not job.is_open)
 
     @invariant()
     def the_streams_hold_what_was_written(self) -> None:
@@ -223,6 +272,12 @@ class Life(RolledBackLife):
 
     def one(self, pick: int) -> tuple[UUID, Model]:
         return list(self.jobs.items())[pick % len(self.jobs)]
+
+    def expired(self) -> None:
+        """What is held for jobs that have ended has been released."""
+        for job in self.jobs.values():
+            if not job.is_open and job.charge == "held":
+                job.charge = "released"
 
     def claimed(self, job: Model, owner: UUID) -> None:
         job.status, job.owner, job.appends = RUNNING, owner, 0
