@@ -116,8 +116,7 @@ class Runtime:
             del self._runners[charge_id]
             runner.finished.set()
 
-    # --- Tasks beside the calls
-    # --------------------------------------------------------------------
+    # --- Tasks beside the calls -------------------------------------------------------------------
 
     def _start_keepers(self) -> None:
         if not self._keepers:
