@@ -7,7 +7,7 @@ from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.services.sessions import give_connection_back
+from accounts.services.sessions import release_connection
 
 
 class OperatorBackend(ModelBackend):
@@ -23,7 +23,7 @@ class OperatorBackend(ModelBackend):
         """The user; an unknown address takes the same time as a wrong password. Raises
         ServiceUnavailable where too many hashes run."""
         user = User.objects.filter(email=(username or "").strip().lower()).first()
-        give_connection_back()
+        release_connection()
         if user is None:
             make_password(password)
             return None

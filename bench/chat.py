@@ -66,7 +66,7 @@ def _alone_and_pressed(simulator: RunningSimulator, lines: list[replies.Line]) -
     failures = sum((result.failures for result in rounds[ours]), start=Result().failures)
     return [
         Target("first word of a reply alone", milliseconds(alone), "<= 15 ms", alone <= 0.015),
-        Target("replies refused or broken", _told(failures) or "none", "none", not failures),
+        Target("replies refused or broken", _listed(failures) or "none", "none", not failures),
     ]
 
 
@@ -76,7 +76,7 @@ def _in_one_instant(simulator: RunningSimulator, lines: list[replies.Line]) -> l
         result = uvloop.run(replies.burst(service, lines))
     ended = len(result.latencies)
     print(f"{len(lines)} replies asked for in one instant: {ended} ended in {result.seconds:.1f} s")
-    seen = _told(result.failures)
+    seen = _listed(result.failures)
     return [Target("asked for in one instant, refused", seen or "none", "none", not seen)]
 
 
@@ -99,7 +99,7 @@ def _held_open(simulator: RunningSimulator, lines: list[replies.Line]) -> list[T
     header = ("", "memory", "and each word", "a word takes", "p99")
     print(report.table(header, rows), end="\n\n", flush=True)
     each, growth = ours.each / 1024, ours.growth
-    seen = _told(ours.faults())
+    seen = _listed(ours.faults())
     return [
         Target(
             "replies open at once", f"{ours.at_once}", f"{len(lines)}", ours.at_once == len(lines)
@@ -115,7 +115,7 @@ def _hold(server: Server, lines: list[replies.Line]) -> replies.Open:
     return uvloop.run(replies.hold_open(server, lines))
 
 
-def _told(failures: Counter[str]) -> str:
+def _listed(failures: Counter[str]) -> str:
     return ", ".join(f"{count} x {what}" for what, count in failures.items())
 
 

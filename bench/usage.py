@@ -157,7 +157,7 @@ def _read_charges(account_id: UUID, totals: dict[str, float]) -> float:
         cursor.execute(_READ_CHARGES, parameters)
         _, _, *figures, billed = cursor.fetchone()
     seconds = time.perf_counter() - started
-    told = [totals["requests"], totals["tokens_in"], totals["tokens_out"]]
-    if told != figures or round(totals["usd"] * 10**9) != billed:
+    reported = [totals["requests"], totals["tokens_in"], totals["tokens_out"]]
+    if reported != figures or round(totals["usd"] * 10**9) != billed:
         raise BenchError(f"The report tells {totals}, the charges {figures} and {billed}.")
     return seconds

@@ -10,7 +10,7 @@ from accounts.selectors.emailed_tokens import get_emailed_token
 from accounts.services import known_clients, lockout
 from accounts.services.emails import request_email
 from accounts.services.password_rules import check_password_rules
-from accounts.services.sessions import give_connection_back, open_session
+from accounts.services.sessions import open_session, release_connection
 from accounts.services.users import lock_user, revoke_sessions, take_over
 from accounts.services.verification import redeem
 from accounts.types import UNKNOWN_CLIENT, Client, SignedIn
@@ -41,7 +41,7 @@ def reset_password(*, token: str, password: str, client: Client = UNKNOWN_CLIENT
     """
     found = get_emailed_token(_RESET, token)
     check_password_rules(password, found.user)
-    give_connection_back()
+    release_connection()
     encoded = make_password(password)
     with transaction.atomic():
         user = redeem(found)
@@ -88,13 +88,13 @@ def _checked(user: User, current_password: str, new_password: str, client: Clien
     check_password_rules(new_password, user, field="new_password")
 
     def is_right() -> bool:
-        give_connection_back()
+        release_connection()
         return user.check_password(current_password)
 
     is_known = lockout.verify(is_right, address=user.email, client=client, in_admin=user.is_staff)
     if not is_known:
         raise ValidationFailed.of("current_password", "This is not your password.")
-    give_connection_back()
+    release_connection()
     return make_password(new_password)
 
 

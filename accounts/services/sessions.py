@@ -95,7 +95,7 @@ def sign_in(*, email: str, password: str, client: Client = UNKNOWN_CLIENT) -> Si
     user = User.objects.filter(email=email.strip().lower()).first()
 
     def is_right() -> bool:
-        give_connection_back()
+        release_connection()
         if user is None:
             make_password(password)
             return False
@@ -161,7 +161,7 @@ def end_other_sessions(*, user: User, session_id: uuid.UUID) -> None:
     end_sessions(user.sessions.exclude(pk=session_id))
 
 
-def give_connection_back() -> None:
+def release_connection() -> None:
     """Return the connection to the pool before a hash, which takes long; the next query takes
     another one."""
     if not connection.in_atomic_block:

@@ -76,9 +76,9 @@ def _free_failure(reply: Reply, message: dict[str, Any]) -> DomainError | None:
     failure = reply.failure or (reply.runner and reply.runner.error)
     if not failure or message["status"] != Message.Status.FAILED or message["usage"] is not None:
         return None
-    told = dict(message["error"])
-    del told["code"]
-    failure.text, failure.extra = told.pop("message"), told
+    fields = dict(message["error"])
+    del fields["code"]
+    failure.text, failure.extra = fields.pop("message"), fields
     return failure
 
 
@@ -102,10 +102,10 @@ def _unsettled(reply: Reply) -> dict[str, Any]:
         error=completion.error,
         usage=None if runner is None else _usage(runner),
     )
-    told = message_in_event(state)
-    if told["usage"] is not None:
-        told["usage"] |= {"plan_usd": None, "balance_usd": None}
-    return told
+    view = message_in_event(state)
+    if view["usage"] is not None:
+        view["usage"] |= {"plan_usd": None, "balance_usd": None}
+    return view
 
 
 def _usage(runner: ChatRunner) -> ChargeUsage | None:

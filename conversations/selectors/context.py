@@ -56,7 +56,7 @@ def context_for(
     last = _last(content, uploads, room, model, is_free=is_free)
     branch = get_branch(conversation, parent_id)
     _check_ended(branch)
-    earlier = list(filter(_says_something, branch))
+    earlier = list(filter(_has_text, branch))
     refused = _refused(branch)
     answerable = [message for message in earlier if message.pk not in refused]
     kept = fitting(_turns(answerable[::-1], room), room.beside(length_of(last.text)))
@@ -87,7 +87,7 @@ def _last(
         check_fits(length, room, model=model, files=files, is_free=is_free)
 
     check(_least(content, uploads))
-    turn = _said(content, uploads)
+    turn = _turn_of(content, uploads)
     check(length_of(turn.text))
     return turn
 
@@ -100,7 +100,7 @@ def _turns(branch: Sequence[Message], room: Length) -> Iterator[Turn]:
         if not _least(message.content, uploads).fits(room):
             return
         if message.role == Message.Role.USER:
-            yield _said(message.content, uploads)
+            yield _turn_of(message.content, uploads)
         else:
             yield Turn("assistant", message.content)
 
@@ -111,7 +111,7 @@ def _check_ended(branch: Sequence[Message]) -> None:
         raise ReplyRunning
 
 
-def _says_something(message: Message) -> bool:
+def _has_text(message: Message) -> bool:
     """Has the message text, or is it a user's, which may consist of a file?"""
     return message.role == Message.Role.USER or bool(message.content.strip())
 
@@ -136,7 +136,7 @@ def _least(content: str, uploads: Sequence[Upload]) -> Length:
     return Length(own.tokens + files.tokens, own.characters + files.characters)
 
 
-def _said(content: str, uploads: Sequence[Upload]) -> Turn:
+def _turn_of(content: str, uploads: Sequence[Upload]) -> Turn:
     return user_turn(content, [_file(upload) for upload in uploads])
 
 

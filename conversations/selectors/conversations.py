@@ -49,14 +49,14 @@ def list_conversations(
 ) -> QuerySet[Conversation]:
     """The user's conversations, filtered by a space and a search if these are given. Each has its
     `running_message_id`, the running reply. Raises SpaceNotFound."""
-    own = _own(user).defer("system")
+    owned = _owned(user).defer("system")
     if space_id is not None:
         if not Space.objects.filter(account=user, pk=space_id).exists():
             raise SpaceNotFound
-        own = own.filter(space=space_id)
+        owned = owned.filter(space=space_id)
     if search is not None:
-        own = own.filter(pk__in=search.found)
-    return own
+        owned = owned.filter(pk__in=search.found)
+    return owned
 
 
 def get_conversation(user: User, conversation_id: UUID) -> Conversation:
@@ -66,13 +66,13 @@ def get_conversation(user: User, conversation_id: UUID) -> Conversation:
 
 def get_listed(user: User, conversation_id: UUID) -> Conversation:
     """One of the user's conversations, as in `list_conversations`. Raises NotFound."""
-    return _get(_own(user), conversation_id)
+    return _get(_owned(user), conversation_id)
 
 
-def _get(own: QuerySet[Conversation], conversation_id: UUID) -> Conversation:
+def _get(owned: QuerySet[Conversation], conversation_id: UUID) -> Conversation:
     try:
         # With its space, which may be deleted while the caller still reads it.
-        return own.select_related("space").get(pk=conversation_id)
+        return owned.select_related("space").get(pk=conversation_id)
     except Conversation.DoesNotExist:
         raise NotFound from None
 
@@ -92,7 +92,7 @@ def is_titled(conversation_id: UUID, title: str) -> bool:
     return Conversation.objects.filter(pk=conversation_id, title=title).exists()
 
 
-def _own(user: User) -> QuerySet[Conversation]:
+def _owned(user: User) -> QuerySet[Conversation]:
     running = Subquery(_RUNNING.values("id"))
     return Conversation.objects.filter(account=user).annotate(running_message_id=running)
 

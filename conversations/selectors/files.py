@@ -16,11 +16,11 @@ def files_of(user: User, message_id: UUID | str) -> list[Upload]:
 
     Raises NotFound.
     """
-    own = Message.objects.filter(account_id=user.pk)
+    owned = Message.objects.filter(account_id=user.pk)
     own_id = as_uuid(message_id)
-    message = None if own_id is None else own.filter(pk=own_id).first()
+    message = None if own_id is None else owned.filter(pk=own_id).first()
     if message is None:
-        message = own.filter(client_id=str(message_id)).order_by("-id").first()
+        message = owned.filter(client_id=str(message_id)).order_by("-id").first()
     if message is None:
         raise NotFound
     return attachments_of([message])[message.pk]

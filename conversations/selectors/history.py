@@ -37,14 +37,14 @@ _ERROR, _BEGAN = 9, 11
 def messages_of(user: User, conversation: Conversation, **place: str | None) -> QuerySet[Message]:
     """The messages of the user's conversation, without their texts; of one branch alone, where
     `branch` is its last message, or None for the shown branch. Raises MessageNotFound."""
-    own = Message.objects.filter(account_id=user.pk, conversation=conversation).only("pk")
+    owned = Message.objects.filter(account_id=user.pk, conversation=conversation).only("pk")
     if "branch" not in place:
-        return own
+        return owned
     branch = place["branch"]
     leaf_id = conversation.leaf_id if branch is None else id_of(conversation, "branch", branch)
     if leaf_id is None:
-        return own.none()
-    return own.filter(pk__in=branch_ids(conversation, leaf_id))
+        return owned.none()
+    return owned.filter(pk__in=branch_ids(conversation, leaf_id))
 
 
 def list_states(user: User, conversation_id: UUID) -> list[MessageState]:
@@ -101,9 +101,9 @@ def _read(
 
 
 def _state(row: tuple[Any, ...]) -> MessageState:
-    *own, feedback = row
-    json_of = map(_read_json, own[_ERROR:_BEGAN])
-    state = MessageState(*own[:_ERROR], *json_of, *own[_BEGAN:])
+    *owned, feedback = row
+    json_of = map(_read_json, owned[_ERROR:_BEGAN])
+    state = MessageState(*owned[:_ERROR], *json_of, *owned[_BEGAN:])
     return replace(state, feedback=_read_json(feedback)) if feedback else state
 
 

@@ -20,8 +20,8 @@ _SEPARATOR = "."
 
 def get_share(user: User, conversation_id: UUID) -> Share:
     """The share of the user's conversation, without its snapshot. Raises NotFound."""
-    own = Share.objects.defer("snapshot")
-    share = own.filter(conversation=conversation_id, conversation__account=user).first()
+    owned = Share.objects.defer("snapshot")
+    share = owned.filter(conversation=conversation_id, conversation__account=user).first()
     if share is None:
         raise NotFound
     return share

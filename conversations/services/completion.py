@@ -56,8 +56,8 @@ class ReplyOutput(Output[Message, dict[str, Any]]):
         _write(row, completion)
         view = self.view(row)
         to_user = ToUser(row.account_id, [user_events.reply_ended(row)])
-        told = [*completion.unsent, events.ended(view)]
-        append(stream_id=call_id, events=told, to_user=to_user)
+        reply_events = [*completion.unsent, events.ended(view)]
+        append(stream_id=call_id, events=reply_events, to_user=to_user)
         return view
 
     def view(self, row: Message | None) -> dict[str, Any] | None:

@@ -121,14 +121,14 @@ def check_room(user: User) -> None:
     well: their instructions are stored, and cost nothing. Creations of one account queue up here,
     so that none can pass the limit beside another."""
     lock_user(user)
-    own = Conversation.objects.filter(account=user)
-    if own.count() >= MAX_CONVERSATIONS:
+    owned = Conversation.objects.filter(account=user)
+    if owned.count() >= MAX_CONVERSATIONS:
         raise TooManyConversations
     now = timezone.now()
     day_ago = now - _DAY
     # No conversation is younger than its last activity, and activity has an index, for pinned ones
     # and for the others.
-    active = own.filter(pinned__in=[True, False], activity__gte=uuid7(day_ago))
+    active = owned.filter(pinned__in=[True, False], activity__gte=uuid7(day_ago))
     created = active.filter(created_at__gt=day_ago)
     today = created.aggregate(count=Count("pk"), oldest=Min("created_at"))
     if today["count"] >= MAX_CONVERSATIONS_PER_DAY:

@@ -13,8 +13,8 @@ from conversations.models import Conversation, Space
 
 def lock_conversation(user: User, conversation_id: UUID) -> Conversation:
     """The user's conversation, locked until the transaction ends. Raises NotFound."""
-    own = Conversation.objects.select_for_update(of=("self",)).select_related("account")
-    conversation = own.filter(account=user, pk=conversation_id).first()
+    owned = Conversation.objects.select_for_update(of=("self",)).select_related("account")
+    conversation = owned.filter(account=user, pk=conversation_id).first()
     if conversation is None:
         raise NotFound
     return conversation
@@ -23,8 +23,8 @@ def lock_conversation(user: User, conversation_id: UUID) -> Conversation:
 def lock_conversations(user: User, conversation_ids: Collection[UUID]) -> list[Conversation]:
     """The user's conversations among these, locked until the transaction ends; in one order, so
     that two transactions do not wait for each other."""
-    own = Conversation.objects.select_for_update(of=("self",)).only("pk")
-    return list(own.filter(account=user, pk__in=conversation_ids).order_by("pk"))
+    owned = Conversation.objects.select_for_update(of=("self",)).only("pk")
+    return list(owned.filter(account=user, pk__in=conversation_ids).order_by("pk"))
 
 
 def lock_space(user: User, space_id: UUID) -> Space:

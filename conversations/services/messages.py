@@ -33,13 +33,13 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     """
     conversation = lock_conversation(user, conversation_id)
     message = get_message(user, conversation_id, message_id)
-    gone = what_follows(conversation, message.pk)
-    removed = _delete(conversation.messages.filter(pk__in=gone))
+    deleted = what_follows(conversation, message.pk)
+    removed = _delete(conversation.messages.filter(pk__in=deleted))
     changes: dict[str, Any] = {
         "messages_count": F("messages_count") - removed["count"],
         "characters": F("characters") - removed["characters"],
     }
-    if conversation.leaf_id in gone:
+    if conversation.leaf_id in deleted:
         changes["leaf"] = newest_after(conversation, message.parent_id)
     is_untitled = conversation.title_source == Conversation.TitleSource.FIRST_MESSAGE
     if is_untitled and message.parent_id is None:

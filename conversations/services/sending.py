@@ -90,8 +90,8 @@ def _start(
     spent: DomainError | None,
 ) -> StartedReply | Message:
     user = draft.user
-    made = idempotency.claim(account=user, request_key=request_key)
-    if made is not None and (reply := _find_earlier(draft, made)):
+    earlier = idempotency.claim(account=user, request_key=request_key)
+    if earlier is not None and (reply := _find_earlier(draft, earlier)):
         return reply
     locked = _lock(draft)
     _check_state(locked, draft)

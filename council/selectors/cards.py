@@ -57,8 +57,8 @@ def live_cards() -> QuerySet[Card]:
 
 def get_card(user: User, card_id: UUID) -> Card:
     """The user's card. Raises NotFound."""
-    own = live_cards().filter(pk=card_id, session__account=user)
-    card = own.select_related("session", "current__message").first()
+    owned = live_cards().filter(pk=card_id, session__account=user)
+    card = owned.select_related("session", "current__message").first()
     if card is None:
         raise NotFound
     return card

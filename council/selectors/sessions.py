@@ -57,10 +57,10 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
 def list_sessions(user: User, *, q: str = "", status: str = "") -> QuerySet[Session]:
     """The user's councils, filtered by a part of the title (`q`) and by status, if these are
     given."""
-    own = Session.objects.filter(account=user)
+    owned = Session.objects.filter(account=user)
     if q:
-        own = own.filter(title__icontains=q)
-    return own.filter(status=status) if status else own
+        owned = owned.filter(title__icontains=q)
+    return owned.filter(status=status) if status else owned
 
 
 def summaries_of(user: User, sessions: Sequence[Session]) -> list[SessionSummary]:

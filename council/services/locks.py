@@ -10,8 +10,8 @@ from council.selectors.cards import live_cards
 
 def lock_session(user: User, session_id: UUID) -> Session:
     """The user's council, held until the transaction ends. Raises NotFound."""
-    own = Session.objects.select_for_update(of=("self",)).select_related("account")
-    session = own.filter(account=user, pk=session_id).first()
+    owned = Session.objects.select_for_update(of=("self",)).select_related("account")
+    session = owned.filter(account=user, pk=session_id).first()
     if session is None:
         raise NotFound
     return session
@@ -19,8 +19,8 @@ def lock_session(user: User, session_id: UUID) -> Session:
 
 def lock_card(user: User, card_id: UUID) -> Card:
     """The user's card, its council held. Raises NotFound."""
-    own = Card.objects.filter(pk=card_id, session__account=user)
-    session_id = own.values_list("session", flat=True).first()
+    owned = Card.objects.filter(pk=card_id, session__account=user)
+    session_id = owned.values_list("session", flat=True).first()
     if session_id is None:
         raise NotFound
     session = lock_session(user, session_id)

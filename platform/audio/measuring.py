@@ -62,7 +62,7 @@ class _Places:
         self._changed = threading.Condition()
 
     @contextmanager
-    def take(self, owner: Hashable) -> Iterator[None]:
+    def acquire(self, owner: Hashable) -> Iterator[None]:
         """Hold a place during the block. Raises ServiceUnavailable where none becomes free."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._is_free(owner), _PATIENCE):
@@ -89,7 +89,7 @@ def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS
     Raises InvalidAudio, and ServiceUnavailable where no place becomes free, the machine is so busy
     that it takes more than `patience` seconds, or nothing can be decoded on this machine.
     """
-    with _places.take(owner):
+    with _places.acquire(owner):
         deadline = time.monotonic() + patience
         with _decoder(audio, "measure", MAX_SECONDS, patience=patience) as process:
             line = cast(IO[bytes], process.stdout).read(_LONGEST_LINE)

@@ -72,7 +72,7 @@ class Database:
                 try:
                     return await _rows(connection, sql, params)
                 finally:
-                    await self.give_back(connection)
+                    await self.release(connection)
         except _CONTENDED as error:
             raise DatabaseUnavailable from error
 
@@ -89,11 +89,11 @@ class Database:
         # The pool waits by asyncio.wait_for, which before Python 3.12 loses a cancellation that
         # comes together with the connection: a cancelled loop would run for ever.
         if task and task.cancelling() > cancellations:
-            await self.give_back(connection)
+            await self.release(connection)
             raise asyncio.CancelledError
         return connection
 
-    async def give_back(self, connection: Connection) -> None:
+    async def release(self, connection: Connection) -> None:
         """Return a connection; a broken one is replaced."""
         if self._pool is None:
             await connection.close()
@@ -169,7 +169,7 @@ class Lane:
         """Return the connection to the pool; the next statement takes another."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            await self._database.give_back(connection)
+            await self._database.release(connection)
 
 
 @asynccontextmanager

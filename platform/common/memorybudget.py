@@ -12,46 +12,46 @@ class MemoryBudget:
 
     def __init__(self, size: int) -> None:
         self._left = size
-        self._taken: Counter[str] = Counter()
+        self._reserved: Counter[str] = Counter()
 
     @contextmanager
     def share(self, owner: str = "", most: int | None = None) -> Iterator["Share"]:
-        """A share that grows as needed, and is given back at the end of the block. All shares of
+        """A share that grows as needed, and is released at the end of the block. All shares of
         one owner together hold at most `most` bytes."""
         share = Share(self, owner, most)
         try:
             yield share
         finally:
-            self.give_back(owner, share.taken)
+            self.release(owner, share.reserved)
 
-    def take(self, owner: str, size: int, most: int | None) -> None:
+    def reserve(self, owner: str, size: int, most: int | None) -> None:
         """Raises ServiceUnavailable where the amount exceeds the rest of the budget, or the owner's
         limit."""
-        own = self._taken[owner] + size
-        if size > self._left or (most is not None and own > most):
+        reserved = self._reserved[owner] + size
+        if size > self._left or (most is not None and reserved > most):
             raise ServiceUnavailable
         self._left -= size
-        self._taken[owner] = own
+        self._reserved[owner] = reserved
 
-    def give_back(self, owner: str, size: int) -> None:
+    def release(self, owner: str, size: int) -> None:
         self._left += size
-        self._taken[owner] -= size
-        if not self._taken[owner]:
-            del self._taken[owner]
+        self._reserved[owner] -= size
+        if not self._reserved[owner]:
+            del self._reserved[owner]
 
 
 class Share:
     """The part of a budget that one request uses."""
 
-    __slots__ = ("_budget", "_most", "_owner", "taken")
+    __slots__ = ("_budget", "_most", "_owner", "reserved")
 
     def __init__(self, budget: MemoryBudget, owner: str, most: int | None) -> None:
         self._budget = budget
         self._owner = owner
         self._most = most
-        self.taken = 0
+        self.reserved = 0
 
-    def take(self, size: int) -> None:
-        """Take that many bytes more. Raises ServiceUnavailable where they are not available."""
-        self._budget.take(self._owner, size, self._most)
-        self.taken += size
+    def reserve(self, size: int) -> None:
+        """Reserve this many more bytes. Raises ServiceUnavailable where they are not available."""
+        self._budget.reserve(self._owner, size, self._most)
+        self.reserved += size

@@ -54,7 +54,7 @@ def allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def give_memory_back() -> None:
+def return_freed_memory() -> None:
     """Have the C library (glibc) return the memory of a freed buffer to the system at once. By
     default it raises the threshold for that as larger buffers are freed (mallopt(3)), and the
     fragments of a thousand bodies would stay between smaller buffers."""
@@ -63,7 +63,7 @@ def give_memory_back() -> None:
 
 
 if __name__ == "__main__":
-    give_memory_back()
+    return_freed_memory()
     allow_many_connections()
     environ.Env.read_env(Path(__file__).parents[2] / ".env")
     uvicorn(command(sys.argv[1:]), prog_name="uvicorn")

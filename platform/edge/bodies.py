@@ -93,7 +93,7 @@ class Body:
         part = self._note(message)
         if self.size > self._limit:
             raise self._too_large
-        self._share.take(part)
+        self._share.reserve(part)
         return message
 
     async def discard(self) -> None:
@@ -125,7 +125,7 @@ class Body:
 def incoming(
     receive: Receive, sender: Sender, *, limit: int, too_large: DomainError
 ) -> Iterator[Body]:
-    """A body of `sender`; its memory is given back after the block."""
+    """A body of `sender`; its memory is released after the block."""
     with _budget.share(sender.name, sender.most) as share:
         yield Body(receive, share, limit=limit, too_large=too_large)
 

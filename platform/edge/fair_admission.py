@@ -27,7 +27,7 @@ class FairAdmission:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         starts = self._starts.get()
         if starts.are_left:
-            starts.take()
+            starts.count()
         else:
             await starts.wait(client_ip(scope))
         await self._application(scope, receive, send)
@@ -38,17 +38,17 @@ class _Starts:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._taken = 0  # in this pass
+        self._begun = 0  # in this pass
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @property
     def are_left(self) -> bool:
-        return self._taken < AT_ONCE
+        return self._begun < AT_ONCE
 
-    def take(self) -> None:
-        if self._taken == 0:
+    def count(self) -> None:
+        if self._begun == 0:
             self._loop.call_soon(self._begin_pass)
-        self._taken += 1
+        self._begun += 1
 
     async def wait(self, client: str) -> None:
         start = self._loop.create_future()
@@ -56,12 +56,12 @@ class _Starts:
         await start
 
     def _begin_pass(self) -> None:
-        self._taken = 0
+        self._begun = 0
         while self._waiting and self.are_left:
             client, starts = self._waiting.popitem(last=False)
             start = starts.popleft()
             if starts:
                 self._waiting[client] = starts  # behind all others
             if not start.done():  # a request may be cancelled while it waits
-                self.take()
+                self.count()
                 start.set_result(None)

@@ -38,8 +38,8 @@ class FairQueue:
         """The number of waiting requests of that name."""
         return len(self._lines.get(name, ()))
 
-    async def take(self, name: str) -> None:
-        """Wait for a turn; `give_back` ends it."""
+    async def acquire(self, name: str) -> None:
+        """Wait for a turn; `release` ends it."""
         self._forget_old_turns()
         if self._free and self._may_have_one_more(name):
             self._begin(name)
@@ -56,10 +56,10 @@ class FairQueue:
             if turn.cancelled():
                 self._leave(name, arrival)
             else:  # the turn was granted at the same moment
-                self.give_back(name)
+                self.release(name)
             raise
 
-    def give_back(self, name: str) -> None:
+    def release(self, name: str) -> None:
         """End a turn of that name: the next begins."""
         self._forget_old_turns()
         self._free += 1

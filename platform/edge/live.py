@@ -44,7 +44,7 @@ class LiveResponses:
         finally:
             # It refers to the server's connection, which refers to the scope.
             del scope[_EXTENSION]
-        await body.go_on(receive)
+        await body.write(receive)
 
 
 def live_response(
@@ -93,7 +93,7 @@ class _Body:
         elif is_start or self.stream is None:
             await self._send(message)
 
-    async def go_on(self, receive: Receive) -> None:
+    async def write(self, receive: Receive) -> None:
         """Write the stream, if there is one, until it ends or its reader has gone."""
         if self.stream is None:
             return

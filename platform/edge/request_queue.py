@@ -52,14 +52,14 @@ class RequestQueue:
             nonlocal has_turn
             if has_turn:
                 has_turn = False
-                self.queue.give_back(client)
+                self.queue.release(client)
 
         async def wait_at_the_end() -> Message:
             nonlocal is_due, has_turn
             message = await receive()
             if is_due and message["type"] == "http.request" and not message.get("more_body"):
                 is_due = False
-                has_turn = await self._take(client)
+                has_turn = await self._acquire(client)
             return message
 
         async def end_and_send(message: Message) -> None:
@@ -71,7 +71,7 @@ class RequestQueue:
         finally:
             end()
 
-    async def _take(self, client: str) -> bool:
+    async def _acquire(self, client: str) -> bool:
         """Wait for a turn. False where the request proceeds without one."""
         if self.queue.waiting(client) >= self.max_of_address:
             raise TooManyRequests(retry_after=RETRY_SECONDS)
@@ -79,7 +79,7 @@ class RequestQueue:
             raise ServiceUnavailable(retry_after=RETRY_SECONDS)
         try:
             async with asyncio.timeout(self._patience):
-                await self.queue.take(client)
+                await self.queue.acquire(client)
                 return True
         except TimeoutError:
             return False
@@ -91,8 +91,8 @@ class SignInQueue(RequestQueue):
 
     max_of_address = MAX_SIGN_INS_WAITING
 
-    async def _take(self, client: str) -> bool:
-        if not await super()._take(client):
+    async def _acquire(self, client: str) -> bool:
+        if not await super()._acquire(client):
             raise ServiceUnavailable(
                 "Too many people sign in just now. Try again in a moment.",
                 retry_after=RETRY_SECONDS,

@@ -57,8 +57,8 @@ def read_page(
 
 def get_head(account: User, kind: str, stream_id: UUID) -> int:
     """The number of the last event of the account's stream. Raises NotFound."""
-    own = Stream.objects.filter(pk=stream_id, kind=kind, account=account)
-    head = own.values_list("last_seq", flat=True).first()
+    owned = Stream.objects.filter(pk=stream_id, kind=kind, account=account)
+    head = owned.values_list("last_seq", flat=True).first()
     if head is None:
         raise NotFound
     return head

@@ -30,11 +30,11 @@ def tail(claims: AccessClaims, place: Place, head: int) -> Iterator[AsyncIterato
     follower = hub.follow(place, head, claims, Socket(texts.put, close))
     try:
         follower.open()
-        yield _taken(texts)
+        yield _items(texts)
     finally:
         hub.leave(follower)
 
 
-async def _taken(texts: asyncio.Queue[str | None]) -> AsyncIterator[str]:
+async def _items(texts: asyncio.Queue[str | None]) -> AsyncIterator[str]:
     while (text := await texts.get()) is not None:
         yield text

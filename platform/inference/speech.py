@@ -39,7 +39,7 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
         """Run the call if there is memory for the audio."""
         with _memory.share() as share:
             try:
-                share.take(_COPIES * len(self.call.audio))
+                share.reserve(_COPIES * len(self.call.audio))
             except ServiceUnavailable as refusal:
                 self._end(refusal)
                 self._report("refused")

@@ -23,7 +23,7 @@ class Recogniser:
     def __init__(self) -> None:
         self._decoder = Decoder(samprate=RATE, loglevel="FATAL")
 
-    def hear(self, pcm: IO[bytes], is_wanted: Callable[[], bool]) -> str:
+    def recognise(self, pcm: IO[bytes], is_wanted: Callable[[], bool]) -> str:
         """The words in `pcm`. Raises GivenUp where they are not wanted any more."""
         words = []
         for stretch in _stretches(pcm):

@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _transcript(self, server: Server) -> dict[str, Any]:
-        audio, language = self._asked()
+        audio, language = self._request()
         if language not in ("", "en"):
             raise Refused(HTTPStatus.BAD_REQUEST, f"{NAME} understands English alone.")
         try:
@@ -98,11 +98,11 @@ class Handler(BaseHTTPRequestHandler):
             message = f"{NAME} takes audio of at most {MAX_SECONDS} seconds."
             raise Refused(HTTPStatus.BAD_REQUEST, message)
         with server.turn, samples(audio, seconds=MAX_SECONDS) as pcm:
-            text = server.recogniser.hear(pcm, self._is_wanted)
+            text = server.recogniser.recognise(pcm, self._is_wanted)
         usage = {"type": "duration", "seconds": round(seconds)}
         return {"text": text, "language": "en", "usage": usage}
 
-    def _asked(self) -> tuple[bytes, str]:
+    def _request(self) -> tuple[bytes, str]:
         """The file and the language of the form. Raises Refused."""
         length = self.headers.get("Content-Length", "")
         if self.path != PATH or not length.isdecimal() or int(length) > _MAX_FORM:

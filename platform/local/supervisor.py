@@ -127,7 +127,7 @@ class Supervisor:
                 if process.exit_code is not None:
                     self._restart_soon(process, f"ended unexpectedly (exit {process.exit_code})")
                 elif process.service.name not in self._ready_at:
-                    self._look_whether_ready(process)
+                    self._check_ready(process)
             for name, moment in list(self._due.items()):
                 if time.monotonic() >= moment:
                     del self._due[name]
@@ -135,7 +135,7 @@ class Supervisor:
                     self._started_at[name] = time.monotonic()
                     self._launch(name)
 
-    def _look_whether_ready(self, process: Process) -> None:
+    def _check_ready(self, process: Process) -> None:
         name = process.service.name
         seconds = time.monotonic() - self._started_at[name]
         if process.service.is_ready():
@@ -173,7 +173,7 @@ class Supervisor:
         alive = [process for process in processes if process.exit_code is None]
         for process in alive:
             process.ask_to_stop()
-        notice = threading.Timer(PROMPT_SECONDS, self._tell_what_is_waited_for, [alive])
+        notice = threading.Timer(PROMPT_SECONDS, self._report_waiting, [alive])
         notice.start()
         for process in processes:
             clean = process.wait_stopped(hurry=self._hurry)
@@ -182,7 +182,7 @@ class Supervisor:
                 self._console.say(process.report(f"did not stop cleanly ({process.exit_code})"))
         notice.cancel()
 
-    def _tell_what_is_waited_for(self, stopping: Sequence[Process]) -> None:
+    def _report_waiting(self, stopping: Sequence[Process]) -> None:
         finishing = {process.service.finishes for process in stopping if process.exit_code is None}
         if reasons := sorted(finishing - {""}):
             self._console.say(f"waiting for {', '.join(reasons)}; Ctrl-C again ends them now")

@@ -55,8 +55,8 @@ class Deepgram:
         calls = PaidCalls(self._client, deadlines)
         answer = await calls.post(call, _decode_answer, limit=MAX_ANSWER)
         channel = answer.results.channels[0]
-        heard = sensible(_decode_language, channel.detected_language)
-        language = (iso_code(heard) if heard else None) or request.language
+        detected = sensible(_decode_language, channel.detected_language)
+        language = (iso_code(detected) if detected else None) or request.language
         return Transcript(without_nul(channel.alternatives[0].transcript).strip(), language)
 
 

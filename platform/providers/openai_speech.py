@@ -54,8 +54,8 @@ class OpenAISpeech:
         call = HttpCall(self._url, {**self._headers, "Content-Type": media_type}, body)
         calls = PaidCalls(self._client, deadlines)
         answer = await calls.post(call, _decode_answer, limit=MAX_ANSWER)
-        heard = sensible(_decode_language, answer.language)
-        language = (iso_code(heard) if heard else None) or request.language
+        detected = sensible(_decode_language, answer.language)
+        language = (iso_code(detected) if detected else None) or request.language
         return Transcript(without_nul(answer.text).strip(), language)
 
 

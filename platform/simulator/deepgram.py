@@ -18,7 +18,7 @@ async def respond(arrival: Arrival) -> str:
     language = query.get("language")
     if language is not None and query.get("detect_language") == "true":
         raise Refused(Problem(400, "Give a language, or let it be detected.", "INVALID_QUERY"))
-    exchange, recording, text = recordings.hear(
+    exchange, recording, text = recordings.transcribe(
         arrival, arrival.body, model=query.get("model", "base"), language=language
     )
     await exchange.begin()

@@ -53,7 +53,7 @@ async def submit(arrival: Arrival) -> str | None:
     ready_at = time.monotonic() + options.delay_ms / 1000
     task = Task(picture, exchange.call, options, ready_at, options.polls)
     arrival.memory.tasks.keep(name, task)
-    payload = _taken(arrival, model, body)
+    payload = _accepted(arrival, model, body)
     if options.fault == "error":  # the fault of the task, not of its submission
         await exchange.connection.send_json(200, payload, exchange.headers)
         return None
@@ -61,7 +61,7 @@ async def submit(arrival: Arrival) -> str | None:
     return None if outcome == "completed" else outcome
 
 
-async def tell(arrival: Arrival) -> str:
+async def poll(arrival: Arrival) -> str:
     """Answer a poll with the status of the task."""
     name = arrival.connection.query.get("id", "")
     task = arrival.memory.tasks.get(name)
@@ -82,7 +82,7 @@ def _read(body: bytes) -> FluxBody:
         raise Refused(Problem(422, str(error))) from error
 
 
-def _taken(arrival: Arrival, model: str, body: FluxBody) -> Json:
+def _accepted(arrival: Arrival, model: str, body: FluxBody) -> Json:
     megapixels = body.width * body.height / _MEGAPIXEL
     first, further = _PRICES[model]
     name = arrival.call.id

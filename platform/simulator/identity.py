@@ -61,8 +61,8 @@ async def token(arrival: Arrival) -> str:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Refused(Problem(400, f"Invalid body: {error}")) from error
     key = await _key(arrival.memory.keys, options.key)
-    made = _token(key, options.claims, options.header)
-    await arrival.connection.send_json(200, {"id_token": made}, _NOT_CACHED)
+    id_token = _token(key, options.claims, options.header)
+    await arrival.connection.send_json(200, {"id_token": id_token}, _NOT_CACHED)
     return "completed"
 
 
@@ -81,15 +81,15 @@ async def sign_in(arrival: Arrival) -> str:
     claims = {name: fields[name] for name in ("email", "name", "nonce") if name in fields}
     client = fields.get("client_id", CLIENT_ID)
     key = await _key(arrival.memory.keys, "current")
-    made = _token(key, {"aud": client, "azp": client, **claims}, {})
+    id_token = _token(key, {"aud": client, "azp": client, **claims}, {})
     if target := fields.get("redirect_uri"):
         state = {"state": fields["state"]} if "state" in fields else {}
-        fragment = urlencode({"id_token": made, **state})
+        fragment = urlencode({"id_token": id_token, **state})
         location = f"{_on_this_machine(target)}#{fragment}"
         await arrival.connection.start(303, {"location": location, "content-length": "0"})
         await arrival.connection.end()
     else:
-        await _send_page(arrival, identity_page.token(made))
+        await _send_page(arrival, identity_page.token(id_token))
     return "completed"
 
 

@@ -84,8 +84,8 @@ def _answer(exchange: Exchange, pictures: list[Picture]) -> Json:
     }
     if exchange.steering.no_usage:
         return answer
-    made = sum(picture.width * picture.height for picture in pictures)
-    output = made * _TOKENS[call.quality or "medium"] // _SQUARE
+    pixels_made = sum(picture.width * picture.height for picture in pictures)
+    output = pixels_made * _TOKENS[call.quality or "medium"] // _SQUARE
     return answer | {"usage": _usage(call.prompt_tokens, output)}
 
 

@@ -25,7 +25,7 @@ class SpeechBody(msgspec.Struct):
 async def respond(arrival: Arrival) -> str:
     """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
     body, audio = _read(arrival)
-    exchange, recording, text = recordings.hear(
+    exchange, recording, text = recordings.transcribe(
         arrival, audio, model=body.model, language=body.language, prompt=body.prompt
     )
     await exchange.begin()

@@ -32,7 +32,7 @@ def read(data: bytes) -> Recording:
         raise _no_audio() from error
 
 
-def hear(
+def transcribe(
     arrival: Arrival, data: bytes, *, model: str, language: str | None, prompt: str = ""
 ) -> tuple[Exchange, Recording, str]:
     """The exchange, the recording, and the words in it. Raises `Refused`."""

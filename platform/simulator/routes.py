@@ -65,7 +65,7 @@ ROUTES = (
     Route("POST", f"{_GEMINI}:streamGenerateContent", gemini_chat.stream, "chat"),
     Route("POST", "/openai/v1/images/generations", openai_images.respond, "images"),
     Route("POST", "/xai/v1/images/generations", xai_images.respond, "images"),
-    Route("GET", "/bfl/v1/get_result", flux.tell, keyless=True),
+    Route("GET", "/bfl/v1/get_result", flux.poll, keyless=True),
     Route("POST", "/bfl/v1/{model}", flux.submit, "images"),
     Route("GET", "/identity/jwks", identity.jwks, keyless=True),
     Route("POST", "/identity/token", identity.token, keyless=True),

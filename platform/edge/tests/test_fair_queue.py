@@ -66,7 +66,7 @@ async def compare(steps: list[tuple[str, object]], turns: int, each: int) -> Non
     tasks: dict[int, asyncio.Task[None]] = {}
 
     async def ask(number: int, name: str) -> None:
-        await queue.take(name)
+        await queue.acquire(name)
         begun.append(number)
 
     for number, (act, value) in enumerate(steps):
@@ -81,7 +81,7 @@ async def compare(steps: list[tuple[str, object]], turns: int, each: int) -> Non
                 continue  # the next step comes before the queue can see it
         elif act == "end" and rule.working and isinstance(value, int):
             ended = rule.working[value % len(rule.working)]
-            queue.give_back(ended[1])
+            queue.release(ended[1])
             rule.end(ended)
         await settle()
         assert {working for working, _ in rule.working} <= set(begun)
@@ -98,12 +98,12 @@ async def seconds_for_turns(waiting: int) -> float:
     """For 200 of them, while so many wait, half of one name and half of names of their own."""
     queue = FairQueue(1)
     names = [str(number) if number % 2 else "many" for number in range(waiting)]
-    tasks = [asyncio.create_task(queue.take(name)) for name in ["first", *names]]
+    tasks = [asyncio.create_task(queue.acquire(name)) for name in ["first", *names]]
     await settle()
     began = time.process_time()
     # Names of their own come first, in turn, after the first of the one that has many.
     for name in ["first", "many", *names[1::2][:198]]:
-        queue.give_back(name)
+        queue.release(name)
     took = time.process_time() - began
     for task in tasks:
         task.cancel()

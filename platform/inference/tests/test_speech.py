@@ -53,7 +53,7 @@ async def test_where_there_is_no_memory_left_nothing_is_held_nor_asked(nova: Mod
     )
     runner = SpeechRunner(call, NobodyListens(), uuid4())
     with speech._memory.share() as others:
-        others.take(MAX_MEMORY - 1_999)
+        others.reserve(MAX_MEMORY - 1_999)
         await runner.run()
     with pytest.raises(ServiceUnavailable):
         await runner.ended()
