@@ -18,8 +18,8 @@ from catalog.selectors import get_catalog
 from catalog.types import Model, SpeechPrice
 from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
-from inference.speech import SpeechRunner, billed_seconds
-from inference.types import SpeechAnswer, SpeechCall
+from inference.speech import SpeechRunner
+from inference.types import SpeechAnswer, SpeechCall, billed_seconds
 
 
 class Transcription(Struct, frozen=True):

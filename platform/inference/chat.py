@@ -14,9 +14,7 @@ from msgspec import Struct
 from billing.types import Checkpoint, Ending
 from catalog.types import TokenPrice
 from common.errors import DomainError
-from inference.bounds import chat_cost, input_bound
 from inference.errors import AnswerInterrupted, CallCancelled
-from inference.holds import CHAT
 from inference.meter import Meter
 from inference.runner import CallRunner
 from inference.types import ChatAnswer, ChatCall
@@ -70,8 +68,6 @@ _decode_record = msgspec.json.Decoder(_Record).decode
 class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
     """Runs one chat call. `events` grows while it runs."""
 
-    kind = CHAT
-
     def __init__(
         self, call: ChatCall, wire: ChatWire, owner_id: UUID, on_progress: Callable[[], None]
     ) -> None:
@@ -79,11 +75,10 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         self.events: list[Delta] = []
         self._wire = wire
         self._price = cast(TokenPrice, call.model.price)
-        self._input_bound = input_bound(call.model, call.messages)
         self._meter = Meter(
             self._price,
             estimate_input(call.messages),
-            self._input_bound,
+            call.input_bound,
             call.output_bound,
             streamed=call.stream,
         )
@@ -181,9 +176,6 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         if not fresh or (fresh < CHECKPOINT_TOKENS and now - self._saved_at < CHECKPOINT_SECONDS):
             return None
         return self.checkpoint()
-
-    def _worst_cost(self) -> int:
-        return chat_cost(self.call.model, self._input_bound, self.call.output_bound)
 
     async def _call_provider(self, seconds: float) -> None:
         call = self.call

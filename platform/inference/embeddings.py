@@ -11,7 +11,7 @@ from catalog.types import TokenPrice
 from common.errors import DomainError
 from inference.runner import CallRunner
 from inference.types import EmbeddingAnswer, EmbeddingCall
-from providers.tokens import estimate_text, texts_upper_bound
+from providers.tokens import estimate_text
 from providers.types import Deadlines, EmbeddingRequest, EmbeddingWire
 
 _decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
@@ -20,17 +20,11 @@ _decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
 class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
     """Runs one embeddings call."""
 
-    kind = "embeddings"
-
     def __init__(self, call: EmbeddingCall, wire: EmbeddingWire, owner_id: UUID) -> None:
         super().__init__(call, owner_id)
         self._wire = wire
         self._price = cast(TokenPrice, call.model.price)
-        self._bound = texts_upper_bound(call.inputs)
         self._result: EmbeddingAnswer | None = None
-
-    def _worst_cost(self) -> int:
-        return token_cost(self._price, self._bound, 0)
 
     async def _call_provider(self, seconds: float) -> None:
         call = self.call
@@ -40,7 +34,7 @@ class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
         if tokens is None:
             tokens = sum(estimate_text(text) for text in call.inputs)
         # No more is billed than was held.
-        self._result = EmbeddingAnswer(embeddings.vectors, min(tokens, self._bound))
+        self._result = EmbeddingAnswer(embeddings.vectors, min(tokens, call.input_bound))
 
     def _outcome(self) -> tuple[EmbeddingAnswer, Ending] | None:
         if self._result is None:

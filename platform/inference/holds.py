@@ -2,35 +2,24 @@
 
 from uuid import UUID
 
-from msgspec.structs import replace
-
 from billing.types import HoldRequest
-from inference.bounds import chat_cost, input_bound
-from inference.types import Call, ChatCall
+from inference.types import Call
 
 # A charge's deadline lies this many seconds after the last moment its call may take.
 GRACE_SECONDS = 60
-CHAT = "chat"
 
 
-def hold_request(call: ChatCall, owner_id: UUID, *, waits: float = 0) -> HoldRequest:
-    """The hold of a chat call, for a caller that makes it with rows of its own
-    (`billing.services.holds`). `owner_id` is the process that makes the call at once (`hold`), or
-    the job that makes it within `waits` seconds (`hold_for_job`).
-
-    Raises ValueError where the call does not name its charge.
-    """
-    if call.charge_id is None:
-        raise ValueError("Whoever holds for a call names its charge.")
-    worst = chat_cost(call.model, input_bound(call.model, call.messages), call.output_bound)
-    request = request_of(call, call.charge_id, kind=CHAT, worst_cost=worst, owner_id=owner_id)
-    return replace(request, seconds=request.seconds + int(waits))
-
-
-def request_of(
-    call: Call, charge_id: UUID, *, kind: str, worst_cost: int, owner_id: UUID
+def hold_request(
+    call: Call, owner_id: UUID, *, charge_id: UUID | None = None, waits: float = 0
 ) -> HoldRequest:
-    """The hold of any call; `worst_cost` in nano-USD at cost."""
+    """The hold of a call. The id of the charge is the one that the call names, or `charge_id`.
+
+    `owner_id` is the process that makes the call at once, or the job that makes the call within
+    `waits` seconds (`billing.services.holds.hold_for_job`). Raises ValueError where no id is given.
+    """
+    charge_id = charge_id or call.charge_id
+    if charge_id is None:
+        raise ValueError("The hold of a call needs the id of a charge.")
     return HoldRequest(
         charge_id=charge_id,
         account_id=call.account_id,
@@ -38,10 +27,10 @@ def request_of(
         model_id=call.model.id,
         price_version_id=call.model.price.version_id,
         source=call.source,
-        kind=kind,
-        worst_cost=worst_cost,
+        kind=call.kind,
+        worst_cost=call.worst_cost,
         owner_id=owner_id,
-        seconds=deadline_seconds(call),
+        seconds=deadline_seconds(call) + int(waits),
         request_id=call.request_id,
         funding=call.funding,
         free_window=call.free_window,

@@ -31,16 +31,11 @@ _decode_answer = msgspec.json.Decoder(ImageAnswer).decode
 class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
     """Runs one image call."""
 
-    kind = "images"
-
     def __init__(self, call: ImageCall, wire: ImageWire, owner_id: UUID) -> None:
         super().__init__(call, owner_id)
         self._wire = wire
         self._price = cast(ImagePrice, call.model.price)
         self._files: list[str] = []
-
-    def _worst_cost(self) -> int:
-        return image_cost(self._price, self.call.quality, self.call.n)
 
     async def _call_provider(self, seconds: float) -> None:
         call = self.call

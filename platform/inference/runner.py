@@ -7,7 +7,7 @@ reader stops; the runner reads the provider to the end and settles: what is prod
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 from uuid import UUID
 
 import msgspec
@@ -50,8 +50,6 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     that paid for it; `replayed` is then set.
     """
 
-    kind: ClassVar[str]
-
     def __init__(self, call: AnyCall, owner_id: UUID) -> None:
         self.charge_id = call.charge_id or uuid7()
         self.call = call
@@ -70,10 +68,6 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self._first_output_at: float | None = None
 
     # --- What each kind of call brings ------------------------------------------------------------
-
-    @abstractmethod
-    def _worst_cost(self) -> int:
-        """The most that the call can cost, in nano-USD at cost: what is held for it."""
 
     @abstractmethod
     async def _call_provider(self, seconds: float) -> None:
@@ -172,13 +166,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         if self.call.held_by is not None:
             await self._begin(self.call.held_by)
             return None
-        request = holds.request_of(
-            self.call,
-            self.charge_id,
-            kind=self.kind,
-            worst_cost=self._worst_cost(),
-            owner_id=self.owner_id,
-        )
+        request = holds.hold_request(self.call, self.owner_id, charge_id=self.charge_id)
         return await charges.hold(request, self.call.request_key)
 
     async def _begin(self, held_by: UUID) -> None:
@@ -283,7 +271,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             account_id=call.account_id,
             api_key_id=call.api_key_id,
             source=call.source,
-            kind=self.kind,
+            kind=self.call.kind,
             provider=call.model.provider,
             model=call.model.id,
             status=status,

@@ -1,14 +1,10 @@
 """A speech call: audio transcribed, and billed by the seconds that we measure."""
 
-import math
-from typing import cast
 from uuid import UUID
 
 import msgspec
 
 from billing.types import Ending
-from catalog.pricing import speech_cost
-from catalog.types import Model, SpeechPrice
 from common.errors import DomainError, ServiceUnavailable
 from common.memorybudget import MemoryBudget
 from inference.runner import CallRunner
@@ -26,13 +22,9 @@ _decode_answer = msgspec.json.Decoder(SpeechAnswer).decode
 class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
     """Runs one speech call."""
 
-    kind = "speech"
-
     def __init__(self, call: SpeechCall, wire: SpeechWire, owner_id: UUID) -> None:
         super().__init__(call, owner_id)
         self._wire = wire
-        self._price = cast(SpeechPrice, call.model.price)
-        self._seconds = billed_seconds(call.model, call.duration)
         self._transcript: Transcript | None = None
 
     async def run(self) -> None:
@@ -46,9 +38,6 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
                 return
             await super().run()
 
-    def _worst_cost(self) -> int:
-        return speech_cost(self._price, self._seconds)
-
     async def _call_provider(self, seconds: float) -> None:
         call = self.call
         request = SpeechRequest(call.model.upstream_model, call.audio, call.format, call.language)
@@ -58,19 +47,18 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
         heard = self._transcript
         if heard is None:
             return None
-        cost = self._worst_cost()
+        call = self.call
         ending = Ending(
-            self.charge_id, self.call.account_id, "settled", cost, seconds=self._seconds
+            self.charge_id,
+            call.account_id,
+            "settled",
+            call.worst_cost,
+            seconds=call.billed_seconds,
         )
-        return SpeechAnswer(heard.text, heard.language, self.call.duration), ending
+        return SpeechAnswer(heard.text, heard.language, call.duration), ending
 
     def _record(self, answer: SpeechAnswer, _error: DomainError | None) -> bytes:
         return msgspec.json.encode(answer)
 
     def _restore(self, record: bytes) -> tuple[DomainError | None, SpeechAnswer]:
         return None, _decode_answer(record)
-
-
-def billed_seconds(model: Model, duration: float) -> int:
-    """The whole seconds that audio of that length is billed as."""
-    return max(1, model.minimum_seconds, math.ceil(duration))

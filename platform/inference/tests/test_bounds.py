@@ -1,14 +1,18 @@
-"""How much a call may produce: what is asked for, or as much of it as can be paid."""
+"""How much a call may produce: what is asked for, or as much of it as can be paid; and what it
+costs at worst."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from billing.selectors.affordability import SpendingPower
+from catalog.pricing import speech_cost, token_cost
 from catalog.selectors import get_catalog
-from catalog.types import Model, TokenPrice
+from catalog.types import ImagePrice, Model, SpeechPrice, TokenPrice
+from common.ids import uuid7
 from inference.bounds import (
     DEFAULT_OUTPUT_TOKENS,
     LEAST_OUTPUT_TOKENS,
@@ -16,7 +20,9 @@ from inference.bounds import (
     chat_cost,
     input_bound,
 )
-from providers.types import Message
+from inference.meter import Meter
+from inference.types import Call, ChatCall, EmbeddingCall, ImageCall, SpeechCall
+from providers.types import Message, TextDelta, Usage
 
 pytestmark = pytest.mark.django_db
 
@@ -87,3 +93,54 @@ def test_a_model_or_a_caller_may_want_less_than_the_least() -> None:
 
     assert affordable_output(nothing, model_at(price, 100), messages) == 100
     assert affordable_output(nothing, model_at(price), messages, 64) == 64
+
+
+calls: dict[str, Any] = {
+    "account_id": uuid7(),
+    "api_key_id": None,
+    "source": "api",
+    "request_id": "req_test",
+}
+
+
+@given(price=prices, text=texts, asked=st.none() | st.integers(1, 20_000), used=st.data())
+def test_no_usage_of_a_chat_call_costs_more_than_its_worst(
+    price: TokenPrice, text: str, asked: int | None, used: st.DataObject
+) -> None:
+    messages = (Message("user", text),)
+    call = ChatCall(**calls, model=model_at(price), messages=messages, max_output_tokens=asked)
+    meter = Meter(price, 1, call.input_bound, call.output_bound, streamed=False)
+    counts = st.integers(0, 1_000_000)
+    meter.take([Usage(used.draw(counts), used.draw(counts)), TextDelta("a")])
+    assert meter.cost <= call.worst_cost
+
+
+@given(price=prices, inputs=st.lists(texts, max_size=5).map(tuple))
+def test_no_text_has_more_tokens_than_an_embeddings_call_is_held_for(
+    price: TokenPrice, inputs: tuple[str, ...]
+) -> None:
+    call = EmbeddingCall(**calls, model=model_at(price), inputs=inputs)
+    tokens = sum(len(text.encode()) for text in inputs)
+    assert token_cost(price, tokens, 0) <= call.worst_cost
+
+
+@pytest.mark.parametrize("n", [1, 2, 10])
+def test_pictures_cost_at_worst_as_much_as_all_of_them(n: int) -> None:
+    model = replace(get_catalog().models["kimi-k3"], price=ImagePrice(1, {"high": 7}, fee=2))
+    call = ImageCall(**calls, model=model, prompt="A sea.", n=n, size="1024x1024", quality="high")
+    assert call.worst_cost == 9 * n
+
+
+@given(price=st.builds(SpeechPrice, st.just(1), rates, rates), duration=st.floats(0, 14_400))
+def test_audio_costs_at_worst_its_measured_length(price: SpeechPrice, duration: float) -> None:
+    model = replace(get_catalog().models["kimi-k3"], price=price, minimum_seconds=3)
+    call = SpeechCall(**calls, model=model, audio=b"", format="wav", duration=duration)
+    assert call.billed_seconds >= max(3, duration)
+    assert call.worst_cost == speech_cost(price, call.billed_seconds)
+
+
+@pytest.mark.parametrize("kind", Call.__subclasses__())
+def test_each_kind_of_call_has_a_name_of_its_own(kind: type[Call]) -> None:
+    names = [each.kind for each in Call.__subclasses__()]
+    assert names.count(kind.kind) == 1
+    assert kind.worst_cost is not Call.worst_cost

@@ -9,8 +9,8 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import ServiceUnavailable
 from inference import speech
-from inference.speech import MAX_MEMORY, SpeechRunner, billed_seconds
-from inference.types import SpeechCall
+from inference.speech import MAX_MEMORY, SpeechRunner
+from inference.types import SpeechCall, billed_seconds
 from providers.types import Deadlines, SpeechRequest, Transcript
 
 pytestmark = pytest.mark.django_db
