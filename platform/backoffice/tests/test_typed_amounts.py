@@ -17,7 +17,7 @@ def test_an_amount_may_have_decimals(typed: str, nusd: int) -> None:
 
 
 @pytest.mark.parametrize("typed", ["ten", "1.2.3", "1_5", "1e5", "٣", "0" * 20_000 + "x"])
-def test_what_is_no_amount_is_refused_at_once(typed: str) -> None:
+def test_a_text_that_is_no_amount_is_refused_at_once(typed: str) -> None:
     began = time.process_time()
     with pytest.raises(ValidationError, match=r"Write an amount like 12\.50\."):
         UsdField().clean(typed)

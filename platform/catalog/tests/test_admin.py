@@ -86,7 +86,7 @@ def test_a_price_that_is_a_slip_is_refused_on_the_form(
     assert problem in add(operator, **rates)
 
 
-def test_what_this_machine_serves_may_cost_nothing(operator: Client) -> None:
+def test_a_model_on_this_machine_may_cost_nothing(operator: Client) -> None:
     assert add(operator, model="smollm2-135m", **dict.fromkeys(TOKENS, "0")) == ""
 
 
@@ -196,7 +196,7 @@ def test_a_new_price_begins_with_the_rates_of_another(operator: Client) -> None:
     assert operator.get(f"{PRICES}0/new_version/").status_code == 404
 
 
-def test_who_may_only_look_at_prices_makes_none(operator: Client) -> None:
+def test_an_operator_who_may_only_view_prices_cannot_add_one(operator: Client) -> None:
     price = PriceVersion.objects.latest("valid_from")
     viewer = get_user_model().objects.create_user("viewer@example.com", "x", is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_priceversion"))

@@ -73,7 +73,7 @@ def test_descriptive_fields_are_brought_up_to_date() -> None:
     assert AIModel.objects.get(id="gpt-6-luna").display_name == "GPT-6 Luna"
 
 
-def test_what_an_operator_switched_off_stays_off() -> None:
+def test_a_model_that_an_operator_disabled_stays_disabled() -> None:
     seed_catalog(local=False)
     AIModel.objects.filter(id="gpt-6-luna").update(enabled=False)
     seed_catalog(local=False)

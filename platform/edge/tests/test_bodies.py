@@ -82,7 +82,7 @@ async def test_so_does_a_pace_that_is_too_slow(monkeypatch: pytest.MonkeyPatch) 
         assert await read(incoming(stack, quick)) == bodies.BYTES_PER_SECOND
 
 
-async def test_what_comes_after_the_body_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_messages_after_the_body_have_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "SILENT_SECONDS", 0.02)
     with ExitStack() as stack:
         body = incoming(stack, body_of(1))
@@ -118,7 +118,7 @@ async def test_a_process_has_so_much_room_for_all_together() -> None:
             await read(incoming(stack, body_of(MAX_BYTES_OF_ADDRESS), of="192.0.2.255"))
 
 
-async def test_what_is_refused_is_read_on_and_not_kept() -> None:
+async def test_a_refused_body_is_read_and_discarded() -> None:
     with ExitStack() as stack:
         body = incoming(stack, body_of(MAX_BYTES_OF_ADDRESS, MB, MB))
         with pytest.raises(ServiceUnavailable):

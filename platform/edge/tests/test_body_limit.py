@@ -38,7 +38,7 @@ def assert_refused(response: httpx.Response) -> None:
     assert response.headers["connection"] == "close"
 
 
-def test_what_is_let_through_is_kept_in_memory() -> None:
+def test_an_accepted_body_is_kept_in_memory() -> None:
     assert settings.FILE_UPLOAD_MAX_MEMORY_SIZE > MAX_REQUEST_BYTES
 
 

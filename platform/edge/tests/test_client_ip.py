@@ -47,7 +47,7 @@ def test_where_the_proxy_says_nothing_of_use_its_own_address_counts(forwarded: s
     assert seen(PROXY, forwarded, hops=1) == PROXY
 
 
-def test_who_went_round_a_proxy_is_counted_by_their_own_address() -> None:
+def test_a_client_that_bypasses_a_proxy_is_counted_by_its_own_address() -> None:
     assert seen("192.0.2.7", hops=1) == "192.0.2.7"
     assert seen("192.0.2.7", SPOOFED, hops=2) == "192.0.2.7"
 

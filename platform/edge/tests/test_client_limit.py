@@ -70,7 +70,7 @@ def test_all_ways_to_sign_in_share_one_limit(alice: Client, method: str, path: s
     assert_refused(alice.request(method, path))
 
 
-def test_who_may_not_sign_in_for_now_may_do_all_else(alice: Client) -> None:
+def test_a_client_over_the_limit_of_sign_ins_may_send_other_requests(alice: Client) -> None:
     alice.use_up_sign_ins()
     assert alice.get("/api/keys").status_code == 401
     assert alice.get("/admin/login/").status_code == 200
@@ -157,7 +157,7 @@ def test_each_address_has_limits_of_its_own(alice: Client, bob: Client) -> None:
     assert bob.get("/api/keys").status_code == 401
 
 
-def test_nobody_is_believed_who_names_another_address_not_even_on_this_machine(web: Web) -> None:
+def test_a_forged_client_address_is_ignored_even_from_this_machine(web: Web) -> None:
     claimed = "198.51.100.99"
     use_up(f"authentication:{claimed}", AUTHENTICATION_LIMIT)
     answer = httpx.post(f"{web.url}{LOGIN}", json={}, headers={"x-forwarded-for": claimed})

@@ -61,7 +61,9 @@ async def test_a_few_begin_in_each_pass_of_the_loop(requests: Requests) -> None:
         begun = len(requests.begun)
 
 
-async def test_who_comes_after_a_burst_begins_before_its_end(requests: Requests) -> None:
+async def test_a_request_after_a_burst_begins_before_the_end_of_the_burst(
+    requests: Requests,
+) -> None:
     requests.send(ALICE, 100 * AT_ONCE)
     await asyncio.sleep(0)
     requests.send(BOB)

@@ -172,7 +172,7 @@ async def test_a_client_that_is_gone_before_the_start_begins_nothing() -> None:
     assert not source.was_begun
 
 
-async def test_who_asks_for_the_head_alone_does_not_wait_for_the_end() -> None:
+async def test_a_head_request_does_not_wait_for_the_end_of_the_stream() -> None:
     source = Source()
     client = Client(source, method="HEAD")
     start = await client.next()

@@ -106,7 +106,7 @@ async def test_the_next_one_begins_when_a_response_does(queue: Queue) -> None:
     assert await queue.begun() == "abcd"
 
 
-async def test_who_has_not_sent_all_of_it_takes_no_turn(queue: Queue) -> None:
+async def test_an_incomplete_request_takes_no_turn(queue: Queue) -> None:
     for name in "ab":
         await queue.ask(name, PART)
     for name in "cde":
@@ -118,7 +118,7 @@ async def test_who_has_not_sent_all_of_it_takes_no_turn(queue: Queue) -> None:
     assert await queue.begun() == "cdea"
 
 
-async def test_who_leaves_before_its_turn_takes_none(queue: Queue) -> None:
+async def test_a_request_that_is_cancelled_before_its_turn_takes_none(queue: Queue) -> None:
     for name in "abcd":
         await queue.ask(name)
     queue.tasks["c"].cancel()
@@ -127,21 +127,23 @@ async def test_who_leaves_before_its_turn_takes_none(queue: Queue) -> None:
     assert await queue.begun() == "abd"
 
 
-async def test_who_fails_gives_its_turn_back(queue: Queue) -> None:
+async def test_a_failed_request_releases_its_turn(queue: Queue) -> None:
     for name in "abc":
         await queue.ask(name)
     queue.tasks["a"].cancel()
     assert await queue.begun() == "abc"
 
 
-async def test_who_hangs_up_in_the_middle_of_a_request_takes_no_turn(queue: Queue) -> None:
+async def test_a_client_that_hangs_up_in_the_middle_of_a_request_takes_no_turn(
+    queue: Queue,
+) -> None:
     await queue.ask("a", PART, {"type": "http.disconnect"})
     for name in "bcd":
         await queue.ask(name)
     assert await queue.begun() == "abc"
 
 
-async def test_who_has_waited_for_long_goes_on_all_the_same() -> None:
+async def test_a_request_that_has_waited_too_long_proceeds_without_a_turn() -> None:
     queue = Queue(patience=0.05)
     for name in "abc":
         await queue.ask(name)
@@ -159,7 +161,7 @@ async def test_who_has_waited_for_long_goes_on_all_the_same() -> None:
         task.cancel()
 
 
-async def test_who_has_had_fewer_turns_goes_before_who_has_had_more(queue: Queue) -> None:
+async def test_a_client_with_fewer_turns_goes_before_one_with_more(queue: Queue) -> None:
     """However many of them wait."""
     for name in "abcde":
         await queue.ask(name, client="192.0.2.2")
@@ -222,7 +224,7 @@ async def test_so_many_requests_wait_in_all_and_no_more(queue: Queue) -> None:
     assert not queue.tasks["next"].done()
 
 
-async def test_who_waits_too_long_to_sign_in_is_told_to_come_again() -> None:
+async def test_a_sign_in_that_waits_too_long_is_refused() -> None:
     queue = Queue(patience=0.05, kind=SignInQueue)
     for name in "abc":
         await queue.ask(name)

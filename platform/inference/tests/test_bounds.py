@@ -49,7 +49,7 @@ def model_at(price: TokenPrice, max_output_tokens: int = 100_000) -> Model:
 )
 @example(TokenPrice(1, 0, 0, 0), 0, 0, "Free of charge.", None, 100_000)
 @settings(deadline=None)
-def test_it_is_the_most_that_a_hold_admits(
+def test_the_affordable_output_is_the_largest_that_a_hold_admits(
     price: TokenPrice, allowance: int, available: int, text: str, asked: int | None, most: int
 ) -> None:
     model, messages = model_at(price, most), (Message("user", text),)
@@ -68,7 +68,7 @@ def test_it_is_the_most_that_a_hold_admits(
     assert bound == wanted or not is_admitted(bound + 1)
 
 
-def test_it_shrinks_to_what_is_left() -> None:
+def test_the_affordable_output_shrinks_with_the_funds() -> None:
     # A token costs a nano-USD, and of the balance two.
     model = model_at(TokenPrice(1, 1_000, 1_000, 0))
     messages = (Message("user", "Hello."),)

@@ -40,7 +40,7 @@ def test_a_broken_answer_is_billed_as_far_as_it_was_counted() -> None:
     assert meter_of(Usage(3, 50), TextDelta("a")).usage == Usage(3, 50)
 
 
-def test_what_came_after_the_last_count_of_a_broken_answer_is_counted_here() -> None:
+def test_deltas_after_the_last_count_of_an_interrupted_answer_are_counted_here() -> None:
     assert meter_of(Usage(3, 1), TextDelta("a"), TextDelta("b")).usage == Usage(3, 2)
 
 

@@ -26,7 +26,7 @@ def test_the_simulator_stands_in_for_google(tmp_path: Path) -> None:
     "environ",
     [{"GOOGLE_CLIENT_IDS": "mine"}, {"GOOGLE_CLIENT_IDS": ""}, {"SIMULATED_PROVIDERS": ""}],
 )
-def test_what_the_environment_says_about_google_stands(
+def test_settings_of_google_in_the_environment_are_kept(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
     assert google_settings(tmp_path, **environ) == {}

@@ -53,7 +53,7 @@ def transcript(client: openai.OpenAI, audio: bytes) -> str:
 
 
 @pytest.mark.parametrize("form", ["flac", "mp3", "m4a", "ogg", "wav", "webm"])
-def test_what_somebody_says_is_understood(client: openai.OpenAI, form: str) -> None:
+def test_speech_is_recognised(client: openai.OpenAI, form: str) -> None:
     """Of "he might even have been made amiable himself", at least that."""
     assert "might even have been made" in transcript(client, speech(form))
 
@@ -72,7 +72,7 @@ def test_silence_has_no_words(client: openai.OpenAI, seconds: float) -> None:
     assert transcript(client, encoded(array("h", bytes(2 * int(seconds * RATE))), "wav")) == ""
 
 
-def test_what_is_said_up_to_the_end_is_heard(client: openai.OpenAI) -> None:
+def test_speech_at_the_very_end_is_recognised(client: openai.OpenAI) -> None:
     """Whether that is the end of a frame, as here at first, or not."""
     with samples(speech(), seconds=10) as pcm:
         said = array("h", pcm.read())[: int(2.4 * RATE)]
@@ -81,7 +81,7 @@ def test_what_is_said_up_to_the_end_is_heard(client: openai.OpenAI) -> None:
     assert heard == transcript(client, encoded(said + array("h", [0]), "wav"))
 
 
-def test_what_is_no_audio_is_refused(client: openai.OpenAI) -> None:
+def test_a_file_that_is_no_audio_is_refused(client: openai.OpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="not audio in a format"):
         transcript(client, b"no audio")
 
@@ -97,13 +97,13 @@ def test_another_language_is_refused(client: openai.OpenAI) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"words", bytes(1_000)])
-def test_what_is_no_form_is_refused(port: int, body: bytes) -> None:
+def test_a_body_that_is_no_form_is_refused(port: int, body: bytes) -> None:
     url = f"http://{LOOPBACK}:{port}/v1/audio/transcriptions"
     assert httpx.post(url, content=body).status_code == 400
     assert httpx.get(url).status_code == 404
 
 
-def test_who_comes_when_many_wait_is_turned_away(port: int, client: openai.OpenAI) -> None:
+def test_a_request_is_refused_when_many_wait(port: int, client: openai.OpenAI) -> None:
     statuses: list[str] = []
 
     def ask() -> None:
@@ -121,7 +121,9 @@ def test_who_comes_when_many_wait_is_turned_away(port: int, client: openai.OpenA
     assert transcript(client, speech()).startswith("he might")
 
 
-def test_who_hangs_up_is_not_written_down(port: int, client: openai.OpenAI) -> None:
+def test_the_audio_of_a_client_that_hung_up_is_not_transcribed(
+    port: int, client: openai.OpenAI
+) -> None:
     """Else what he sent would be in the way of everybody, for forty times as long as this."""
     begun = time.monotonic()
     transcript(client, speech())

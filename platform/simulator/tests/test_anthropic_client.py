@@ -212,7 +212,7 @@ def test_an_error_can_come_after_some_words(caller: Caller) -> None:
         {"model": None},
     ],
 )
-def test_what_the_newer_models_do_not_take_is_refused(
+def test_fields_that_the_newer_models_refuse_are_refused(
     caller: Caller, fields: dict[str, Any]
 ) -> None:
     answer = post(caller, **fields)

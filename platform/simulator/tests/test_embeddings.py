@@ -72,7 +72,9 @@ def test_too_many_tokens_are_refused(caller: Caller, given: str | list[str], cod
 @pytest.mark.parametrize(
     "fields", [{"dimensions": 0}, {"dimensions": 1537}, {"encoding_format": "int8"}]
 )
-def test_what_the_model_cannot_do_is_refused(caller: Caller, fields: dict[str, Any]) -> None:
+def test_an_option_that_the_model_does_not_have_is_refused(
+    caller: Caller, fields: dict[str, Any]
+) -> None:
     assert post(caller, input="A text.", **fields).status_code == 400
 
 

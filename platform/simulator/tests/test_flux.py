@@ -106,7 +106,7 @@ def test_a_task_that_nobody_submitted_is_not_found(caller: Caller) -> None:
         {"size": "1024x1024"},
     ],
 )
-def test_what_the_model_does_not_take_is_refused(caller: Caller, fields: dict[str, Any]) -> None:
+def test_a_field_that_the_model_refuses_is_refused(caller: Caller, fields: dict[str, Any]) -> None:
     answer = submit(caller, **fields)
     assert answer.status_code == 422
     assert answer.json()["detail"][0].keys() == {"loc", "msg", "type"}

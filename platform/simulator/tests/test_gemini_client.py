@@ -185,7 +185,7 @@ def test_a_stream_can_end_with_an_error(caller: Caller) -> None:
         {"messages": []},
     ],
 )
-def test_what_the_real_one_does_not_take_is_refused(caller: Caller, fields: dict[str, Any]) -> None:
+def test_a_field_that_gemini_refuses_is_refused(caller: Caller, fields: dict[str, Any]) -> None:
     answer = post(caller, **fields)
     assert answer.status_code == 400
     assert answer.json()["error"]["status"] == "INVALID_ARGUMENT"

@@ -86,7 +86,7 @@ def test_a_key_stays_for_one_rotation(simulator: RunningSimulator) -> None:
 
 
 @pytest.mark.parametrize("option", [{"key": "foreign"}, {"header": {"alg": "none"}}])
-def test_it_makes_tokens_that_nobody_must_take(
+def test_it_makes_tokens_that_must_be_refused(
     simulator: RunningSimulator, option: dict[str, Any]
 ) -> None:
     with pytest.raises(jwt.InvalidTokenError):

@@ -65,7 +65,7 @@ def test_other_models_refuse_to_be_verbose(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize("audio", [b"", b"no audio"])
-def test_what_is_no_audio_is_refused(caller: Caller, audio: bytes) -> None:
+def test_a_file_that_is_no_audio_is_refused(caller: Caller, audio: bytes) -> None:
     with pytest.raises(openai.BadRequestError, match="corrupted or unsupported"):
         caller.client().audio.transcriptions.create(model="gpt-transcribe", file=("a.wav", audio))
 
