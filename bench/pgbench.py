@@ -30,10 +30,14 @@ _COST = 150_000
 _PAIR = """
 \\set n random(1, {accounts})
 SELECT charge FROM bench_account, uuidv7() AS charge,
-    money_hold(charge, account_id, api_key_id, '{model}', {price}, 'api', 'chat', 'customer', false,
-               {worst}, '{owner}', 600, 'bench')
+    money_hold(json_build_object(
+        'charge_id', charge, 'account_id', account_id, 'api_key_id', api_key_id,
+        'model_id', '{model}', 'price_version_id', {price}, 'source', 'api', 'kind', 'chat',
+        'worst_cost', {worst}, 'owner_id', '{owner}', 'seconds', 600, 'request_id', 'bench',
+        'funding', 'customer', 'free_window', false))
 WHERE n = :n \\gset
-SELECT outcome FROM money_resolve(:charge, 'settled', {cost}, 100, 60);
+SELECT outcome FROM money_resolve(json_build_object(
+    'charge_id', :charge, 'status', 'settled', 'cost', {cost}, 'tokens_in', 100, 'tokens_out', 60));
 """
 
 

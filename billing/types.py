@@ -1,8 +1,10 @@
 """Parameters and results of the functions that move money. Amounts are nano-USD."""
 
+from collections.abc import Sequence
 from typing import Literal
 from uuid import UUID
 
+import msgspec
 from msgspec import Struct
 
 Source = Literal["api", "web", "job"]
@@ -16,6 +18,7 @@ FREE_WINDOW_HOURS = 4
 # The longest answer to a free message.
 FREE_OUTPUT_TOKENS = 1_024
 
+EndStatus = Literal["settled", "released", "expired"]
 ChargeStatus = Literal["held", "settled", "released", "expired"]
 
 
@@ -82,7 +85,7 @@ class Ending(Struct, frozen=True):
 
     charge_id: UUID
     account_id: UUID
-    status: Literal["settled", "released", "expired"]
+    status: EndStatus
     cost: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -143,3 +146,8 @@ class Checkpoint(Struct, frozen=True):
     tokens_in: int
     tokens_out: int
     cost: int
+
+
+def as_json(parameter: HoldRequest | Ending | Sequence[HoldRequest] | Sequence[Ending]) -> str:
+    """A parameter of the SQL functions that hold and resolve: one call's, or many calls'."""
+    return msgspec.json.encode(parameter).decode()

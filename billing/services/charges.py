@@ -9,25 +9,28 @@ from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
-import msgspec
 import psycopg
 
 from billing.errors import AnswerLost
 from billing.hold_errors import HELD, refusal_of
-from billing.services.endings import EXPIRE, RESOLVE, ending_parameters
-from billing.services.holds import HOLD, hold_parameters
-from billing.types import Checkpoint, Ending, HoldRequest, RequestKey, Resolution, StoredAnswer
+from billing.services.endings import EXPIRE, RESOLVE
+from billing.services.holds import HOLD
+from billing.types import (
+    Checkpoint,
+    Ending,
+    HoldRequest,
+    RequestKey,
+    Resolution,
+    StoredAnswer,
+    as_json,
+)
 from catalog.selectors import aget_catalog
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
 from common.perloop import PerLoop
 
-_HOLD_IDEMPOTENTLY = (
-    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-)
-_RESOLVE_IDEMPOTENTLY = (
-    "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s::jsonb)"
-)
+_HOLD_IDEMPOTENTLY = "SELECT * FROM money_hold_idempotently(%s,%s,%s,%s)"
+_RESOLVE_IDEMPOTENTLY = "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s)"
 
 
 async def hold(request: HoldRequest, request_key: RequestKey | None = None) -> StoredAnswer | None:
@@ -41,12 +44,7 @@ async def hold(request: HoldRequest, request_key: RequestKey | None = None) -> S
         return None
     *row, answer, paid_by, billed = await get_database().row(
         _HOLD_IDEMPOTENTLY,
-        (
-            request_key.route,
-            request_key.key,
-            request_key.digest,
-            *hold_parameters(request),
-        ),
+        (request_key.route, request_key.key, request_key.digest, as_json(request)),
     )
     if row[0] == "replay":
         return StoredAnswer(paid_by, billed, answer)
@@ -75,13 +73,7 @@ async def resolve(
     else:
         outcome, *values = await get_database().row(
             _RESOLVE_IDEMPOTENTLY,
-            (
-                ending.account_id,
-                request_key.route,
-                request_key.key,
-                answer,
-                *ending_parameters(ending),
-            ),
+            (request_key.route, request_key.key, answer, as_json(ending)),
         )
     return Resolution(outcome == "resolved", *values)
 
@@ -143,13 +135,13 @@ class _Batches:
         row = await self._holds.run(request)
         if row is not None:
             return row
-        return await self._database.row(HOLD, hold_parameters(request))
+        return await self._database.row(HOLD, (as_json(request),))
 
     async def resolve(self, ending: Ending) -> Row:
         row = await self._endings.run(ending)
         if row is not None:
             return row
-        return await self._database.row(RESOLVE, ending_parameters(ending))
+        return await self._database.row(RESOLVE, (as_json(ending),))
 
     async def _hold_many(self, requests: list[HoldRequest]) -> list[Row | None]:
         return await _run_batch(self._hold_lane, "SELECT * FROM money_hold_many(%s)", requests)
@@ -163,7 +155,7 @@ async def _run_batch(
 ) -> list[Row | None]:
     """One row per item; None for each item that has to be sent alone."""
     try:
-        rows = await lane.rows(sql, (msgspec.json.encode(items).decode(),))
+        rows = await lane.rows(sql, (as_json(items),))
     except psycopg.Error:
         return [None] * len(items)
     return [None if row[0] == "busy" else row for row in rows]

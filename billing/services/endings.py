@@ -6,44 +6,25 @@ from uuid import UUID
 import msgspec
 from django.db import connection
 
-from billing.types import Ending, Failure, Resolution
+from billing.types import Ending, Failure, Resolution, as_json
 
-RESOLVE = "SELECT * FROM money_resolve(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s::jsonb)"
-EXPIRE = "SELECT * FROM money_resolve(%s, 'expired', p_failure => %s::jsonb)"
+RESOLVE = "SELECT * FROM money_resolve(%s)"
+EXPIRE = "SELECT * FROM money_expire(%s, %s::jsonb)"
 
 
 def resolve(ending: Ending) -> Resolution:
     """End a call as `charges.resolve` does. This is the first statement of the transaction, because
     it locks the wallet, and that lock comes before all other row locks."""
-    outcome, *values = _row(RESOLVE, ending_parameters(ending))
+    outcome, *values = _row(RESOLVE, (as_json(ending),))
     return Resolution(outcome == "resolved", *values)
 
 
 def expire(charge_id: UUID, failure: Failure | None = None) -> Resolution | None:
     """End a call that nobody runs any more: bill its last checkpoint, or release it. None where
     there is no such charge. This is the first statement of the transaction, as in `resolve`."""
-    outcome, *values = _row(EXPIRE, (charge_id, _encoded(failure)))
+    cause = msgspec.json.encode(failure).decode() if failure else None
+    outcome, *values = _row(EXPIRE, (charge_id, cause))
     return None if outcome == "unknown" else Resolution(outcome == "resolved", *values)
-
-
-def ending_parameters(ending: Ending) -> tuple[Any, ...]:
-    """The parameters of money_resolve."""
-    return (
-        ending.charge_id,
-        ending.status,
-        ending.cost,
-        ending.tokens_in,
-        ending.tokens_out,
-        ending.cached_tokens,
-        ending.reasoning_tokens,
-        ending.images,
-        ending.seconds,
-        _encoded(ending.failure),
-    )
-
-
-def _encoded(failure: Failure | None) -> str | None:
-    return None if failure is None else msgspec.json.encode(failure).decode()
 
 
 def _row(sql: str, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -5,13 +5,13 @@ from typing import Any
 from django.db import connection
 
 from billing.hold_errors import HELD, refusal_of
-from billing.types import HoldRequest
+from billing.types import HoldRequest, as_json
 from catalog.selectors import get_catalog
 from leases import services as leases
 
 # The kind of a job's lease.
 JOB = "job"
-HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
+HOLD = "SELECT * FROM money_hold(%s)"
 
 
 def hold(request: HoldRequest) -> None:
@@ -22,7 +22,7 @@ def hold(request: HoldRequest) -> None:
     charges that it does not know.
     """
     with connection.cursor() as cursor:
-        cursor.execute(HOLD, hold_parameters(request))
+        cursor.execute(HOLD, (as_json(request),))
         row: tuple[Any, ...] = cursor.fetchone()
     if row[0] != HELD:
         raise refusal_of(request, row, get_catalog())
@@ -38,23 +38,3 @@ def hold_for_job(request: HoldRequest) -> None:
     hold(request)
     # At once: the next hold of this account expires charges whose owner has no lease.
     leases.grant(owner_id=request.owner_id, kind=JOB)
-
-
-def hold_parameters(request: HoldRequest) -> tuple[Any, ...]:
-    """The parameters of money_hold."""
-    return (
-        request.charge_id,
-        request.account_id,
-        request.api_key_id,
-        request.model_id,
-        request.price_version_id,
-        request.source,
-        request.kind,
-        request.funding,
-        request.free_window,
-        request.worst_cost,
-        request.owner_id,
-        request.seconds,
-        request.request_id,
-        request.group_id,
-    )

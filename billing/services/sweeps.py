@@ -7,7 +7,7 @@ from billing.invariants import Violation, get_invariants
 
 log = structlog.get_logger(__name__)
 
-_EXPIRE = "SELECT status, cost FROM money_resolve(%s, 'expired')"
+_EXPIRE = "SELECT status, cost FROM money_expire(%s)"
 # PostgreSQL evaluates the outer condition again for a row that was changed meanwhile: a key may
 # have been taken by another request.
 _FORGET_OLD_KEYS = """

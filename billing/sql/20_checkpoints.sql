@@ -56,7 +56,6 @@ $$;
 -- Save the progress of running calls, unless more is saved already: a crash bills that and no more.
 -- Never waits: a charge that is being resolved right now is skipped. p_owners: a process, and the
 -- jobs that it runs. Returns the charges that are no longer theirs.
-DROP FUNCTION IF EXISTS money_checkpoint(uuid, uuid[], int[], int[], bigint[]);
 CREATE OR REPLACE FUNCTION money_checkpoint(
     p_owners uuid[], p_charges uuid[], p_tokens_in int[], p_tokens_out int[], p_costs bigint[])
 RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$

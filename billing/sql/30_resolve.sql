@@ -1,11 +1,11 @@
 -- Resolve a held charge, at most once.
 --
---   settled   the call ended; p_cost and the token counts are what it used
+--   settled   the call ended; its cost and counts are what it used
 --   expired   nobody settled it: bills the last checkpoint, or releases it if there was no output
 --   released  nothing was produced; nothing is billed
 --
--- p_failure is a billing.types.Failure: why the call did not end well. A charge that expires is given
--- one here.
+-- p_ending: a billing.types.Ending; a count that it leaves out is 0. A charge that expires is given a
+-- `failure` here.
 --
 -- The plan pays first, at cost, as far as its allowance goes now; the balance pays twice the rest.
 -- A cost above the hold takes free funds of this account only, never another hold's; what is still
@@ -15,24 +15,27 @@
 -- while a table was still empty would read all of it for ever after.
 --
 -- outcome: 'resolved', 'already' (moved nothing), or 'unknown'. The other values are the charge's.
-DROP FUNCTION IF EXISTS money_resolve(uuid, text, bigint, int, int, int, int, int);
-DROP FUNCTION IF EXISTS money_resolve(uuid, text, bigint, int, int, int, int, int, int);
 CREATE OR REPLACE FUNCTION money_resolve(
-    p_charge uuid, p_status text, p_cost bigint DEFAULT 0,
-    p_tokens_in int DEFAULT 0, p_tokens_out int DEFAULT 0,
-    p_cached int DEFAULT 0, p_reasoning int DEFAULT 0, p_images int DEFAULT 0,
-    p_seconds int DEFAULT 0, p_failure jsonb DEFAULT NULL,
+    p_ending json,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE
-    c billing_charge; w billing_wallet; a billing_allowance;
+    e record; c billing_charge; w billing_wallet; a billing_allowance;
     v_account uuid; t timestamptz; room bigint;
 BEGIN
-    SELECT account_id INTO v_account FROM billing_charge WHERE id = p_charge;
+    SELECT i.charge_id, i.status, i.failure, coalesce(i.cost, 0) AS cost,
+           coalesce(i.tokens_in, 0) AS tokens_in, coalesce(i.tokens_out, 0) AS tokens_out,
+           coalesce(i.cached_tokens, 0) AS cached_tokens,
+           coalesce(i.reasoning_tokens, 0) AS reasoning_tokens,
+           coalesce(i.images, 0) AS images, coalesce(i.seconds, 0) AS seconds
+    INTO e FROM json_to_record(p_ending) AS i(
+        charge_id uuid, status text, cost bigint, tokens_in int, tokens_out int, cached_tokens int,
+        reasoning_tokens int, images int, seconds int, failure jsonb);
+    SELECT account_id INTO v_account FROM billing_charge WHERE id = e.charge_id;
     IF NOT FOUND THEN outcome := 'unknown'; RETURN; END IF;
     SELECT * INTO w FROM billing_wallet WHERE account_id = v_account FOR NO KEY UPDATE;
-    SELECT * INTO c FROM billing_charge WHERE id = p_charge FOR UPDATE;
+    SELECT * INTO c FROM billing_charge WHERE id = e.charge_id FOR UPDATE;
     IF c.status <> 'held' THEN
         outcome := 'already'; status := c.status; cost := c.cost;
         charge_plan := c.charge_plan; charge_balance := c.charge_balance; shortfall := c.shortfall;
@@ -40,17 +43,17 @@ BEGIN
     END IF;
     t := money_now();
 
-    IF p_status = 'expired' THEN
-        p_failure := coalesce(p_failure, '{"code": "interrupted",
+    IF e.status = 'expired' THEN
+        e.failure := coalesce(e.failure, '{"code": "interrupted",
             "message": "Nobody ended the call: its process has died, or its time was over."}');
     END IF;
-    IF p_status = 'expired' AND c.first_output_at IS NOT NULL THEN
-        p_cost := c.cost; p_tokens_in := c.tokens_in; p_tokens_out := c.tokens_out;
-    ELSIF p_status <> 'settled' THEN
-        p_status := 'released'; p_cost := 0; p_tokens_in := 0; p_tokens_out := 0;
+    IF e.status = 'expired' AND c.first_output_at IS NOT NULL THEN
+        e.cost := c.cost; e.tokens_in := c.tokens_in; e.tokens_out := c.tokens_out;
+    ELSIF e.status <> 'settled' THEN
+        e.status := 'released'; e.cost := 0; e.tokens_in := 0; e.tokens_out := 0;
     END IF;
 
-    outcome := 'resolved'; status := p_status; cost := p_cost;
+    outcome := 'resolved'; status := e.status; cost := e.cost;
     charge_plan := 0; charge_balance := 0; shortfall := 0;
 
     IF c.funding = 'customer' THEN
@@ -58,13 +61,13 @@ BEGIN
         WHERE account_id = v_account AND model_id = c.model_id AND month = c.month;
         IF FOUND THEN
             room := greatest(c.hold_plan, a.granted - a.used - (a.held - c.hold_plan));
-            charge_plan := least(p_cost, room);
+            charge_plan := least(e.cost, room);
             UPDATE billing_allowance
             SET held = held - c.hold_plan, used = used + money_resolve.charge_plan
             WHERE account_id = v_account AND model_id = c.model_id AND month = c.month;
         END IF;
-        charge_balance := least(2 * (p_cost - charge_plan), c.hold_balance + w.balance - w.held);
-        shortfall := 2 * (p_cost - charge_plan) - charge_balance;
+        charge_balance := least(2 * (e.cost - charge_plan), c.hold_balance + w.balance - w.held);
+        shortfall := 2 * (e.cost - charge_plan) - charge_balance;
     END IF;
 
     UPDATE billing_wallet
@@ -81,7 +84,7 @@ BEGIN
         UPDATE billing_keymonth
         SET held = held - c.hold_plan - c.hold_balance,
             billed = billed + money_resolve.charge_plan + money_resolve.charge_balance,
-            requests = requests + (p_status <> 'released')::int
+            requests = requests + (e.status <> 'released')::int
         WHERE api_key_id = c.api_key_id AND month = c.month;
     END IF;
     IF c.group_id IS NOT NULL THEN
@@ -91,16 +94,16 @@ BEGIN
         WHERE id = c.group_id;
     END IF;
     UPDATE billing_charge ch
-    SET status = p_status, cost = p_cost, tokens_in = p_tokens_in, tokens_out = p_tokens_out,
-        cached_tokens = p_cached, reasoning_tokens = p_reasoning, images = p_images,
-        seconds = p_seconds,
+    SET status = e.status, cost = e.cost, tokens_in = e.tokens_in, tokens_out = e.tokens_out,
+        cached_tokens = e.cached_tokens, reasoning_tokens = e.reasoning_tokens, images = e.images,
+        seconds = e.seconds,
         charge_plan = money_resolve.charge_plan, charge_balance = money_resolve.charge_balance,
-        shortfall = money_resolve.shortfall, failure = p_failure, resolved_at = t,
-        first_output_at = CASE p_status WHEN 'released' THEN NULL
+        shortfall = money_resolve.shortfall, failure = e.failure, resolved_at = t,
+        first_output_at = CASE e.status WHEN 'released' THEN NULL
                                         ELSE coalesce(ch.first_output_at, t) END
-    WHERE ch.id = p_charge;
+    WHERE ch.id = e.charge_id;
 
-    IF p_status = 'released' THEN
+    IF e.status = 'released' THEN
         UPDATE billing_freewindow SET used = used - 1
         WHERE account_id = v_account AND model_id = c.model_id
           AND window_start = c.free_window_start AND used > 0;
@@ -109,9 +112,19 @@ BEGIN
         INSERT INTO billing_usagedaily AS u
             (account_id, api_key_id, model_id, day, requests, tokens_in, tokens_out, billed)
         VALUES (v_account, c.api_key_id, c.model_id, (c.admitted_at AT TIME ZONE 'UTC')::date,
-                1, p_tokens_in, p_tokens_out, charge_plan + charge_balance)
+                1, e.tokens_in, e.tokens_out, charge_plan + charge_balance)
         ON CONFLICT (account_id, day, api_key_id, model_id) DO UPDATE
         SET requests = u.requests + 1, tokens_in = u.tokens_in + excluded.tokens_in,
             tokens_out = u.tokens_out + excluded.tokens_out, billed = u.billed + excluded.billed;
     END IF;
 END $$;
+
+-- Resolve a charge that nobody runs any more: the status is 'expired' or 'released'.
+CREATE OR REPLACE FUNCTION money_expire(
+    p_charge uuid, p_failure jsonb DEFAULT NULL,
+    OUT outcome text, OUT status text, OUT cost bigint,
+    OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
+LANGUAGE sql VOLATILE AS $$
+    SELECT * FROM money_resolve(json_build_object(
+        'charge_id', p_charge, 'status', 'expired', 'failure', p_failure))
+$$;

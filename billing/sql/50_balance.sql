@@ -62,7 +62,6 @@ END $$;
 -- outcome: 'done', 'same' (it is on that plan), 'unknown' (account or plan), or, unless p_forced,
 -- 'exceeded': more of the model that is named was used this month than the new plan grants of it;
 -- 'in_flight': not yet, but running calls hold so much of it that it may become more.
-DROP FUNCTION IF EXISTS money_change_plan(uuid, text);
 CREATE OR REPLACE FUNCTION money_change_plan(
     p_account uuid, p_plan text, p_forced boolean, OUT outcome text, OUT model text)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$

@@ -11,25 +11,21 @@
 --   idempotency_in_progress   it is running
 -- A key is free again where its call was refused, or its charge does not keep it (charge_keeps_key),
 -- and after 24 hours.
-DROP FUNCTION IF EXISTS money_hold_idempotently(
-    text, text, bytea, uuid, uuid, uuid, text, bigint, text, text, text, boolean, bigint, uuid, int, text);
 CREATE OR REPLACE FUNCTION money_hold_idempotently(
-    p_route text, p_idempotency_key text, p_digest bytea,
-    p_charge uuid, p_account uuid, p_key uuid, p_model text, p_price_version bigint,
-    p_source text, p_kind text, p_funding text, p_free_window boolean,
-    p_worst bigint, p_owner uuid, p_seconds int, p_request_id text, p_group uuid DEFAULT NULL,
+    p_route text, p_idempotency_key text, p_digest bytea, p_hold json,
     OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
     OUT used int, OUT reset_at timestamptz, OUT answer bytea, OUT paid_by uuid, OUT billed bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE o billing_idempotencykey; c billing_charge; h record; t timestamptz;
+    v_account uuid := p_hold ->> 'account_id'; v_charge uuid := p_hold ->> 'charge_id';
 BEGIN
-    PERFORM FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
+    PERFORM FROM billing_wallet WHERE account_id = v_account FOR NO KEY UPDATE;
     t := money_now();
-    SELECT * INTO o FROM find_idempotency_key(p_account, p_route, p_idempotency_key);
-    IF FOUND AND o.charge_id <> p_charge THEN
+    SELECT * INTO o FROM find_idempotency_key(v_account, p_route, p_idempotency_key);
+    IF FOUND AND o.charge_id <> v_charge THEN
         SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
         IF c.status = 'held' AND charge_lapsed(c.owner_id, c.deadline_at, t) THEN
-            PERFORM money_resolve(c.id, 'expired');
+            PERFORM money_expire(c.id);
             SELECT * INTO c FROM billing_charge WHERE id = o.charge_id;
         END IF;
         IF charge_keeps_key(c) THEN
@@ -45,38 +41,28 @@ BEGIN
         END IF;
     END IF;
 
-    SELECT * INTO h FROM money_hold(
-        p_charge, p_account, p_key, p_model, p_price_version, p_source, p_kind, p_funding,
-        p_free_window, p_worst, p_owner, p_seconds, p_request_id, p_group);
+    SELECT * INTO h FROM money_hold(p_hold);
     verdict := h.verdict; plan := h.plan; needed := h.needed; afford := h.afford;
     balance := h.balance; used := h.used; reset_at := h.reset_at;
     IF verdict = 'held' THEN
-        PERFORM store_idempotency_key(p_account, p_route, p_idempotency_key, p_digest, p_charge);
+        PERFORM store_idempotency_key(v_account, p_route, p_idempotency_key, p_digest, v_charge);
     END IF;
 END $$;
 
 -- Resolve the charge of such a call, and keep its answer if it is billed.
-DROP FUNCTION IF EXISTS money_resolve_idempotently(
-    uuid, text, text, bytea, uuid, text, bigint, int, int, int, int, int);
-DROP FUNCTION IF EXISTS money_resolve_idempotently(
-    uuid, text, text, bytea, uuid, text, bigint, int, int, int, int, int, int);
 CREATE OR REPLACE FUNCTION money_resolve_idempotently(
-    p_account uuid, p_route text, p_idempotency_key text, p_answer bytea,
-    p_charge uuid, p_status text, p_cost bigint, p_tokens_in int, p_tokens_out int,
-    p_cached int, p_reasoning int, p_images int, p_seconds int DEFAULT 0,
-    p_failure jsonb DEFAULT NULL,
+    p_route text, p_idempotency_key text, p_answer bytea, p_ending json,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
 DECLARE r record;
 BEGIN
-    SELECT * INTO r FROM money_resolve(
-        p_charge, p_status, p_cost, p_tokens_in, p_tokens_out, p_cached, p_reasoning, p_images,
-        p_seconds, p_failure);
+    SELECT * INTO r FROM money_resolve(p_ending);
     outcome := r.outcome; status := r.status; cost := r.cost;
     charge_plan := r.charge_plan; charge_balance := r.charge_balance; shortfall := r.shortfall;
     IF outcome = 'resolved' AND status = 'settled' THEN
         UPDATE billing_idempotencykey SET answer = p_answer
-        WHERE account_id = p_account AND route = p_route AND key = p_idempotency_key AND charge_id = p_charge;
+        WHERE account_id = (p_ending ->> 'account_id')::uuid AND route = p_route
+          AND key = p_idempotency_key AND charge_id = (p_ending ->> 'charge_id')::uuid;
     END IF;
 END $$;

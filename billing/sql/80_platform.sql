@@ -35,8 +35,3 @@ LANGUAGE sql STABLE SET enable_seqscan = off AS $$
     ) c
     WHERE own.id = p_account
 $$;
-
--- The first of platform_costs_today, for processes of before: they serve until they have been replaced.
-CREATE OR REPLACE FUNCTION platform_cost_today() RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT spent FROM platform_costs_today()
-$$;

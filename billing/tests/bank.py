@@ -12,6 +12,9 @@ from django.db import connection, transaction
 from accounts.models import ApiKey, User
 from billing.models import Charge, Wallet
 from billing.services import balance as balance_services
+from billing.services.endings import RESOLVE
+from billing.services.holds import HOLD
+from billing.types import Ending, EndStatus, Funding, HoldRequest, as_json
 from catalog.models import PriceVersion
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
@@ -57,53 +60,82 @@ def kill(owner: UUID) -> None:
     )
 
 
-def hold(
+def request_for(
     account: User,
     worst: int,
     *,
     owner: UUID,
+    price: int,
     charge: UUID | None = None,
     key: ApiKey | None = None,
     model: str = BALANCE_ONLY,
     seconds: int = 600,
-    funding: str = "customer",
+    funding: Funding = "customer",
     free_window: bool = False,
     group: UUID | None = None,
+) -> HoldRequest:
+    """A call to the API. `price` is the id of the price version."""
+    return HoldRequest(
+        charge_id=charge or uuid7(),
+        account_id=account.pk,
+        api_key_id=key.pk if key else None,
+        model_id=model,
+        price_version_id=price,
+        source="api",
+        kind="chat",
+        worst_cost=worst,
+        owner_id=owner,
+        seconds=seconds,
+        request_id="req_test",
+        funding=funding,
+        free_window=free_window,
+        group_id=group,
+    )
+
+
+def price_of(model: str) -> int:
+    """The id of the model's first price version."""
+    return PriceVersion.objects.filter(model_id=model).earliest("valid_from").pk
+
+
+def hold(
+    account: User, worst: int, *, owner: UUID, model: str = BALANCE_ONLY, **rest: Any
 ) -> tuple[str, UUID]:
-    """Place a hold. Returns the verdict and the charge's id."""
-    charge = charge or uuid7()
-    price = (
-        PriceVersion.objects.filter(model_id=model).order_by("valid_from").values_list("id")[0][0]
+    """Hold what `request_for` describes. Returns the verdict and the charge's id."""
+    price = price_of(model)
+    request = request_for(account, worst, owner=owner, price=price, model=model, **rest)
+    return run(HOLD, as_json(request))[0], request.charge_id
+
+
+def ended(
+    charge: UUID,
+    status: EndStatus,
+    cost: int = 0,
+    *,
+    tokens_in: int = 0,
+    tokens_out: int = 0,
+    images: int = 0,
+    seconds: int = 0,
+) -> str:
+    """The parameter of money_resolve, which finds the account by the charge."""
+    nobody = UUID(int=0)
+    ending = Ending(
+        charge, nobody, status, cost, tokens_in, tokens_out, images=images, seconds=seconds
     )
-    row = run(
-        "SELECT * FROM money_hold(%s,%s,%s,%s,%s,'api','chat',%s,%s,%s,%s,%s,'req_test',%s)",
-        charge,
-        account.pk,
-        key.pk if key else None,
-        model,
-        price,
-        funding,
-        free_window,
-        worst,
-        owner,
-        seconds,
-        group,
-    )
-    return row[0], charge
+    return as_json(ending)
 
 
 def settle(charge: UUID, cost: int, *, tokens_out: int = 10) -> str:
     """Settle a charge. Returns the outcome."""
-    row = run("SELECT * FROM money_resolve(%s, 'settled', %s, 5, %s)", charge, cost, tokens_out)
-    return str(row[0])
+    return str(run(RESOLVE, ended(charge, "settled", cost, tokens_in=5, tokens_out=tokens_out))[0])
 
 
 def release(charge: UUID) -> str:
-    return str(run("SELECT * FROM money_resolve(%s, 'released')", charge)[0])
+    return str(run(RESOLVE, ended(charge, "released"))[0])
 
 
 def expire(charge: UUID) -> str:
-    return str(run("SELECT * FROM money_resolve(%s, 'expired')", charge)[0])
+    return str(run("SELECT * FROM money_expire(%s)", charge)[0])
 
 
 def expire_what_nobody_ends() -> list[UUID]:
@@ -114,7 +146,7 @@ def expire_what_nobody_ends() -> list[UUID]:
             "WITH nobodys AS MATERIALIZED ("
             " SELECT c.id FROM billing_charge c LEFT JOIN leases_lease l USING (owner_id)"
             " WHERE c.status = 'held' AND coalesce(l.kind, 'test') = 'test')"
-            " SELECT id FROM nobodys, LATERAL money_resolve(id, 'expired')"
+            " SELECT id FROM nobodys, LATERAL money_expire(id)"
         )
         return [charge for (charge,) in cursor.fetchall()]
 

@@ -7,20 +7,17 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from django.db import connection
 
 from accounts.models import User
+from billing.services.endings import RESOLVE
+from billing.services.holds import HOLD
 from billing.tests.bank import BALANCE_ONLY
 from billing.tests.oracle import Answer
-from billing.types import Ending, HoldRequest, RequestKey
+from billing.types import Ending, HoldRequest, RequestKey, as_json
 from catalog.models import PriceVersion
 from common.ids import uuid7
 
-_HOLD = "SELECT * FROM money_hold(%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-_HOLD_IDEMPOTENTLY = (
-    "SELECT * FROM money_hold_idempotently(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)"
-)
 _ANSWER = tuple(each.name for each in dataclasses.fields(Answer))
 
 
@@ -32,47 +29,41 @@ def request(account: User, worst: int, *, owner: UUID) -> HoldRequest:
 
 
 def hold(request: HoldRequest) -> Answer:
-    [row] = _rows(_HOLD, _parameters(request))
+    [row] = _rows(HOLD, [as_json(request)])
     return _answer(row)
 
 
 def hold_together(requests: Sequence[HoldRequest]) -> list[Answer]:
     """Several in one round trip, as a busy process sends them."""
-    rows = _rows("SELECT * FROM money_hold_many(%s)", [msgspec.json.encode(requests).decode()])
+    rows = _rows("SELECT * FROM money_hold_many(%s)", [as_json(requests)])
     return [_answer(row) for row in rows]
 
 
 def hold_idempotently(request_key: RequestKey, request: HoldRequest) -> tuple[Answer, bytes | None]:
     """A call with a name, and the answer that it brought before."""
     [row] = _rows(
-        _HOLD_IDEMPOTENTLY,
-        [request_key.route, request_key.key, request_key.digest, *_parameters(request)],
+        "SELECT * FROM money_hold_idempotently(%s,%s,%s,%s)",
+        [request_key.route, request_key.key, request_key.digest, as_json(request)],
     )
     answer = row.pop("answer")
     return _answer(row), answer
 
 
 def resolve(ending: Ending) -> str:
-    [row] = _rows("SELECT * FROM money_resolve(%s,%s,%s,%s,%s)", _end_parameters(ending))
+    [row] = _rows(RESOLVE, [as_json(ending)])
     return str(row["outcome"])
 
 
 def resolve_together(endings: Sequence[Ending]) -> list[str]:
-    rows = _rows("SELECT * FROM money_resolve_many(%s)", [msgspec.json.encode(endings).decode()])
+    rows = _rows("SELECT * FROM money_resolve_many(%s)", [as_json(endings)])
     return [str(row["outcome"]) for row in rows]
 
 
 def resolve_idempotently(request_key: RequestKey, answer: bytes, ending: Ending) -> str:
     """End a call with a name, and keep its answer if it is billed."""
     [row] = _rows(
-        "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s, %s,%s,%s,%s,%s, 0, 0, 0)",
-        [
-            ending.account_id,
-            request_key.route,
-            request_key.key,
-            answer,
-            *_end_parameters(ending),
-        ],
+        "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s)",
+        [request_key.route, request_key.key, answer, as_json(ending)],
     )
     return str(row["outcome"])
 
@@ -153,17 +144,6 @@ def statements(accounts: Sequence[UUID]) -> dict[UUID, Statement]:
     ):
         found[account].days[key, model, day] = (sums[0], sums[1], sums[2], sums[3])
     return found
-
-
-def _parameters(request: HoldRequest) -> list[Any]:
-    ids = [request.charge_id, request.account_id, request.api_key_id, request.model_id]
-    what = [request.price_version_id, request.source, request.kind, request.funding]
-    limits = [request.free_window, request.worst_cost, request.owner_id, request.seconds]
-    return [*ids, *what, *limits, request.request_id, request.group_id]
-
-
-def _end_parameters(ending: Ending) -> list[Any]:
-    return [ending.charge_id, ending.status, ending.cost, ending.tokens_in, ending.tokens_out]
 
 
 def _answer(row: dict[str, Any]) -> Answer:

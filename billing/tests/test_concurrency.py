@@ -10,17 +10,22 @@ import pytest
 
 from accounts.models import ApiKey, User
 from billing.models import Charge, KeyMonth
+from billing.services.endings import RESOLVE
+from billing.services.holds import HOLD
 from billing.tests.bank import (
     BALANCE_ONLY,
     IN_PLAN,
+    ended,
     hold,
     live_owner,
     new_account,
     other_connection,
     release_all,
+    request_for,
     settle,
     wallet_of,
 )
+from billing.types import EndStatus, as_json
 from common.ids import uuid7
 from tests.locks import wait_until_blocked
 from tests.personas import new_key
@@ -84,7 +89,7 @@ def test_a_domain_row_locked_around_a_hold_beside_a_settle_does_not_deadlock() -
 
         def settle_with_text() -> None:
             runner.execute("BEGIN")
-            runner.execute("SELECT * FROM money_resolve(%s, 'settled', 50, 1, 1)", (charge,))
+            runner.execute(RESOLVE, (ended(charge, "settled", 50, tokens_out=1),))
             runner.execute(row, (alice.pk,))
             runner.execute("COMMIT")
 
@@ -112,11 +117,9 @@ def test_random_verbs_from_many_connections_keep_every_invariant() -> None:
                 charge = uuid7()
                 _hold_on(connection, alice, worst, owner, key, model, charge)
                 for _ in range(chance.choice([0, 1, 2])):
-                    verb = chance.choice(["settled", "released", "expired"])
+                    verb: EndStatus = chance.choice(["settled", "released", "expired"])
                     cost = chance.choice([0, worst, worst * 2])
-                    connection.execute(
-                        "SELECT * FROM money_resolve(%s, %s, %s, 1, 1)", (charge, verb, cost)
-                    )
+                    connection.execute(RESOLVE, (ended(charge, verb, cost, tokens_out=1),))
 
     with ThreadPoolExecutor(PARALLEL) as threads:
         list(threads.map(work, range(PARALLEL)))
@@ -157,11 +160,13 @@ def _hold_on(
     model: str,
     charge: UUID | None = None,
 ) -> str:
-    row = connection.execute(
-        "SELECT verdict FROM money_hold("
-        "  %s, %s, %s, %s, (SELECT max(id) FROM catalog_priceversion WHERE model_id = %s),"
-        "  'api', 'chat', 'customer', false, %s, %s, 600, '')",
-        (charge or uuid7(), account.pk, key.pk if key else None, model, model, worst, owner),
-    ).fetchone()
+    # Not through Django: its connection of this thread would stay open.
+    [price] = connection.execute(
+        "SELECT max(id) FROM catalog_priceversion WHERE model_id = %s", (model,)
+    ).fetchall()
+    request = request_for(
+        account, worst, owner=owner, price=int(price[0]), charge=charge, key=key, model=model
+    )
+    row = connection.execute(HOLD, (as_json(request),)).fetchone()
     assert row
     return row[0]

@@ -31,7 +31,7 @@ from billing.tests.bank import (
     settle,
     wallet_of,
 )
-from billing.types import Ending, HoldRequest, RequestKey
+from billing.types import Ending, HoldRequest, RequestKey, as_json
 from common.ids import uuid7
 from tests.lives import RolledBackLife, live_through
 
@@ -250,14 +250,8 @@ def test_a_name_is_paid_once_whatever_happens() -> None:
 
 def _verdict(other: "psycopg.Connection[tuple[object, ...]]", request: HoldRequest) -> str:
     row = other.execute(
-        "SELECT verdict FROM money_hold_idempotently"
-        "(%s,%s,%s, %s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)",
-        (
-            *(NAME.route, NAME.key, NAME.digest, request.charge_id, request.account_id, None),
-            *(request.model_id, request.price_version_id, request.source, request.kind),
-            *(request.funding, request.free_window, request.worst_cost, request.owner_id),
-            *(request.seconds, request.request_id),
-        ),
+        "SELECT verdict FROM money_hold_idempotently(%s,%s,%s,%s)",
+        (NAME.route, NAME.key, NAME.digest, as_json(request)),
     ).fetchone()
     assert row
     return str(row[0])

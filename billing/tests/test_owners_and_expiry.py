@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from billing.models import Allowance, Charge, KeyMonth
 from billing.services import sweeps
+from billing.services.endings import RESOLVE
 from billing.tests import teller
 from billing.tests.bank import (
     IN_PLAN,
@@ -16,6 +17,7 @@ from billing.tests.bank import (
     charge_of,
     checkpoint,
     dead_owner,
+    ended,
     expire,
     hold,
     kill,
@@ -239,7 +241,7 @@ def test_a_checkpoint_never_waits_for_a_charge_that_is_being_resolved() -> None:
     _, charge = hold(alice, 100, owner=owner)
     with other_connection() as other:
         other.execute("BEGIN")
-        other.execute("SELECT * FROM money_resolve(%s, 'settled', 50, 5, 5)", (charge,))
+        other.execute(RESOLVE, (ended(charge, "settled", 50, tokens_in=5, tokens_out=5),))
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = '2 s'")
             checkpoint(owner, charge, cost=99)

@@ -21,8 +21,10 @@ from billing.tests.bank import (
     new_account,
     other_connection,
     release,
+    request_for,
     settle,
 )
+from billing.types import as_json
 from tests.locks import wait_until_blocked
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -227,14 +229,15 @@ def _hold_elsewhere(account: User, owner: UUID) -> tuple[Any, ...]:
 
 def _hold_on(connection: psycopg.Connection[Any], account: User, owner: UUID) -> tuple[Any, ...]:
     """Verdict, plan and charge of a hold of one nano-dollar."""
+    [price] = connection.execute(
+        "SELECT max(id) FROM catalog_priceversion WHERE model_id = %s", (IN_PLAN,)
+    ).fetchall()
+    request = request_for(account, 1, owner=owner, price=price[0], model=IN_PLAN)
     row = connection.execute(
-        "SELECT verdict, plan, id FROM gen_random_uuid() AS id, LATERAL money_hold("
-        "  id, %s, NULL, %s, (SELECT max(id) FROM catalog_priceversion WHERE model_id = %s),"
-        "  'job', 'chat', 'customer', false, 1, %s, 600, '')",
-        (account.pk, IN_PLAN, IN_PLAN, owner),
+        "SELECT verdict, plan FROM money_hold(%s)", (as_json(request),)
     ).fetchone()
     assert row
-    return tuple(row)
+    return (*row, request.charge_id)
 
 
 def _change_elsewhere(account: User, plan: str) -> tuple[Any, ...]:

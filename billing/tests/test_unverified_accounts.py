@@ -172,8 +172,3 @@ def test_the_entitlements_of_an_unverified_account_take_six_statements(
     get_entitlements(charlie)
     with django_assert_num_queries(2 + 4):
         assert get_entitlements(charlie).verify_email is is_all_spent
-
-
-def test_processes_of_the_release_before_can_ask_what_was_spent() -> None:
-    spend(account("charlie@example.com"), 5)
-    assert run("SELECT platform_cost_today()") == run("SELECT spent FROM platform_costs_today()")

@@ -9,10 +9,12 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from billing.services.endings import RESOLVE
 from billing.tests.bank import (
     FREE_MODEL,
     IN_PLAN,
     checkpoint,
+    ended,
     expire,
     hold,
     live_owner,
@@ -81,7 +83,7 @@ def test_a_record_says_what_was_used_and_who_paid_how_much() -> None:
 def test_a_picture_is_counted_by_the_piece() -> None:
     alice = new_account(plan="max")
     _, charge = hold(alice, 50_000_000, owner=live_owner(), model="gpt-image-2.5-flare")
-    run("SELECT * FROM money_resolve(%s, 'settled', 46000000, 0, 0, 0, 0, 2)", charge)
+    run(RESOLVE, ended(charge, "settled", 46_000_000, images=2))
 
     [record] = usage(alice)
 
@@ -91,7 +93,7 @@ def test_a_picture_is_counted_by_the_piece() -> None:
 def test_audio_is_counted_by_the_second() -> None:
     alice = new_account(plan="max", balance=10**9)
     _, charge = hold(alice, 1_192_000, owner=live_owner(), model="nova-3")
-    run("SELECT * FROM money_resolve(%s, 'settled', 1192000, 0, 0, 0, 0, 0, 13)", charge)
+    run(RESOLVE, ended(charge, "settled", 1_192_000, seconds=13))
 
     [record] = usage(alice)
 

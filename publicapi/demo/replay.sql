@@ -25,16 +25,22 @@ BEGIN
                                          WHERE account_id = p_account)),
                     e.description);
             WHEN e.verb = 'hold' THEN
-                PERFORM money_hold(
-                    e.id, p_account, e.api_key, e.model, e.price_version, e.source, e.kind,
-                    'customer', e.source = 'web' AND e.kind = 'chat', e.worst, p_owner, 600,
-                    e.request_id);
+                PERFORM money_hold(json_build_object(
+                    'charge_id', e.id, 'account_id', p_account, 'api_key_id', e.api_key,
+                    'model_id', e.model, 'price_version_id', e.price_version,
+                    'source', e.source, 'kind', e.kind, 'worst_cost', e.worst,
+                    'owner_id', p_owner, 'seconds', 600, 'request_id', e.request_id,
+                    'funding', 'customer',
+                    'free_window', e.source = 'web' AND e.kind = 'chat'));
             WHEN e.verb = 'checkpoint' THEN
                 PERFORM money_checkpoint(ARRAY[p_owner], ARRAY[e.id], ARRAY[e.tokens_in],
                                          ARRAY[e.tokens_out], ARRAY[e.cost]);
             ELSE
-                PERFORM money_resolve(e.id, e.verb, e.cost, e.tokens_in, e.tokens_out, e.cached,
-                                      e.reasoning, e.images);
+                PERFORM money_resolve(json_build_object(
+                    'charge_id', e.id, 'status', e.verb, 'cost', e.cost,
+                    'tokens_in', e.tokens_in, 'tokens_out', e.tokens_out,
+                    'cached_tokens', e.cached, 'reasoning_tokens', e.reasoning,
+                    'images', e.images));
         END CASE;
     END LOOP;
 END $$;

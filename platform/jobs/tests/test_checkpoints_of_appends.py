@@ -94,7 +94,7 @@ def test_nothing_is_shown_while_somebody_ends_the_charge() -> None:
     saved = Checkpoint(job_id, 5, 7, 40)
     with bank.other_connection() as other, ThreadPoolExecutor(1) as thread:
         other.execute("BEGIN")
-        other.execute("SELECT * FROM money_resolve(%s, 'expired')", (job_id,))
+        other.execute("SELECT * FROM money_expire(%s)", (job_id,))
         assert append("job_append", job_id, 1, saved) == [None]
         waiting = thread.submit(append, "job_append_alone", job_id, 1, saved)
         wait_until_blocked(other)
