@@ -88,7 +88,7 @@ def service(data: Path, port: int, *, durable: bool = True, password: str = "") 
     """PostgreSQL on 127.0.0.1:`port`, protected by `password`, if there is one. If not `durable`,
     it is faster, for disposable data."""
     who = _identity()
-    options = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"]
+    options = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=500"]
     options += ["shared_buffers=64MB", *(() if durable else _NOT_DURABLE)]
     command = [_binary("postgres"), "-D", str(data), "-p", str(port)]
     for option in options:
