@@ -37,7 +37,8 @@ SELECT charge FROM bench_account, uuidv7() AS charge,
         'funding', 'customer', 'free_window', false))
 WHERE n = :n \\gset
 SELECT outcome FROM money_resolve(json_build_object(
-    'charge_id', :charge, 'status', 'settled', 'cost', {cost}, 'tokens_in', 100, 'tokens_out', 60));
+    'charge_id', CAST(:charge AS uuid), 'status', 'settled', 'cost', {cost},
+    'tokens_in', 100, 'tokens_out', 60));
 """
 
 
