@@ -148,6 +148,6 @@ class Checkpoint(Struct, frozen=True):
     cost: int
 
 
-def as_json(parameter: HoldRequest | Ending | Sequence[HoldRequest] | Sequence[Ending]) -> str:
-    """A parameter of the SQL functions that hold and resolve: one call's, or many calls'."""
+def as_json(parameter: HoldRequest | Ending | Sequence[HoldRequest | Ending | Checkpoint]) -> str:
+    """A parameter of the SQL functions that move money: one call's, or many calls'."""
     return msgspec.json.encode(parameter).decode()

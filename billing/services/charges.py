@@ -97,14 +97,7 @@ async def checkpoint(owner_ids: Collection[UUID], progress: Sequence[Checkpoint]
     """Save the progress of calls of these owners: a process, and the jobs that it runs. Returns the
     charges that are not theirs any more."""
     rows = await _checkpoints.get().rows(
-        "SELECT * FROM money_checkpoint(%s, %s, %s::int[], %s::int[], %s::bigint[])",
-        (
-            list(owner_ids),
-            [run.charge_id for run in progress],
-            [run.tokens_in for run in progress],
-            [run.tokens_out for run in progress],
-            [run.cost for run in progress],
-        ),
+        "SELECT * FROM money_checkpoint(%s, %s)", (list(owner_ids), as_json(progress))
     )
     return {row[0] for row in rows}
 

@@ -43,33 +43,35 @@ END $$;
 
 -- Save a running call's progress, unless more is saved already: appends and money_checkpoint overtake
 -- each other. The caller has locked the charge, before any job or stream, and writes what came of the
--- call in the same transaction.
-CREATE OR REPLACE FUNCTION save_checkpoint(
-    p_charge uuid, p_tokens_in int, p_tokens_out int, p_cost bigint)
-RETURNS void LANGUAGE sql VOLATILE AS $$
-    UPDATE billing_charge
-    SET tokens_in = p_tokens_in, tokens_out = p_tokens_out, cost = p_cost,
-        first_output_at = coalesce(first_output_at, money_now())
-    WHERE id = p_charge AND status = 'held' AND cost <= p_cost
+-- call in the same transaction. p_checkpoint: a billing.types.Checkpoint.
+CREATE OR REPLACE FUNCTION save_checkpoint(p_checkpoint json) RETURNS void
+LANGUAGE sql VOLATILE AS $$
+    UPDATE billing_charge c
+    SET tokens_in = i.tokens_in, tokens_out = i.tokens_out, cost = i.cost,
+        first_output_at = coalesce(c.first_output_at, money_now())
+    FROM json_to_record(p_checkpoint) AS i(
+        charge_id uuid, tokens_in int, tokens_out int, cost bigint)
+    WHERE c.id = i.charge_id AND c.status = 'held' AND c.cost <= i.cost
 $$;
 
 -- Save the progress of running calls, unless more is saved already: a crash bills that and no more.
 -- Never waits: a charge that is being resolved right now is skipped. p_owners: a process, and the
--- jobs that it runs. Returns the charges that are no longer theirs.
-CREATE OR REPLACE FUNCTION money_checkpoint(
-    p_owners uuid[], p_charges uuid[], p_tokens_in int[], p_tokens_out int[], p_costs bigint[])
-RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $$
+-- jobs that it runs. p_items: JSON array of billing.types.Checkpoint. Returns the charges that are no
+-- longer theirs.
+CREATE OR REPLACE FUNCTION money_checkpoint(p_owners uuid[], p_items json) RETURNS SETOF uuid
+LANGUAGE sql VOLATILE AS $$
     UPDATE billing_charge c
     SET tokens_in = mine.tokens_in, tokens_out = mine.tokens_out, cost = mine.cost,
         first_output_at = coalesce(c.first_output_at, money_now())
-    FROM (SELECT held.id, run.tokens_in, run.tokens_out, run.cost
-          FROM unnest(p_charges, p_tokens_in, p_tokens_out, p_costs)
-               AS run(id, tokens_in, tokens_out, cost)
-          JOIN billing_charge held USING (id)
-          WHERE held.status = 'held' AND held.owner_id = ANY (p_owners) AND held.cost <= run.cost
+    FROM (SELECT i.*
+          FROM json_to_recordset(p_items) AS i(
+              charge_id uuid, tokens_in int, tokens_out int, cost bigint)
+          JOIN billing_charge held ON held.id = i.charge_id
+          WHERE held.status = 'held' AND held.owner_id = ANY (p_owners) AND held.cost <= i.cost
           ORDER BY held.id FOR UPDATE OF held SKIP LOCKED) mine
-    WHERE c.id = mine.id;
+    WHERE c.id = mine.charge_id;
 
     SELECT id FROM billing_charge
-    WHERE id = ANY (p_charges) AND (status <> 'held' OR owner_id <> ALL (p_owners))
+    WHERE id = ANY (ARRAY(SELECT (i ->> 'charge_id')::uuid FROM json_array_elements(p_items) i))
+      AND (status <> 'held' OR owner_id <> ALL (p_owners))
 $$;

@@ -14,7 +14,7 @@ from billing.models import Charge, Wallet
 from billing.services import balance as balance_services
 from billing.services.endings import RESOLVE
 from billing.services.holds import HOLD
-from billing.types import Ending, EndStatus, Funding, HoldRequest, as_json
+from billing.types import Checkpoint, Ending, EndStatus, Funding, HoldRequest, as_json
 from catalog.models import PriceVersion
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
@@ -159,12 +159,9 @@ def release_all(account: User) -> None:
 
 def checkpoint(owner: UUID, charge: UUID, cost: int, tokens_out: int = 3) -> None:
     run(
-        "SELECT count(*) FROM money_checkpoint(%s, %s, %s, %s, %s)",
+        "SELECT count(*) FROM money_checkpoint(%s, %s)",
         [owner],
-        [charge],
-        [5],
-        [tokens_out],
-        [cost],
+        as_json([Checkpoint(charge, 5, tokens_out, cost)]),
     )
 
 

@@ -14,7 +14,7 @@ from billing.services.endings import RESOLVE
 from billing.services.holds import HOLD
 from billing.tests.bank import BALANCE_ONLY
 from billing.tests.oracle import Answer
-from billing.types import Ending, HoldRequest, RequestKey, as_json
+from billing.types import Checkpoint, Ending, HoldRequest, RequestKey, as_json
 from catalog.models import PriceVersion
 from common.ids import uuid7
 
@@ -71,8 +71,8 @@ def resolve_idempotently(request_key: RequestKey, answer: bytes, ending: Ending)
 def checkpoint(owner: UUID, charge: UUID, cost: int, tokens: tuple[int, int]) -> set[UUID]:
     """Returns the charges that are not that owner's to run."""
     rows = _rows(
-        "SELECT * FROM money_checkpoint(%s, %s, %s, %s, %s)",
-        [[owner], [charge], [tokens[0]], [tokens[1]], [cost]],
+        "SELECT * FROM money_checkpoint(%s, %s)",
+        [[owner], as_json([Checkpoint(charge, *tokens, cost)])],
     )
     return {row["money_checkpoint"] for row in rows}
 

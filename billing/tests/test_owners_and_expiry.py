@@ -29,7 +29,7 @@ from billing.tests.bank import (
     settle,
     wallet_of,
 )
-from billing.types import RequestKey
+from billing.types import Checkpoint, RequestKey, as_json
 from common.ids import uuid7
 from tests.personas import new_key
 
@@ -225,8 +225,8 @@ def test_a_checkpoint_tells_the_owner_which_charges_it_has_lost() -> None:
 
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT * FROM money_checkpoint(%s, %s, %s, %s, %s)",
-            ([owner], [mine, lost], [1, 1], [2, 2], [20, 20]),
+            "SELECT * FROM money_checkpoint(%s, %s)",
+            ([owner], as_json([Checkpoint(mine, 1, 2, 20), Checkpoint(lost, 1, 2, 20)])),
         )
         assert [row[0] for row in cursor.fetchall()] == [lost]
 

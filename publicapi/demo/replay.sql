@@ -33,8 +33,9 @@ BEGIN
                     'funding', 'customer',
                     'free_window', e.source = 'web' AND e.kind = 'chat'));
             WHEN e.verb = 'checkpoint' THEN
-                PERFORM money_checkpoint(ARRAY[p_owner], ARRAY[e.id], ARRAY[e.tokens_in],
-                                         ARRAY[e.tokens_out], ARRAY[e.cost]);
+                PERFORM money_checkpoint(ARRAY[p_owner], json_build_array(json_build_object(
+                    'charge_id', e.id, 'tokens_in', e.tokens_in, 'tokens_out', e.tokens_out,
+                    'cost', e.cost)));
             ELSE
                 PERFORM money_resolve(json_build_object(
                     'charge_id', e.id, 'status', e.verb, 'cost', e.cost,

@@ -69,8 +69,8 @@ $$;
 
 -- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",
 -- "events", "checkpoint"}; `number` counts what an attempt writes, so that an item that is sent again
--- is written once. A checkpoint, {"charge_id", "tokens_in", "tokens_out", "cost"} or null, is the cost
--- of the call when it produced these events: text that was shown is billed, even if the process dies.
+-- is written once. A checkpoint, a billing.types.Checkpoint or null, is the cost of the call when it
+-- produced these events: text that was shown is billed, even if the process dies.
 -- Returns for each, in order, whether it is written; if not, its job is lost, or its stream is deleted.
 -- NULL where another transaction has locked the charge, the job or the stream: the item may be sent
 -- again.
@@ -111,9 +111,9 @@ BEGIN
         WHERE id = v_item.job AND appends < v_item.number;
         IF FOUND THEN
             PERFORM event_append(v_item.stream, v_item.events);
-            PERFORM save_checkpoint(v_item.charge, (v_item.checkpoint->>'tokens_in')::int,
-                                    (v_item.checkpoint->>'tokens_out')::int,
-                                    (v_item.checkpoint->>'cost')::bigint);
+            IF v_item.charge IS NOT NULL THEN
+                PERFORM save_checkpoint(v_item.checkpoint);
+            END IF;
         END IF;
         v_is_written[v_item.place] := true;
     END LOOP;
