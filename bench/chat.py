@@ -1,13 +1,13 @@
 """Conversations with streamed replies: measurements, targets, and output."""
 
 from collections import Counter
-from statistics import median, quantiles
+from statistics import median
 
 import uvloop
 
 from bench import noise, replies, report, seed, servers
 from bench.load import Result
-from bench.report import Target, milliseconds
+from bench.report import Target, milliseconds, p99
 from bench.servers import Server
 from billing.services.sweeps import find_violations
 from simulator import process
@@ -53,7 +53,7 @@ def _alone_and_pressed(simulator: RunningSimulator, lines: list[replies.Line]) -
         (
             name,
             milliseconds(median(first[name])),
-            milliseconds(_p99(first[name])),
+            milliseconds(p99(first[name])),
             f"{rates[name]:,.0f}",
             f"{rates[name] / rates[bare]:.2f}",
         )
@@ -92,7 +92,7 @@ def _held_open(simulator: RunningSimulator, lines: list[replies.Line]) -> list[T
             f"{it.each / 1024:.0f} KB",
             f"{it.growth:.0f} bytes",
             milliseconds(median(it.latencies)),
-            milliseconds(_p99(it.latencies)),
+            milliseconds(p99(it.latencies)),
         )
         for name, it in {"bare Django view": bare, "service": ours}.items()
     ]
@@ -117,7 +117,3 @@ def _hold(server: Server, lines: list[replies.Line]) -> replies.Open:
 
 def _listed(failures: Counter[str]) -> str:
     return ", ".join(f"{count} x {what}" for what, count in failures.items())
-
-
-def _p99(seconds: list[float]) -> float:
-    return quantiles(seconds, n=100)[98]

@@ -19,8 +19,8 @@ from django.db import connection
 
 from accounts.models import User
 from bench import noise, report, seed, servers
-from bench.report import Target, milliseconds
-from bench.web_app import ME, Client, Times, p99
+from bench.report import Target, milliseconds, p99
+from bench.web_app import ME, Client, Times
 from simulator import process
 
 CONVERSATIONS, MESSAGES = 10_000, 2_000

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median, quantiles
+from statistics import median
 from uuid import UUID
 
 from django.db import connection, transaction
 
+from bench import report
 from bench.feed import Feed
 from bench.listeners import Receipts, Socket, listening
 from bench.servers import Server
@@ -50,7 +51,7 @@ class Outcome:
 
     @property
     def p99(self) -> float:
-        return quantiles(self.latencies, n=100)[98]
+        return report.p99(self.latencies)
 
     @property
     def complete(self) -> bool:

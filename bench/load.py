@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import cycle
-from statistics import median, quantiles
+from statistics import median
 from typing import cast
 
 import msgspec
+
+from bench import report
 
 STREAM_EVENTS = 60  # a stream with fewer events is broken
 _END_OF_CHUNKS = b"\r\n0\r\n\r\n"
@@ -43,7 +45,7 @@ class Result:
 
     @property
     def p99(self) -> float:
-        return quantiles(self.latencies, n=100)[98]
+        return report.p99(self.latencies)
 
 
 class Requests:

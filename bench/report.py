@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from statistics import quantiles
 
 _PACKAGES = ("uvicorn", "uvloop", "httptools", "aiohttp", "psycopg", "msgspec")
 
@@ -28,6 +29,11 @@ def machine() -> str:
         f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}\n"
         f"Python {platform.python_version()}, {versions}"
     )
+
+
+def p99(seconds: Sequence[float]) -> float:
+    """The 99th percentile."""
+    return quantiles(seconds, n=100)[98]
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, left: int = 1) -> str:

@@ -223,7 +223,7 @@ def _web_app(service: Server, account_id: UUID, ledger: int) -> list[Target]:
         (
             name,
             milliseconds(middle[name]),
-            milliseconds(web_app.p99(seconds)),
+            milliseconds(report.p99(seconds)),
             f"{middle[name] / middle[web_app.ME]:.2f}",
         )
         for name, seconds in times.items()

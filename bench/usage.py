@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from itertools import cycle
-from statistics import quantiles
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from django.db import connection
 
 from accounts.models import User
 from accounts.services.api_keys import MAX_ACTIVE_KEYS, create_key
-from bench import seed
+from bench import report, seed
 from bench.servers import BenchError, Server
 from local.ports import LOOPBACK
 
@@ -78,7 +77,7 @@ class Outcome:
 
     @property
     def p99(self) -> float:
-        return quantiles(self.reports, n=100)[98]
+        return report.p99(self.reports)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import json
 import time
 from http.client import HTTPConnection
 from itertools import cycle
-from statistics import quantiles
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -53,10 +52,6 @@ WHERE account_id = %(account)s RETURNING l.seq
 """
 
 Times = dict[str, list[float]]
-
-
-def p99(times: list[float]) -> float:
-    return quantiles(times, n=100)[98]
 
 
 def seed_ledger(account_id: UUID) -> int:
