@@ -8,7 +8,7 @@ from catalog.types import Model
 from council.models import Generation, Version
 from council.prompts import messages_for
 from council.selectors.sources import sources_of
-from inference.bounds import chat_cost, input_bound, output_bound
+from inference.bounds import worst_chat_cost
 from providers.registry import get_chat_wire
 
 
@@ -52,7 +52,4 @@ def _strangers(version: Version, first: Model) -> list[Model]:
 def _worst_costs(models: Iterable[Model], failed: Generation, version: Version) -> dict[str, int]:
     """The most that the merge can cost with each, in nano-USD at cost."""
     messages = messages_for(failed.session, failed.card, version)
-    return {
-        model.id: chat_cost(model, input_bound(model, messages), output_bound(model))
-        for model in models
-    }
+    return {model.id: worst_chat_cost(model, messages) for model in models}

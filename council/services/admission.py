@@ -11,7 +11,7 @@ from council.models import Status, Turn, Version
 from council.prompts import messages_for
 from council.services import completion
 from council.services.log import append_events
-from inference.bounds import chat_cost, input_bound, output_bound
+from inference.bounds import worst_chat_cost
 from inference.errors import ProviderNotAvailable
 from jobs.services import check_room
 from providers.registry import get_chat_wire
@@ -47,7 +47,7 @@ def refusal_of(call: Call, spending_power: SpendingPower) -> DomainError | None:
     model = call.model
     if model is None or get_chat_wire(model.provider) is None:
         return ProviderNotAvailable()
-    worst = chat_cost(model, input_bound(model, call.messages), output_bound(model))
+    worst = worst_chat_cost(model, call.messages)
     return spending_power.refusal_of(model.id, worst)
 
 

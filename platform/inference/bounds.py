@@ -42,6 +42,12 @@ def affordable_output(
     return max(affordable - 1, min(LEAST_OUTPUT_TOKENS, bound))
 
 
+def worst_chat_cost(model: Model, messages: Iterable[Message]) -> int:
+    """The most that a chat call with these messages can cost whose caller sets no bound, in
+    nano-USD at cost: `ChatCall.worst_cost` of such a call."""
+    return chat_cost(model, input_bound(model, messages), output_bound(model))
+
+
 def chat_cost(model: Model, tokens_in: int, tokens_out: int) -> int:
     """The cost of a call to a chat model with this many tokens, in nano-USD."""
     return token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -13,16 +14,29 @@ from catalog.pricing import speech_cost, token_cost
 from catalog.selectors import get_catalog
 from catalog.types import ImagePrice, Model, SpeechPrice, TokenPrice
 from common.ids import uuid7
+from conftest import Persona
 from inference.bounds import (
     DEFAULT_OUTPUT_TOKENS,
     LEAST_OUTPUT_TOKENS,
     affordable_output,
     chat_cost,
     input_bound,
+    worst_chat_cost,
 )
+from inference.embeddings import EmbeddingRunner
+from inference.images import ImageRunner
 from inference.meter import Meter
 from inference.types import Call, ChatCall, EmbeddingCall, ImageCall, SpeechCall
-from providers.types import Message, TextDelta, Usage
+from providers.types import (
+    Deadlines,
+    EmbeddingRequest,
+    Embeddings,
+    Image,
+    ImageRequest,
+    Message,
+    TextDelta,
+    Usage,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -113,6 +127,8 @@ def test_no_usage_of_a_chat_call_costs_more_than_its_worst(
     counts = st.integers(0, 1_000_000)
     meter.take([Usage(used.draw(counts), used.draw(counts)), TextDelta("a")])
     assert meter.cost <= call.worst_cost
+    if asked is None:
+        assert call.worst_cost == worst_chat_cost(call.model, messages)
 
 
 @given(price=prices, inputs=st.lists(texts, max_size=5).map(tuple))
@@ -122,6 +138,50 @@ def test_no_text_has_more_tokens_than_an_embeddings_call_is_held_for(
     call = EmbeddingCall(**calls, model=model_at(price), inputs=inputs)
     tokens = sum(len(text.encode()) for text in inputs)
     assert token_cost(price, tokens, 0) <= call.worst_cost
+
+
+class Provider:
+    """A provider that makes as many pictures, and reports as many tokens, as it likes."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    async def embed(self, request: EmbeddingRequest, _deadlines: Deadlines) -> Embeddings:
+        return Embeddings(["AAAAAA=="] * len(request.inputs), self.count)
+
+    async def generate(self, _request: ImageRequest, _deadlines: Deadlines) -> list[Image]:
+        return [Image(b"a picture", "image/png")] * self.count
+
+
+@given(price=prices, inputs=st.lists(texts, min_size=1, max_size=5).map(tuple), used=st.data())
+@settings(deadline=None)
+def test_no_tokens_that_a_provider_reports_cost_more_than_is_held_for_an_embeddings_call(
+    price: TokenPrice, inputs: tuple[str, ...], used: st.DataObject
+) -> None:
+    call = EmbeddingCall(**calls, model=model_at(price), inputs=inputs)
+    runner = EmbeddingRunner(call, Provider(used.draw(st.integers(0, 1_000_000))), uuid7())
+    async_to_sync(runner._call_provider)(60)
+    outcome = runner._outcome()
+    assert outcome is not None
+    assert outcome[1].cost <= call.worst_cost
+
+
+@pytest.mark.parametrize("made", [1, 2, 5])
+def test_no_pictures_cost_more_than_those_that_were_asked_for(made: int, alice: Persona) -> None:
+    model = replace(get_catalog().models["kimi-k3"], price=ImagePrice(1, {"high": 7}, fee=2))
+    call = ImageCall(
+        **calls | {"account_id": alice.user.pk},
+        model=model,
+        prompt="A sea.",
+        n=2,
+        size="1024x1024",
+        quality="high",
+    )
+    runner = ImageRunner(call, Provider(made), uuid7())
+    async_to_sync(runner._call_provider)(60)
+    outcome = runner._outcome()
+    assert outcome is not None
+    assert outcome[1].cost == 9 * min(made, 2) <= call.worst_cost
 
 
 @pytest.mark.parametrize("n", [1, 2, 10])
