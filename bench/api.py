@@ -125,7 +125,9 @@ def _conclude(started: StartedReply, user: User) -> None:
         REPLY,
         call_id=started.reply.pk,
         attempt=1,
-        ending=Ending(started.reply.pk, user.pk, "settled", 1_000, 12, 60),
+        ending=Ending(
+            started.reply.pk, user.pk, "settled", 1_000, {"tokens_in": 12, "tokens_out": 60}
+        ),
         completion=Completion(content="word" + " word" * 59, finish_reason="stop"),
     )
 

@@ -73,10 +73,10 @@ _SEED_CHARGES = """
 INSERT INTO billing_charge
     (id, account_id, model_id, plan_id, price_version_id, source, kind, funding, status,
      request_id, owner_id, month, admitted_at, deadline_at, resolved_at, worst_cost, hold_plan,
-     hold_balance, first_output_at, tokens_in, tokens_out, cost, charge_plan, charge_balance)
+     hold_balance, first_output_at, units, cost, charge_plan, charge_balance)
 SELECT m.id, m.account_id, m.model, 'max', price.id, 'web', 'chat', 'customer', 'settled', 'bench',
        m.id, date_trunc('month', now())::date, now(), now(), now(), 12345678, 12345678, 0, now(),
-       100, 60, 12345678, 12345678, 0
+       '{"tokens_in": 100, "tokens_out": 60}'::jsonb, 12345678, 12345678, 0
 FROM conversations_message m
 CROSS JOIN (SELECT max(id) AS id FROM catalog_priceversion WHERE model_id = %(model)s) price
 WHERE m.conversation_id = %(conversation)s AND m.role = 'assistant'

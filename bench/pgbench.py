@@ -38,7 +38,7 @@ SELECT charge FROM bench_account, uuidv7() AS charge,
 WHERE n = :n \\gset
 SELECT outcome FROM money_resolve(json_build_object(
     'charge_id', CAST(:charge AS uuid), 'status', 'settled', 'cost', {cost},
-    'tokens_in', 100, 'tokens_out', 60));
+    'units', json_build_object('tokens_in', 100, 'tokens_out', 60)));
 """
 
 

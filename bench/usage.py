@@ -31,11 +31,11 @@ _SEED_CHARGES = """
 INSERT INTO billing_charge
     (id, account_id, api_key_id, model_id, plan_id, price_version_id, source, kind, funding, status,
      request_id, owner_id, month, admitted_at, deadline_at, resolved_at, worst_cost, hold_plan,
-     hold_balance, first_output_at, tokens_in, tokens_out, cost, charge_plan, charge_balance)
+     hold_balance, first_output_at, units, cost, charge_plan, charge_balance)
 SELECT uuidv7(), %(account)s, (%(keys)s::uuid[])[1 + n / %(days)s %% cardinality(%(keys)s::uuid[])],
        model.id, 'max', model.price, 'api', 'chat', 'customer', 'settled', 'bench', uuidv7(),
-       date_trunc('month', day)::date, day, day, day, cost, 0, 2 * cost, day, 100, 60, cost, 0,
-       2 * cost
+       date_trunc('month', day)::date, day, day, day, cost, 0, 2 * cost, day,
+       '{"tokens_in": 100, "tokens_out": 60}'::jsonb, cost, 0, 2 * cost
 FROM generate_series(0, %(charges)s - 1) n
 CROSS JOIN LATERAL (SELECT (%(first)s::date + n %% %(days)s)::timestamp AT TIME ZONE 'UTC' AS day,
                            100000 + n %% 997 AS cost) made

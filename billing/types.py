@@ -7,6 +7,8 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from billing.units import Units
+
 Source = Literal["api", "web", "job"]
 Funding = Literal["customer", "platform"]
 # The plan of a new account.
@@ -79,7 +81,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
 class Ending(Struct, frozen=True):
     """How a call ended: `settled` at its usage, `released`, or `expired` at its checkpoint.
 
-    `cost` is at cost; it and the tokens, images or seconds behind it count for a settled call only.
+    `cost` is at cost; it and the `units` behind it count for a settled call only.
     `failure` is None for a call that ended well.
     """
 
@@ -87,12 +89,7 @@ class Ending(Struct, frozen=True):
     account_id: UUID
     status: EndStatus
     cost: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    images: int = 0
-    seconds: int = 0
+    units: Units = {}
     failure: Failure | None = None
 
 
@@ -143,8 +140,7 @@ class Checkpoint(Struct, frozen=True):
     """The progress of a running call."""
 
     charge_id: UUID
-    tokens_in: int
-    tokens_out: int
+    units: Units
     cost: int
 
 

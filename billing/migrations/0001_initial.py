@@ -4,6 +4,8 @@ import django.db.models.functions.datetime
 import django.db.models.lookups
 from django.conf import settings
 from django.db import migrations, models
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
 
 import common.ids
 
@@ -113,12 +115,71 @@ class Migration(migrations.Migration):
                 ("free_window_start", models.DateTimeField(null=True)),
                 ("group_id", models.UUIDField(null=True)),
                 ("first_output_at", models.DateTimeField(null=True)),
-                ("tokens_in", models.IntegerField(db_default=0)),
-                ("tokens_out", models.IntegerField(db_default=0)),
-                ("cached_tokens", models.IntegerField(db_default=0)),
-                ("reasoning_tokens", models.IntegerField(db_default=0)),
-                ("images", models.SmallIntegerField(db_default=0)),
-                ("seconds", models.IntegerField(db_default=0)),
+                ("units", models.JSONField(db_default={})),
+                (
+                    "tokens_in",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=Coalesce(
+                            Cast(KeyTextTransform("tokens_in", "units"), models.IntegerField()), 0
+                        ),
+                        output_field=models.IntegerField(),
+                    ),
+                ),
+                (
+                    "tokens_out",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=Coalesce(
+                            Cast(KeyTextTransform("tokens_out", "units"), models.IntegerField()), 0
+                        ),
+                        output_field=models.IntegerField(),
+                    ),
+                ),
+                (
+                    "cached_tokens",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=Coalesce(
+                            Cast(KeyTextTransform("cached_tokens", "units"), models.IntegerField()),
+                            0,
+                        ),
+                        output_field=models.IntegerField(),
+                    ),
+                ),
+                (
+                    "reasoning_tokens",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=Coalesce(
+                            Cast(
+                                KeyTextTransform("reasoning_tokens", "units"), models.IntegerField()
+                            ),
+                            0,
+                        ),
+                        output_field=models.IntegerField(),
+                    ),
+                ),
+                (
+                    "images",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=Coalesce(
+                            Cast(KeyTextTransform("images", "units"), models.IntegerField()), 0
+                        ),
+                        output_field=models.IntegerField(),
+                    ),
+                ),
+                (
+                    "seconds",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=Coalesce(
+                            Cast(KeyTextTransform("seconds", "units"), models.IntegerField()), 0
+                        ),
+                        output_field=models.IntegerField(),
+                    ),
+                ),
                 ("cost", models.BigIntegerField(db_default=0)),
                 ("charge_plan", models.BigIntegerField(db_default=0)),
                 ("charge_balance", models.BigIntegerField(db_default=0)),

@@ -2,13 +2,24 @@
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Least
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce, Least
 from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
 from billing.models.plans import Plan
+from billing.units import Unit
 from catalog.models import AIModel, PriceVersion
 from common.ids import uuid7
+
+
+def quantity_of(unit: Unit) -> models.GeneratedField:
+    """A column that PostgreSQL computes from `units`, for readers, sums and filters."""
+    return models.GeneratedField(
+        expression=Coalesce(Cast(KeyTextTransform(unit, "units"), models.IntegerField()), 0),
+        output_field=models.IntegerField(),
+        db_persist=True,
+    )
 
 
 class Charge(models.Model):
@@ -83,12 +94,14 @@ class Charge(models.Model):
     group_id = models.UUIDField(null=True)
 
     first_output_at = models.DateTimeField(null=True)
-    tokens_in = models.IntegerField(db_default=0)
-    tokens_out = models.IntegerField(db_default=0)
-    cached_tokens = models.IntegerField(db_default=0)
-    reasoning_tokens = models.IntegerField(db_default=0)
-    images = models.SmallIntegerField(db_default=0)
-    seconds = models.IntegerField(db_default=0)
+    # billing.units.Units; the columns after it are read from it.
+    units = models.JSONField(db_default={})
+    tokens_in = quantity_of("tokens_in")
+    tokens_out = quantity_of("tokens_out")
+    cached_tokens = quantity_of("cached_tokens")
+    reasoning_tokens = quantity_of("reasoning_tokens")
+    images = quantity_of("images")
+    seconds = quantity_of("seconds")
     cost = models.BigIntegerField(db_default=0)
     charge_plan = models.BigIntegerField(db_default=0)
     charge_balance = models.BigIntegerField(db_default=0)

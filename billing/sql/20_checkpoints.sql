@@ -47,10 +47,9 @@ END $$;
 CREATE OR REPLACE FUNCTION save_checkpoint(p_checkpoint json) RETURNS void
 LANGUAGE sql VOLATILE AS $$
     UPDATE billing_charge c
-    SET tokens_in = i.tokens_in, tokens_out = i.tokens_out, cost = i.cost,
+    SET units = i.units, cost = i.cost,
         first_output_at = coalesce(c.first_output_at, money_now())
-    FROM json_to_record(p_checkpoint) AS i(
-        charge_id uuid, tokens_in int, tokens_out int, cost bigint)
+    FROM json_to_record(p_checkpoint) AS i(charge_id uuid, units jsonb, cost bigint)
     WHERE c.id = i.charge_id AND c.status = 'held' AND c.cost <= i.cost
 $$;
 
@@ -61,11 +60,10 @@ $$;
 CREATE OR REPLACE FUNCTION money_checkpoint(p_owners uuid[], p_items json) RETURNS SETOF uuid
 LANGUAGE sql VOLATILE AS $$
     UPDATE billing_charge c
-    SET tokens_in = mine.tokens_in, tokens_out = mine.tokens_out, cost = mine.cost,
+    SET units = mine.units, cost = mine.cost,
         first_output_at = coalesce(c.first_output_at, money_now())
     FROM (SELECT i.*
-          FROM json_to_recordset(p_items) AS i(
-              charge_id uuid, tokens_in int, tokens_out int, cost bigint)
+          FROM json_to_recordset(p_items) AS i(charge_id uuid, units jsonb, cost bigint)
           JOIN billing_charge held ON held.id = i.charge_id
           WHERE held.status = 'held' AND held.owner_id = ANY (p_owners) AND held.cost <= i.cost
           ORDER BY held.id FOR UPDATE OF held SKIP LOCKED) mine

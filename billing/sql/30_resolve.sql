@@ -1,10 +1,10 @@
 -- Resolve a held charge, at most once.
 --
---   settled   the call ended; its cost and counts are what it used
+--   settled   the call ended; its cost and units are what it used
 --   expired   nobody settled it: bills the last checkpoint, or releases it if there was no output
 --   released  nothing was produced; nothing is billed
 --
--- p_ending: a billing.types.Ending; a count that it leaves out is 0. A charge that expires is given a
+-- p_ending: a billing.types.Ending; what it leaves out is 0. A charge that expires is given a
 -- `failure` here.
 --
 -- The plan pays first, at cost, as far as its allowance goes now; the balance pays twice the rest.
@@ -25,13 +25,9 @@ DECLARE
     v_account uuid; t timestamptz; room bigint;
 BEGIN
     SELECT i.charge_id, i.status, i.failure, coalesce(i.cost, 0) AS cost,
-           coalesce(i.tokens_in, 0) AS tokens_in, coalesce(i.tokens_out, 0) AS tokens_out,
-           coalesce(i.cached_tokens, 0) AS cached_tokens,
-           coalesce(i.reasoning_tokens, 0) AS reasoning_tokens,
-           coalesce(i.images, 0) AS images, coalesce(i.seconds, 0) AS seconds
+           coalesce(i.units, '{}') AS units
     INTO e FROM json_to_record(p_ending) AS i(
-        charge_id uuid, status text, cost bigint, tokens_in int, tokens_out int, cached_tokens int,
-        reasoning_tokens int, images int, seconds int, failure jsonb);
+        charge_id uuid, status text, cost bigint, units jsonb, failure jsonb);
     SELECT account_id INTO v_account FROM billing_charge WHERE id = e.charge_id;
     IF NOT FOUND THEN outcome := 'unknown'; RETURN; END IF;
     SELECT * INTO w FROM billing_wallet WHERE account_id = v_account FOR NO KEY UPDATE;
@@ -48,9 +44,9 @@ BEGIN
             "message": "Nobody ended the call: its process has died, or its time was over."}');
     END IF;
     IF e.status = 'expired' AND c.first_output_at IS NOT NULL THEN
-        e.cost := c.cost; e.tokens_in := c.tokens_in; e.tokens_out := c.tokens_out;
+        e.cost := c.cost; e.units := c.units;
     ELSIF e.status <> 'settled' THEN
-        e.status := 'released'; e.cost := 0; e.tokens_in := 0; e.tokens_out := 0;
+        e.status := 'released'; e.cost := 0; e.units := '{}';
     END IF;
 
     outcome := 'resolved'; status := e.status; cost := e.cost;
@@ -94,9 +90,7 @@ BEGIN
         WHERE id = c.group_id;
     END IF;
     UPDATE billing_charge ch
-    SET status = e.status, cost = e.cost, tokens_in = e.tokens_in, tokens_out = e.tokens_out,
-        cached_tokens = e.cached_tokens, reasoning_tokens = e.reasoning_tokens, images = e.images,
-        seconds = e.seconds,
+    SET status = e.status, cost = e.cost, units = e.units,
         charge_plan = money_resolve.charge_plan, charge_balance = money_resolve.charge_balance,
         shortfall = money_resolve.shortfall, failure = e.failure, resolved_at = t,
         first_output_at = CASE e.status WHEN 'released' THEN NULL
@@ -112,7 +106,8 @@ BEGIN
         INSERT INTO billing_usagedaily AS u
             (account_id, api_key_id, model_id, day, requests, tokens_in, tokens_out, billed)
         VALUES (v_account, c.api_key_id, c.model_id, (c.admitted_at AT TIME ZONE 'UTC')::date,
-                1, e.tokens_in, e.tokens_out, charge_plan + charge_balance)
+                1, coalesce((e.units ->> 'tokens_in')::int, 0),
+                coalesce((e.units ->> 'tokens_out')::int, 0), charge_plan + charge_balance)
         ON CONFLICT (account_id, day, api_key_id, model_id) DO UPDATE
         SET requests = u.requests + 1, tokens_in = u.tokens_in + excluded.tokens_in,
             tokens_out = u.tokens_out + excluded.tokens_out, billed = u.billed + excluded.billed;

@@ -15,6 +15,7 @@ from billing.services import balance as balance_services
 from billing.services.endings import RESOLVE
 from billing.services.holds import HOLD
 from billing.types import Checkpoint, Ending, EndStatus, Funding, HoldRequest, as_json
+from billing.units import Units
 from catalog.models import PriceVersion
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
@@ -107,27 +108,17 @@ def hold(
     return run(HOLD, as_json(request))[0], request.charge_id
 
 
-def ended(
-    charge: UUID,
-    status: EndStatus,
-    cost: int = 0,
-    *,
-    tokens_in: int = 0,
-    tokens_out: int = 0,
-    images: int = 0,
-    seconds: int = 0,
-) -> str:
+def ended(charge: UUID, status: EndStatus, cost: int = 0, units: Units | None = None) -> str:
     """The parameter of money_resolve, which finds the account by the charge."""
     nobody = UUID(int=0)
-    ending = Ending(
-        charge, nobody, status, cost, tokens_in, tokens_out, images=images, seconds=seconds
-    )
-    return as_json(ending)
+    return as_json(Ending(charge, nobody, status, cost, units or {}))
 
 
 def settle(charge: UUID, cost: int, *, tokens_out: int = 10) -> str:
     """Settle a charge. Returns the outcome."""
-    return str(run(RESOLVE, ended(charge, "settled", cost, tokens_in=5, tokens_out=tokens_out))[0])
+    return str(
+        run(RESOLVE, ended(charge, "settled", cost, {"tokens_in": 5, "tokens_out": tokens_out}))[0]
+    )
 
 
 def release(charge: UUID) -> str:
@@ -161,7 +152,7 @@ def checkpoint(owner: UUID, charge: UUID, cost: int, tokens_out: int = 3) -> Non
     run(
         "SELECT count(*) FROM money_checkpoint(%s, %s)",
         [owner],
-        as_json([Checkpoint(charge, 5, tokens_out, cost)]),
+        as_json([Checkpoint(charge, {"tokens_in": 5, "tokens_out": tokens_out}, cost)]),
     )
 
 

@@ -72,7 +72,10 @@ def checkpoint(owner: UUID, charge: UUID, cost: int, tokens: tuple[int, int]) ->
     """Returns the charges that are not that owner's to run."""
     rows = _rows(
         "SELECT * FROM money_checkpoint(%s, %s)",
-        [[owner], as_json([Checkpoint(charge, *tokens, cost)])],
+        [
+            [owner],
+            as_json([Checkpoint(charge, {"tokens_in": tokens[0], "tokens_out": tokens[1]}, cost)]),
+        ],
     )
     return {row["money_checkpoint"] for row in rows}
 

@@ -62,7 +62,9 @@ async def test_a_locked_wallet_keeps_nobody_else_waiting() -> None:
         other.execute("COMMIT")
         await waiting
 
-    await charges.resolve(Ending(held_up.charge_id, alice.pk, "settled", 70, 1, 1))
+    await charges.resolve(
+        Ending(held_up.charge_id, alice.pk, "settled", 70, {"tokens_in": 1, "tokens_out": 1})
+    )
     await charges.resolve(Ending(free.charge_id, bob.pk, "released"))
     assert (await _wallet(alice)).balance == 860
     assert (await _wallet(bob)).balance == 1000

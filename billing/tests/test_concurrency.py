@@ -89,7 +89,7 @@ def test_a_domain_row_locked_around_a_hold_beside_a_settle_does_not_deadlock() -
 
         def settle_with_text() -> None:
             runner.execute("BEGIN")
-            runner.execute(RESOLVE, (ended(charge, "settled", 50, tokens_out=1),))
+            runner.execute(RESOLVE, (ended(charge, "settled", 50, {"tokens_out": 1}),))
             runner.execute(row, (alice.pk,))
             runner.execute("COMMIT")
 
@@ -119,7 +119,7 @@ def test_random_verbs_from_many_connections_keep_every_invariant() -> None:
                 for _ in range(chance.choice([0, 1, 2])):
                     verb: EndStatus = chance.choice(["settled", "released", "expired"])
                     cost = chance.choice([0, worst, worst * 2])
-                    connection.execute(RESOLVE, (ended(charge, verb, cost, tokens_out=1),))
+                    connection.execute(RESOLVE, (ended(charge, verb, cost, {"tokens_out": 1}),))
 
     with ThreadPoolExecutor(PARALLEL) as threads:
         list(threads.map(work, range(PARALLEL)))

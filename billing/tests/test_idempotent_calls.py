@@ -110,7 +110,7 @@ def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None
     kill(frozen)
     assert send(alice)[0] == "interrupted"
 
-    late = Ending(charge, alice.pk, "settled", 50, 5, 50)
+    late = Ending(charge, alice.pk, "settled", 50, {"tokens_in": 5, "tokens_out": 50})
     assert teller.resolve_idempotently(NAME, b"too late", late) == "already"
 
     assert wallet_of(alice).balance == 10**9 - 20
@@ -120,7 +120,11 @@ def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None
 def test_an_answer_that_made_room_for_others_is_not_made_again(committed: None) -> None:
     alice = new_account()
     _, charge = send(alice)
-    teller.resolve_idempotently(NAME, b"an answer", Ending(charge, alice.pk, "settled", 50, 5, 50))
+    teller.resolve_idempotently(
+        NAME,
+        b"an answer",
+        Ending(charge, alice.pk, "settled", 50, {"tokens_in": 5, "tokens_out": 50}),
+    )
     sweeps.forget_idempotency_keys(kept=1)
 
     assert send(alice)[0] == "forgotten"
@@ -205,7 +209,7 @@ class NameLife(RolledBackLife):
     def end(self, pick: int, status: str) -> None:
         """Also late, by a process that others thought dead."""
         if charge := self._pick(pick):
-            ending = Ending(charge, self.alice.pk, status, 60, 5, 60)  # type: ignore[arg-type]
+            ending = Ending(charge, self.alice.pk, status, 60, {"tokens_in": 5, "tokens_out": 60})  # type: ignore[arg-type]
             teller.resolve_idempotently(NAME, charge.bytes, ending)
 
     @rule(pick=st.integers(0, 9))

@@ -226,7 +226,15 @@ def test_a_checkpoint_tells_the_owner_which_charges_it_has_lost() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT * FROM money_checkpoint(%s, %s)",
-            ([owner], as_json([Checkpoint(mine, 1, 2, 20), Checkpoint(lost, 1, 2, 20)])),
+            (
+                [owner],
+                as_json(
+                    [
+                        Checkpoint(mine, {"tokens_in": 1, "tokens_out": 2}, 20),
+                        Checkpoint(lost, {"tokens_in": 1, "tokens_out": 2}, 20),
+                    ]
+                ),
+            ),
         )
         assert [row[0] for row in cursor.fetchall()] == [lost]
 
@@ -241,7 +249,7 @@ def test_a_checkpoint_never_waits_for_a_charge_that_is_being_resolved() -> None:
     _, charge = hold(alice, 100, owner=owner)
     with other_connection() as other:
         other.execute("BEGIN")
-        other.execute(RESOLVE, (ended(charge, "settled", 50, tokens_in=5, tokens_out=5),))
+        other.execute(RESOLVE, (ended(charge, "settled", 50, {"tokens_in": 5, "tokens_out": 5}),))
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = '2 s'")
             checkpoint(owner, charge, cost=99)

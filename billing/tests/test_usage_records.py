@@ -83,7 +83,7 @@ def test_a_record_says_what_was_used_and_who_paid_how_much() -> None:
 def test_a_picture_is_counted_by_the_piece() -> None:
     alice = new_account(plan="max")
     _, charge = hold(alice, 50_000_000, owner=live_owner(), model="gpt-image-2.5-flare")
-    run(RESOLVE, ended(charge, "settled", 46_000_000, images=2))
+    run(RESOLVE, ended(charge, "settled", 46_000_000, {"images": 2}))
 
     [record] = usage(alice)
 
@@ -93,7 +93,7 @@ def test_a_picture_is_counted_by_the_piece() -> None:
 def test_audio_is_counted_by_the_second() -> None:
     alice = new_account(plan="max", balance=10**9)
     _, charge = hold(alice, 1_192_000, owner=live_owner(), model="nova-3")
-    run(RESOLVE, ended(charge, "settled", 1_192_000, seconds=13))
+    run(RESOLVE, ended(charge, "settled", 1_192_000, {"seconds": 13}))
 
     [record] = usage(alice)
 

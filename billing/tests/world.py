@@ -142,7 +142,7 @@ class World:
     def end(self, call: Call, status: ChargeStatus, cost: int = 0) -> None:
         """As its process does; with its answer, where the call has a name."""
         ending, account = self._ending(call, status, cost), self._account(call.request)
-        expected = account.resolve(call, status, cost, (ending.tokens_in, ending.tokens_out))
+        expected = account.resolve(call, status, cost, _tokens(ending))
         request_key = self._names.get(call.request.charge_id)
         if request_key is None:
             assert teller.resolve(ending) == expected
@@ -156,9 +156,7 @@ class World:
     def end_together(self, ends: Sequence[tuple[Call, ChargeStatus, int]]) -> None:
         endings = [self._ending(*end) for end in ends]
         expected = [
-            self._account(call.request).resolve(
-                call, status, cost, (ending.tokens_in, ending.tokens_out)
-            )
+            self._account(call.request).resolve(call, status, cost, _tokens(ending))
             for (call, status, cost), ending in zip(ends, endings, strict=True)
         ]
         assert teller.resolve_together(endings) == expected
@@ -192,7 +190,11 @@ class World:
     def _ending(self, call: Call, status: ChargeStatus, cost: int) -> Ending:
         assert status != "held"
         ids = call.request.charge_id, call.request.account_id
-        return Ending(*ids, status, cost, 7, 11) if status == "settled" else Ending(*ids, status)
+        return (
+            Ending(*ids, status, cost, {"tokens_in": 7, "tokens_out": 11})
+            if status == "settled"
+            else Ending(*ids, status)
+        )
 
     # --- Time and processes ---------------------------------------------------------------------
 
@@ -365,3 +367,7 @@ def _as_row(call: Call) -> tuple[object, ...]:
     held = (call.from_plan, call.from_balance)
     paid = (call.cost, call.plan_part, call.balance_part, call.shortfall)
     return (call.status, funding, call.plan, call.month, *held, *paid, *call.tokens)
+
+
+def _tokens(ending: Ending) -> tuple[int, int]:
+    return ending.units.get("tokens_in", 0), ending.units.get("tokens_out", 0)

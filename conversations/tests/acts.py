@@ -61,7 +61,7 @@ class Conversations(Writers):
         writing = one([*self.writings.values()], pick)
         talk, question_id = writing.talk, writing.call.started.question.pk
         _, charge = bank.hold(self.alice, COST, owner=self.owner, funding="platform")
-        ending = Ending(charge, self.alice.pk, "settled", COST, 5, 10)
+        ending = Ending(charge, self.alice.pk, "settled", COST, {"tokens_in": 5, "tokens_out": 10})
         _, title = titles.conclude(question_id=question_id, ending=ending, title="Made")
         assert title == ("Made" if talk.entitle("Made", question_id) else None)
 

@@ -56,7 +56,7 @@ class Call:
     def settle(self, content: str, failure: DomainError | None = None) -> Ended[dict[str, Any]]:
         """End the reply with what was billed."""
         account_id = self.started.call.account_id
-        ending = Ending(self.id, account_id, "settled", COST, 5, 10)
+        ending = Ending(self.id, account_id, "settled", COST, {"tokens_in": 5, "tokens_out": 10})
         completion = Completion(content=content, finish_reason="stop", failure=failure)
         return self.conclude(ending, completion)
 

@@ -57,7 +57,7 @@ def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
     call.tell(Piece("reasoning", "Hm. "), Piece("text", "De"))
     untold = call.deltas(Piece("text", "ep."), offset=6)
     said = Completion(content="Deep.", reasoning="Hm. ", finish_reason="stop", unsent=untold)
-    ending = Ending(call.id, user.pk, "settled", hand.COST, 5, 10)
+    ending = Ending(call.id, user.pk, "settled", hand.COST, {"tokens_in": 5, "tokens_out": 10})
     ended = call.conclude(ending, said)
     *deltas, (last, data) = told(call.id)
     assert [(each["offset"], each["kind"], each["text"]) for _, each in deltas] == [

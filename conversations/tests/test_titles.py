@@ -225,7 +225,7 @@ def test_the_message_may_be_deleted_just_before_its_title_is_written(
 ) -> None:
     """What waits for the conversation has seen the message, which is gone when its turn comes."""
     _, charge = bank.hold(alice, COST, owner=bank.live_owner(), funding="platform")
-    ending = Ending(charge, alice.pk, "settled", COST, 5, 10)
+    ending = Ending(charge, alice.pk, "settled", COST, {"tokens_in": 5, "tokens_out": 10})
 
     def conclude() -> str | None:
         try:

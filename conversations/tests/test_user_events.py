@@ -142,7 +142,7 @@ def test_a_reply_that_cannot_begin_is_not_told(user: User) -> None:
 def test_a_title_that_a_model_has_made_late_is_told(user: User, client: APIClient) -> None:
     conversation = talk(user, "hi", "Hello", title="hi")
     charge = bank.hold(user, hand.COST, owner=bank.live_owner())[1]
-    ending = Ending(charge, user.pk, "settled", hand.COST, 5, 10)
+    ending = Ending(charge, user.pk, "settled", hand.COST, {"tokens_in": 5, "tokens_out": 10})
     conclude(question_id=conversation.messages.earliest("id").pk, ending=ending, title="A Greeting")
     [(kind, data)] = told(user)
     assert (kind, data) == ("conversation.updated", {"conversation": in_list(client)})

@@ -43,7 +43,9 @@ class Writers:
             if not writing.is_told:
                 writing.log.append(("text", PIECE))
             said = said_of(writing, failure, untold)
-            ending = Ending(writing.call.id, self.alice.pk, "settled", COST, 5, 10)
+            ending = Ending(
+                writing.call.id, self.alice.pk, "settled", COST, {"tokens_in": 5, "tokens_out": 10}
+            )
             writing.call.conclude(ending, said)
             writing.conclude(SETTLED, failure.code if failure else None)
 

@@ -73,7 +73,9 @@ class Call:
         self, text: str, failure: DomainError | None = None, *, finish: FinishReason = "stop"
     ) -> Resolution:
         """End the call with an answer that is billed."""
-        ending = Ending(self.job_id, self.account_id, "settled", COST, 5, 10)
+        ending = Ending(
+            self.job_id, self.account_id, "settled", COST, {"tokens_in": 5, "tokens_out": 10}
+        )
         return self.conclude(ending, text, failure, finish)
 
     def release(self, failure: DomainError) -> Resolution:

@@ -12,6 +12,7 @@ import structlog
 from msgspec import Struct
 
 from billing.types import Checkpoint, Ending
+from billing.units import Units
 from catalog.types import TokenPrice
 from common.errors import DomainError
 from inference.errors import AnswerInterrupted, CallCancelled
@@ -133,7 +134,8 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         transaction. The progress then counts as saved."""
         self._saved_deltas, self._saved_at = self._meter.deltas, time.monotonic()
         usage = self._meter.usage
-        return Checkpoint(self.charge_id, usage.input_tokens, usage.output_tokens, self._meter.cost)
+        units: Units = {"tokens_in": usage.input_tokens, "tokens_out": usage.output_tokens}
+        return Checkpoint(self.charge_id, units, self._meter.cost)
 
     @property
     def is_winding_down(self) -> bool:
@@ -223,10 +225,12 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
             self.call.account_id,
             "settled",
             self._meter.cost,
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cached_tokens,
-            usage.reasoning_tokens,
+            {
+                "tokens_in": usage.input_tokens,
+                "tokens_out": usage.output_tokens,
+                "cached_tokens": usage.cached_tokens,
+                "reasoning_tokens": usage.reasoning_tokens,
+            },
         )
         return ChatAnswer(self.finish_reason, usage), ending
 

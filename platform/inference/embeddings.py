@@ -41,7 +41,9 @@ class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
             return None
         tokens = self._result.input_tokens
         cost = token_cost(self._price, tokens, 0)
-        ending = Ending(self.charge_id, self.call.account_id, "settled", cost, tokens)
+        ending = Ending(
+            self.charge_id, self.call.account_id, "settled", cost, {"tokens_in": tokens}
+        )
         return self._result, ending
 
     def _record(self, answer: EmbeddingAnswer, _error: DomainError | None) -> bytes:

@@ -78,7 +78,7 @@ class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
             return None
         count = len(self._files)
         cost = image_cost(self._price, self.call.quality, count)
-        ending = Ending(self.charge_id, self.call.account_id, "settled", cost, images=count)
+        ending = Ending(self.charge_id, self.call.account_id, "settled", cost, {"images": count})
         return ImageAnswer(self._files), ending
 
     def _record(self, answer: ImageAnswer, _error: DomainError | None) -> bytes:

@@ -53,7 +53,7 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
             call.account_id,
             "settled",
             call.worst_cost,
-            seconds=call.billed_seconds,
+            {"seconds": call.billed_seconds},
         )
         return SpeechAnswer(heard.text, heard.language, call.duration), ending
 

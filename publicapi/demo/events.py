@@ -7,6 +7,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from billing.units import Units
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from common.times import iso_utc
@@ -36,11 +37,7 @@ class Event(Struct, kw_only=True):
     worst: int | None = None
     request_id: str | None = None
     cost: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    images: int = 0
+    units: Units = {}
 
 
 def moment_of(person: Person, day: int, now: datetime) -> datetime:
@@ -95,11 +92,7 @@ def _call_events(call: Call, key: UUID | None) -> Iterator[Event]:
         verb="settled",
         id=charge,
         cost=size.cost,
-        tokens_in=size.tokens_in,
-        tokens_out=size.tokens_out,
-        cached=size.cached,
-        reasoning=size.reasoning,
-        images=size.images,
+        units=size.units,
     )
     if call.ending == "settled":
         yield used

@@ -11,8 +11,7 @@ BEGIN
         SELECT * FROM json_to_recordset(p_events) AS i(
             at text, verb text, id uuid, plan text, amount bigint, description text, api_key uuid,
             model text, price_version bigint, source text, kind text, worst bigint,
-            request_id text, cost bigint, tokens_in int, tokens_out int, cached int, reasoning int,
-            images int)
+            request_id text, cost bigint, units json)
     LOOP
         PERFORM set_config('platform.clock', e.at, true);
         CASE
@@ -34,14 +33,11 @@ BEGIN
                     'free_window', e.source = 'web' AND e.kind = 'chat'));
             WHEN e.verb = 'checkpoint' THEN
                 PERFORM money_checkpoint(ARRAY[p_owner], json_build_array(json_build_object(
-                    'charge_id', e.id, 'tokens_in', e.tokens_in, 'tokens_out', e.tokens_out,
-                    'cost', e.cost)));
+                    'charge_id', e.id, 'units', e.units, 'cost', e.cost)));
             ELSE
                 PERFORM money_resolve(json_build_object(
                     'charge_id', e.id, 'status', e.verb, 'cost', e.cost,
-                    'tokens_in', e.tokens_in, 'tokens_out', e.tokens_out,
-                    'cached_tokens', e.cached, 'reasoning_tokens', e.reasoning,
-                    'images', e.images));
+                    'units', e.units));
         END CASE;
     END LOOP;
 END $$;

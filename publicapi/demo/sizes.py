@@ -4,6 +4,7 @@ from random import Random
 
 from msgspec import Struct
 
+from billing.units import Units
 from catalog.pricing import image_cost, token_cost
 from catalog.types import ImagePrice, Model, TokenPrice
 from inference.bounds import output_bound
@@ -22,11 +23,7 @@ class Size(Struct, frozen=True):
     worst: int
     cost: int
     seconds: float
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    images: int = 0
+    units: Units = {}
 
 
 def conversation(random: Random, model: Model, price: TokenPrice, length: float) -> Size:
@@ -40,10 +37,14 @@ def conversation(random: Random, model: Model, price: TokenPrice, length: float)
         worst=token_cost(price, input_bound, most_out),
         cost=token_cost(price, tokens_in, tokens_out),
         seconds=0.6 + tokens_out / _TOKENS_PER_SECOND,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cached=tokens_in // 2 if random.random() < 0.3 else 0,
-        reasoning=tokens_out // 3 if model.reasoning and random.random() < 0.4 else 0,
+        units={
+            "tokens_in": tokens_in,
+            "tokens_out": tokens_out,
+            "cached_tokens": tokens_in // 2 if random.random() < 0.3 else 0,
+            "reasoning_tokens": (
+                tokens_out // 3 if model.reasoning and random.random() < 0.4 else 0
+            ),
+        },
     )
 
 
@@ -55,7 +56,7 @@ def texts(random: Random, price: TokenPrice) -> Size:
         worst=token_cost(price, tokens * _BYTES_PER_TOKEN, 0),
         cost=token_cost(price, tokens, 0),
         seconds=0.3,
-        tokens_in=tokens,
+        units={"tokens_in": tokens},
     )
 
 
@@ -64,7 +65,7 @@ def pictures(random: Random, price: ImagePrice) -> Size:
     [quality] = random.choices(list(_QUALITIES), list(_QUALITIES.values()))
     count = 4 if random.random() < 0.1 else 1
     cost = image_cost(price, quality, count)
-    return Size("images", worst=cost, cost=cost, seconds=6.0 + 2.0 * count, images=count)
+    return Size("images", worst=cost, cost=cost, seconds=6.0 + 2.0 * count, units={"images": count})
 
 
 def _about(random: Random, middle: float) -> int:

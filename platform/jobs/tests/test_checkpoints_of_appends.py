@@ -26,8 +26,12 @@ KIND = "tests.checkpoints"
 def test_whoever_dies_after_it_is_billed_for_what_is_shown(function: str) -> None:
     job_id = running_job()
 
-    assert append(function, job_id, 1, Checkpoint(job_id, 5, 7, 40)) == [True]
-    assert append(function, job_id, 2, Checkpoint(job_id, 5, 9, 60)) == [True]
+    assert append(
+        function, job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40)
+    ) == [True]
+    assert append(
+        function, job_id, 2, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 9}, 60)
+    ) == [True]
     bank.expire(job_id)
 
     charge = bank.charge_of(job_id)
@@ -43,9 +47,11 @@ def test_whoever_dies_after_it_is_billed_for_what_is_shown(function: str) -> Non
 
 def test_one_that_is_sent_again_is_saved_once() -> None:
     job_id = running_job()
-    append("job_append", job_id, 1, Checkpoint(job_id, 5, 7, 40))
-    append("job_append", job_id, 2, Checkpoint(job_id, 5, 9, 60))
-    assert append("job_append", job_id, 1, Checkpoint(job_id, 5, 7, 40)) == [True]
+    append("job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40))
+    append("job_append", job_id, 2, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 9}, 60))
+    assert append(
+        "job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40)
+    ) == [True]
     assert bank.charge_of(job_id).cost == 60
     bank.release(job_id)
 
@@ -57,9 +63,13 @@ def test_a_checkpoint_that_comes_late_takes_nothing_back() -> None:
         owner = bank.charge_of(job_id).owner_id
         if late == "an append":
             bank.checkpoint(owner, job_id, 60, 9)
-            assert append("job_append", job_id, 1, Checkpoint(job_id, 5, 7, 40)) == [True]
+            assert append(
+                "job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40)
+            ) == [True]
         else:
-            assert append("job_append", job_id, 1, Checkpoint(job_id, 5, 9, 60)) == [True]
+            assert append(
+                "job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 9}, 60)
+            ) == [True]
             bank.checkpoint(owner, job_id, 40, 7)
         bank.expire(job_id)
         charge = bank.charge_of(job_id)
@@ -76,7 +86,9 @@ def test_without_a_checkpoint_the_charge_stays_as_it_is() -> None:
 def test_what_a_lost_job_would_show_is_not_saved() -> None:
     job_id = running_job()
     Job.objects.filter(pk=job_id).update(status=Job.Status.FAILED)
-    assert append("job_append", job_id, 1, Checkpoint(job_id, 5, 7, 40)) == [False]
+    assert append(
+        "job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40)
+    ) == [False]
     assert bank.charge_of(job_id).cost == 0
     bank.release(job_id)
 
@@ -84,14 +96,14 @@ def test_what_a_lost_job_would_show_is_not_saved() -> None:
 def test_a_charge_that_was_ended_is_not_changed() -> None:
     job_id = running_job()
     bank.settle(job_id, 50)
-    append("job_append", job_id, 1, Checkpoint(job_id, 5, 7, 40))
+    append("job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40))
     assert bank.charge_of(job_id).cost == 50
 
 
 def test_nothing_is_shown_while_somebody_ends_the_charge() -> None:
     """Whoever ends it would not bill it. The append waits, and finds the job ended."""
     job_id = running_job()
-    saved = Checkpoint(job_id, 5, 7, 40)
+    saved = Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40)
     with bank.other_connection() as other, ThreadPoolExecutor(1) as thread:
         other.execute("BEGIN")
         other.execute("SELECT * FROM money_expire(%s)", (job_id,))
