@@ -1,5 +1,7 @@
-"""The suite itself: what a failed assert of a helper says, and the list of the slow files."""
+"""The suite itself: what a failed assert of a helper says, and the list of the slow files, and
+what the garbage collector looks at."""
 
+import gc
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -39,3 +41,10 @@ def test_what_is_rolled_back_comes_first(request: pytest.FixtureRequest) -> None
     """Other tests leave rows behind, which it would find."""
     order = [is_rolled_back(item) for item in request.session.items]
     assert order == sorted(order, reverse=True)
+
+
+def test_the_garbage_collector_runs_but_not_through_the_tests(
+    request: pytest.FixtureRequest,
+) -> None:
+    assert gc.isenabled()
+    assert not any(found is request.node for found in gc.get_objects())

@@ -1,11 +1,13 @@
 """Pytest plugin: the asserts of helpers speak, the slowest files come first, `--quick` leaves them
-out.
+out, and no garbage is looked for while tests are collected.
 
 Loaded by `-p` in pytest.ini: Django imports helpers (the jobs of `jobs.tests`) before any
 conftest.py, and an assert is rewritten only if it is asked for before its module is imported.
 """
 
+import gc
 from collections import defaultdict
+from collections.abc import Generator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -59,6 +61,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not config.getoption("--quick"):
         return None
     return collection_path in {ROOT / path for path in slow_files()} or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector away from the tests: each worker collects all of them, they stay
+    to its end, and the collector would go through them again and again.
+
+    It runs once before it leaves them alone: a resource left open during collection is reported.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
