@@ -4,7 +4,7 @@ again."""
 from uuid import UUID
 
 import structlog
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from jobs import services
 from jobs.handlers import Verdict, find_handler, get_lost_job_handler
@@ -29,10 +29,16 @@ def _starts_again(job_id: UUID, kind: str, attempt: int) -> bool:
     if handler is None:
         # It began in the process of its request, and no worker runs its kind.
         return False
-    with transaction.atomic():
-        if handler.judge(job_id, attempt) is Verdict.FAIL:
-            return False
-        if services.start_again(job_id=job_id, attempt=attempt, max_losses=MAX_LOSSES):
-            return True
-        transaction.set_rollback(True)
+    try:
+        with transaction.atomic():
+            if handler.judge(job_id, attempt) is Verdict.FAIL:
+                return False
+            if services.start_again(job_id=job_id, attempt=attempt, max_losses=MAX_LOSSES):
+                return True
+            transaction.set_rollback(True)
+    except DatabaseError:
+        raise
+    except Exception:
+        # A bug of the handler: without an end, each sweep would ask the handler again.
+        log.exception("job.not_judged", job_id=str(job_id), kind=kind)
     return False

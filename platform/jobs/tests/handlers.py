@@ -28,6 +28,7 @@ FORGETFUL = "tests.forgetful"
 CALLING = "tests.calling"
 STARTING_AGAIN = "tests.starting_again"
 FAULTY_AT_FIRST = "tests.faulty_at_first"
+MISJUDGING = "tests.misjudging"
 HELD = "tests.held"
 HELD_LONG = "tests.held.long"
 # The same, begun in the process that is asked for them.
@@ -121,6 +122,14 @@ class StartingAgain(Endless):
         await super()._do(job)
 
 
+class Misjudging(StartingAgain):
+    """Has a fault when it is to judge."""
+
+    def judge(self, job_id: UUID, attempt: int) -> Verdict:
+        super().judge(job_id, attempt)
+        raise RuntimeError("a fault of ours")
+
+
 class FaultyAtFirst(StartingAgain):
     """Has a fault in its first attempt."""
 
@@ -196,6 +205,7 @@ def register_all() -> None:
     register(CALLING, Calling())
     register(STARTING_AGAIN, StartingAgain())
     register(FAULTY_AT_FIRST, FaultyAtFirst())
+    register(MISJUDGING, Misjudging())
     register(HELD, Held())
     register(HELD_LONG, Held())
     for kind, handler in BEGUN.items():

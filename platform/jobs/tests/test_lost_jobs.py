@@ -106,6 +106,23 @@ def test_it_fails_when_it_has_been_lost_too_often(job_id: UUID) -> None:
     assert written(job_id) == ["judged"] * MAX_LOSSES + ["lost"]
 
 
+def test_it_fails_when_its_handler_cannot_judge(job_id: UUID) -> None:
+    end_or_start_again(job_id, handlers.MISJUDGING, 1)
+
+    assert status_of(job_id) == Job.Status.FAILED
+    assert written(job_id) == ["lost"]
+
+
+def test_a_job_that_a_drain_has_cut_off_starts_again(simulator: RunningSimulator) -> None:
+    with running_worker(simulator, DRAIN_SECONDS="1"):
+        job = begin(KIND)
+
+    end_lost_jobs()
+
+    assert (status_of(job.pk), written(job.pk)[-1]) == (Job.Status.QUEUED, "judged")
+    cancel(job.pk)
+
+
 def test_claims_that_follow_a_pause_are_no_losses(job_id: UUID) -> None:
     Job.objects.filter(pk=job_id).update(attempt=MAX_LOSSES + 1)
 
