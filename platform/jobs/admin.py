@@ -50,12 +50,19 @@ class JobAdmin(ReadOnly, OfAnAccount):
         "owner_id",
         "queued_at",
         "started_at",
+        "due_at",
         "ended_at",
     )
 
     @display(
         description="status",
-        label={"completed": "success", "running": "info", "paused": "warning", "failed": "danger"},
+        label={
+            "completed": "success",
+            "running": "info",
+            "scheduled": "info",
+            "paused": "warning",
+            "failed": "danger",
+        },
     )
     def shown_status(self, job: Job) -> str:
         return job.status

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from common.database import get_database
 from jobs.handlers import begun_kinds, claimable_kinds
+from jobs.models import Job
 from jobs.running import RunningJob
 
 
@@ -37,6 +38,15 @@ async def claim_waiting(
     rows = await get_database().rows(
         "SELECT * FROM job_claim_waiting(%s, %s, %s, %s, %s)",
         (list(queues), claimable_kinds(), owner_id, older_than, limit),
+    )
+    return [_running(*row) for row in rows]
+
+
+async def claim_due(owner_id: UUID, queues: Sequence[str], *, limit: int) -> list[RunningJob]:
+    """Claim at most `limit` scheduled jobs that are due."""
+    rows = await get_database().rows(
+        "SELECT * FROM job_claim_due(%s, %s, %s, %s)",
+        (list(queues), claimable_kinds(), owner_id, limit),
     )
     return [_running(*row) for row in rows]
 
@@ -69,5 +79,7 @@ async def notices(jobs: Collection[RunningJob]) -> list[Notice]:
     return [Notice(*row) for row in rows]
 
 
-def _running(job_id: UUID, attempt: int, kind: str, account_id: UUID) -> RunningJob:
-    return RunningJob(job_id, account_id, kind, attempt)
+def _running(
+    job_id: UUID, attempt: int, kind: str, account_id: UUID, signal: str = ""
+) -> RunningJob:
+    return RunningJob(job_id, account_id, kind, attempt, Job.Signal(signal))

@@ -12,6 +12,8 @@ class Verdict(Enum):
 
     FAIL = auto()
     START_AGAIN = auto()
+    # From where the last attempt has left it (`Job.Status.SCHEDULED`), its cancellation included.
+    CONTINUE = auto()
 
 
 class LostJobHandler(Protocol):
@@ -34,7 +36,8 @@ class Handler(LostJobHandler, Protocol):
         Synchronous, in the transaction that lets the job start again: the handler may write what
         the next attempt needs. A job starts again a few times (`jobs.lost.MAX_LOSSES`), and not
         once its user has asked for its end; then it fails whatever the verdict is, and what the
-        handler has written here is rolled back.
+        handler has written here is rolled back. CONTINUE counts from the last attempt that
+        scheduled the job.
         """
         return Verdict.FAIL
 

@@ -17,7 +17,7 @@ from common.database import DatabaseUnavailable
 from common.perloop import PerLoop
 from common.threads import in_thread
 from jobs import claims
-from jobs.lost import end_or_start_again
+from jobs.lost import carry_out_verdict
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from leases.keeper import get_lease_keeper
@@ -153,7 +153,7 @@ class JobHost:
 
 
 async def _end_lost(job: RunningJob) -> None:
-    await in_thread(end_or_start_again, job.id, job.kind, job.attempt)
+    await in_thread(carry_out_verdict, job.id, job.kind, job.attempt)
 
 
 async def _repeat(step: Step, pause: float) -> None:

@@ -16,11 +16,15 @@ class Job(models.Model):
     increments `attempt`: every write for the job names its attempt, so that a process that has lost
     the job writes nothing. `appends` counts the appends of the attempt to streams. `signal` is the
     user's request to the running job. `losses` counts how often it was lost and started again.
+
+    A job that waits for something outside is `scheduled`: at `due_at` any worker continues it. It
+    never goes back to the queue, because what it has begun outside has to be ended in order.
     """
 
     class Status(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
+        SCHEDULED = "scheduled"
         PAUSED = "paused"
         COMPLETED = "completed"
         FAILED = "failed"
@@ -49,6 +53,7 @@ class Job(models.Model):
     losses = models.PositiveSmallIntegerField(db_default=0)
     owner_id = models.UUIDField(null=True)
     queued_at = models.DateTimeField(db_default=Now())
+    due_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
@@ -56,6 +61,9 @@ class Job(models.Model):
         indexes = [
             models.Index(
                 fields=["queue", "queued_at"], condition=Q(status="queued"), name="job_queued"
+            ),
+            models.Index(
+                fields=["queue", "due_at"], condition=Q(status="scheduled"), name="job_scheduled"
             ),
             models.Index(fields=["owner_id"], condition=Q(status="running"), name="job_running"),
             models.Index(

@@ -24,6 +24,8 @@ ROOM_SECONDS = 2.0
 # Seconds between two polls for jobs whose messages were lost, and the age at which a message counts
 # as lost.
 LOOK_OUT_SECONDS = 2.0
+# Seconds between two looks for scheduled jobs that are due.
+DUE_LOOK_SECONDS = 0.5
 ASTRAY = timedelta(seconds=5)
 
 
@@ -36,6 +38,7 @@ class JobRunner:
         self._lease.kind = "worker"
         self._host = get_job_host()
         self._host.keep(self._poll, LOOK_OUT_SECONDS)
+        self._host.keep(self._continue_scheduled, DUE_LOOK_SECONDS)
         self._claiming = 0
         self._draining = False
 
@@ -92,6 +95,13 @@ class JobRunner:
             await self._begin(
                 lambda: claims.claim_waiting(owner_id, self._queues, older_than=ASTRAY, limit=room),
                 room=room,
+            )
+
+    async def _continue_scheduled(self) -> None:
+        """Claim scheduled jobs that are due."""
+        if (room := self._room) and not self._draining:
+            await self._begin(
+                lambda: claims.claim_due(self._lease.owner_id, self._queues, limit=room), room=room
             )
 
     async def _idle(self, seconds: float) -> None:

@@ -21,15 +21,22 @@ class RunningJob:
 
     `signal` is the user's request to the job; a handler that can be interrupted listens with
     `on_signal`. `lost` is set soon after the job has ended, whoever ended it. A handler that has
-    ended its job may set `ended`, which saves a check.
+    ended its job, or scheduled it, may set `ended`, which saves a check.
     """
 
-    def __init__(self, job_id: UUID, account_id: UUID, kind: str, attempt: int) -> None:
+    def __init__(
+        self,
+        job_id: UUID,
+        account_id: UUID,
+        kind: str,
+        attempt: int,
+        signal: Job.Signal = Job.Signal.NONE,
+    ) -> None:
         self.id = job_id
         self.account_id = account_id
         self.kind = kind
         self.attempt = attempt
-        self.signal = Job.Signal.NONE
+        self.signal = signal
         self.lost = False
         self.ended = False
         self._listeners: list[Callable[[], None]] = []

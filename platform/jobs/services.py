@@ -1,6 +1,7 @@
 """Changes of jobs, as part of the caller's transaction."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
@@ -58,11 +59,13 @@ def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
 
 
 def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
-    """Cancel jobs. Idle jobs are cancelled at once, and returned; running ones are asked to stop,
-    and end by themselves."""
+    """Cancel jobs. Idle jobs are cancelled at once, and returned; running and scheduled ones are
+    asked to stop, and end by themselves."""
     idle, running = _lock(job_ids, Job.Status.QUEUED, Job.Status.PAUSED)
     Job.objects.filter(pk__in=idle).update(status=Job.Status.CANCELLED, ended_at=Now())
-    Job.objects.filter(pk__in=running).update(signal=Job.Signal.CANCEL)
+    begun = Job.objects.filter(pk__in=running)
+    begun.filter(status=Job.Status.SCHEDULED).exclude(signal=Job.Signal.CANCEL).update(due_at=Now())
+    begun.update(signal=Job.Signal.CANCEL)
     return idle
 
 
@@ -105,6 +108,21 @@ def start_again(*, job_id: UUID, attempt: int, max_losses: int) -> bool:
     )
 
 
+def continue_later(*, job_id: UUID, attempt: int, max_losses: int, seconds: float) -> bool:
+    """Schedule a lost job again. False where it does not run under this attempt, or has been lost
+    `max_losses` times since it was last scheduled by itself."""
+    job = _running(job_id, attempt).filter(losses__lt=max_losses)
+    return (
+        job.update(
+            status=Job.Status.SCHEDULED,
+            losses=F("losses") + 1,
+            owner_id=None,
+            due_at=Now() + timedelta(seconds=seconds),
+        )
+        == 1
+    )
+
+
 def resume(*, job_ids: Sequence[UUID]) -> set[UUID]:
     """Resume paused jobs, from where their handler left them; they are returned. Running jobs that
     were asked to pause go on."""
@@ -121,10 +139,15 @@ def _running(job_id: UUID, attempt: int) -> QuerySet[Job]:
 
 
 def _lock(job_ids: Sequence[UUID], *idle: Job.Status) -> tuple[set[UUID], set[UUID]]:
-    """Lock jobs, in the common order. Returns those with a status in `idle`, and those that run."""
+    """Lock jobs, in the common order. Returns those with a status in `idle`, and those that run or
+    are scheduled."""
     jobs = Job.objects.filter(pk__in=job_ids).order_by("pk").select_for_update()
     statuses = dict(jobs.values_list("pk", "status"))
     return (
         {pk for pk, status in statuses.items() if status in idle},
-        {pk for pk, status in statuses.items() if status == Job.Status.RUNNING},
+        {
+            pk
+            for pk, status in statuses.items()
+            if status in (Job.Status.RUNNING, Job.Status.SCHEDULED)
+        },
     )

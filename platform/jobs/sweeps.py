@@ -6,7 +6,7 @@ import structlog
 from django.db import connection
 from django.db.models.functions import Now
 
-from jobs.lost import end_or_start_again
+from jobs.lost import carry_out_verdict
 from jobs.models import Job
 
 log = structlog.get_logger(__name__)
@@ -25,7 +25,7 @@ def end_lost_jobs(*, limit: int = 1000) -> int:
         lapsed = cursor.fetchall()
     for job_id, kind, attempt in lapsed:
         try:
-            end_or_start_again(job_id, kind, attempt)
+            carry_out_verdict(job_id, kind, attempt)
         except Exception:
             # An error of one job does not stop the others.
             log.exception("job.not_ended", job_id=str(job_id), kind=kind)

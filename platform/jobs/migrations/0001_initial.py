@@ -48,6 +48,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("queued", "Queued"),
                             ("running", "Running"),
+                            ("scheduled", "Scheduled"),
                             ("paused", "Paused"),
                             ("completed", "Completed"),
                             ("failed", "Failed"),
@@ -74,6 +75,7 @@ class Migration(migrations.Migration):
                     "queued_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
+                ("due_at", models.DateTimeField(null=True)),
                 ("started_at", models.DateTimeField(null=True)),
                 ("ended_at", models.DateTimeField(null=True)),
                 (
@@ -92,6 +94,11 @@ class Migration(migrations.Migration):
                         condition=models.Q(("status", "queued")),
                         fields=["queue", "queued_at"],
                         name="job_queued",
+                    ),
+                    models.Index(
+                        condition=models.Q(("status", "scheduled")),
+                        fields=["queue", "due_at"],
+                        name="job_scheduled",
                     ),
                     models.Index(
                         condition=models.Q(("status", "running")),

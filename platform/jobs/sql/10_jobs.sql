@@ -5,20 +5,20 @@
 
 -- Claim a waiting job of a kind that the claiming process knows. No row: it cannot be claimed.
 CREATE OR REPLACE FUNCTION job_claim(p_job uuid, p_kinds text[], p_owner uuid)
-RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid)
+RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid, signal text)
 LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
     UPDATE jobs_job j
     SET status = 'running', attempt = j.attempt + 1, appends = 0, owner_id = p_owner,
         started_at = clock_timestamp()
     WHERE j.id = p_job AND j.status = 'queued' AND j.kind = ANY (p_kinds)
-    RETURNING j.id, j.attempt, j.kind, j.account_id
+    RETURNING j.id, j.attempt, j.kind, j.account_id, j.signal
 $$;
 
 -- Claim jobs that have waited for so long, the oldest first: their messages went astray, or nobody
 -- had room for them.
 CREATE OR REPLACE FUNCTION job_claim_waiting(
     p_queues text[], p_kinds text[], p_owner uuid, p_older_than interval, p_limit int)
-RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid)
+RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid, signal text)
 LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
     -- Found once: a subquery in FROM may be asked again for each row, and each time skips the rows
     -- that it has claimed already, so that more would be claimed than there is room for.
@@ -31,14 +31,44 @@ LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
     SET status = 'running', attempt = j.attempt + 1, appends = 0, owner_id = p_owner,
         started_at = clock_timestamp()
     FROM waiting WHERE j.id = waiting.id
-    RETURNING j.id, j.attempt, j.kind, j.account_id
+    RETURNING j.id, j.attempt, j.kind, j.account_id, j.signal
 $$;
+
+-- Claim scheduled jobs that are due, the longest due first.
+CREATE OR REPLACE FUNCTION job_claim_due(p_queues text[], p_kinds text[], p_owner uuid, p_limit int)
+RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid, signal text)
+LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+    WITH due AS MATERIALIZED (
+        SELECT d.id FROM jobs_job d
+        WHERE d.status = 'scheduled' AND d.queue = ANY (p_queues) AND d.kind = ANY (p_kinds)
+          AND d.due_at <= clock_timestamp()
+        ORDER BY d.due_at LIMIT p_limit FOR UPDATE SKIP LOCKED)
+    UPDATE jobs_job j
+    SET status = 'running', attempt = j.attempt + 1, appends = 0, owner_id = p_owner,
+        started_at = clock_timestamp()
+    FROM due WHERE j.id = due.id
+    RETURNING j.id, j.attempt, j.kind, j.account_id, j.signal
+$$;
+
+-- Let a running job continue in so many seconds, in any process. False where it does not run under
+-- this attempt.
+CREATE OR REPLACE FUNCTION job_schedule(p_job uuid, p_attempt int, p_seconds float)
+RETURNS boolean LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+BEGIN
+    UPDATE jobs_job
+    SET status = 'scheduled', owner_id = NULL, losses = 0,
+        due_at = clock_timestamp() + make_interval(secs => p_seconds)
+    WHERE id = p_job AND attempt = p_attempt AND status = 'running';
+    RETURN FOUND;
+END $$;
 
 -- Let jobs wait again that were claimed for a process so long ago, and that it does not know
 -- (p_known): it never got the reply to its claim, so nothing has been done for them.
 CREATE OR REPLACE FUNCTION job_put_back(p_owner uuid, p_known uuid[], p_older_than interval)
 RETURNS SETOF uuid LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
-    UPDATE jobs_job SET status = 'queued', owner_id = NULL, started_at = NULL
+    UPDATE jobs_job
+    SET status = CASE WHEN due_at IS NULL THEN 'queued' ELSE 'scheduled' END,
+        owner_id = NULL, started_at = NULL
     WHERE status = 'running' AND owner_id = p_owner AND id <> ALL (p_known)
       AND started_at < clock_timestamp() - p_older_than
     RETURNING id

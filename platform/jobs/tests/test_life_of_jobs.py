@@ -36,16 +36,18 @@ from tests.lives import RolledBackLife, live_through
 KIND = "tests.life"
 OWNERS = 2
 QUEUED, RUNNING, PAUSED = Job.Status.QUEUED, Job.Status.RUNNING, Job.Status.PAUSED
+SCHEDULED = Job.Status.SCHEDULED
 ENDS = st.sampled_from([Job.Status.COMPLETED, Job.Status.FAILED, Job.Status.CANCELLED])
 PICK = st.integers(min_value=0, max_value=100)
 # How many attempts ago the one that writes was the one that ran.
 LATE = st.sampled_from([0, 0, 0, 1])
 OWNER = st.integers(min_value=0, max_value=OWNERS - 1)
+LIMIT = st.integers(min_value=1, max_value=3)
 
 
 @dataclass
 class Model:
-    """What a job shall be."""
+    """What a job shall be. `is_due` is None until the job is scheduled."""
 
     status: str = QUEUED
     signal: str = Job.Signal.NONE
@@ -53,12 +55,13 @@ class Model:
     appends: int = 0
     losses: int = 0
     owner: UUID | None = None
+    is_due: bool | None = None
     charge: str = "held"
     written: list[str] = field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
-        return self.status in (QUEUED, RUNNING, PAUSED)
+        return self.status in (QUEUED, RUNNING, SCHEDULED, PAUSED)
 
 
 class Life(RolledBackLife):
@@ -90,11 +93,11 @@ class Life(RolledBackLife):
         rows = ask("SELECT * FROM job_claim(%s, %s, %s)", job_id, [KIND], mine)
         if job.status == QUEUED:
             self.claimed(job, mine)
-            assert rows == [(job_id, job.attempt, KIND, self.alice.pk)]
+            assert rows == [(job_id, job.attempt, KIND, self.alice.pk, job.signal)]
         else:
             assert rows == []
 
-    @rule(owner=OWNER, limit=st.integers(min_value=1, max_value=3))
+    @rule(owner=OWNER, limit=LIMIT)
     def look_out(self, owner: int, limit: int) -> None:
         rows = ask(
             "SELECT id, attempt FROM job_claim_waiting(%s, %s, %s, '0 s', %s)",
@@ -110,6 +113,35 @@ class Life(RolledBackLife):
             self.claimed(self.jobs[job_id], self.owners[owner])
             assert attempt == self.jobs[job_id].attempt
 
+    @rule(pick=PICK, late=LATE, later=st.booleans())
+    def schedule(self, pick: int, late: int, later: bool) -> None:
+        job_id, job = self.one(pick)
+        attempt = job.attempt - late
+        is_its = job.status == RUNNING and attempt == job.attempt
+        seconds = 3600 * later
+        assert ask("SELECT job_schedule(%s, %s, %s)", job_id, attempt, seconds) == [(is_its,)]
+        if is_its:
+            job.status, job.owner, job.is_due, job.losses = SCHEDULED, None, not later, 0
+
+    @rule(owner=OWNER, limit=LIMIT)
+    def claim_due(self, owner: int, limit: int) -> None:
+        rows = ask(
+            "SELECT id, attempt, signal FROM job_claim_due(%s, %s, %s, %s)",
+            ["interactive"],
+            [KIND],
+            self.owners[owner],
+            limit,
+        )
+        due = [
+            job_id for job_id, job in self.jobs.items() if job.status == SCHEDULED and job.is_due
+        ]
+        assert len(rows) == min(limit, len(due))
+        for job_id, attempt, signal in rows:
+            assert job_id in due
+            job = self.jobs[job_id]
+            self.claimed(job, self.owners[owner])
+            assert (attempt, signal) == (job.attempt, job.signal)
+
     @rule(owner=OWNER, pick=PICK)
     def put_back(self, owner: int, pick: int) -> None:
         """All but one are known."""
@@ -119,7 +151,7 @@ class Life(RolledBackLife):
         job = self.jobs[unknown]
         if job.status == RUNNING and job.owner == self.owners[owner]:
             assert rows == [(unknown,)]
-            job.status, job.owner = QUEUED, None
+            job.status, job.owner = QUEUED if job.is_due is None else SCHEDULED, None
         else:
             assert rows == []
 
@@ -167,7 +199,9 @@ class Life(RolledBackLife):
         assert cancelled == ({job_id} if job.status in (QUEUED, PAUSED) else set())
         if cancelled:
             job.status = Job.Status.CANCELLED
-        elif job.status == RUNNING:
+        elif job.status in (RUNNING, SCHEDULED):
+            if job.status == SCHEDULED and job.signal != Job.Signal.CANCEL:
+                job.is_due = True
             job.signal = Job.Signal.CANCEL
 
     @rule(pick=PICK)
@@ -177,7 +211,7 @@ class Life(RolledBackLife):
         assert paused == ({job_id} if job.status == QUEUED else set())
         if paused:
             job.status = PAUSED
-        elif job.status == RUNNING and not job.signal:
+        elif job.status in (RUNNING, SCHEDULED) and not job.signal:
             job.signal = Job.Signal.PAUSE
 
     @rule(pick=PICK)
@@ -194,7 +228,7 @@ class Life(RolledBackLife):
         assert services.resume(job_ids=[job_id]) == ({job_id} if job.status == PAUSED else set())
         if job.status == PAUSED:
             job.status = QUEUED
-        elif job.status == RUNNING and job.signal == Job.Signal.PAUSE:
+        elif job.status in (RUNNING, SCHEDULED) and job.signal == Job.Signal.PAUSE:
             job.signal = Job.Signal.NONE
 
     @rule(pick=PICK)
@@ -205,6 +239,17 @@ class Life(RolledBackLife):
         if starts:
             job.status = PAUSED if job.signal == Job.Signal.PAUSE else QUEUED
             job.signal, job.owner = Job.Signal.NONE, None
+            job.losses += 1
+
+    @rule(pick=PICK, later=st.booleans())
+    def continue_later(self, pick: int, later: bool) -> None:
+        job_id, job = self.one(pick)
+        continues = job.status == RUNNING and job.losses < 3
+        assert continues == services.continue_later(
+            job_id=job_id, attempt=job.attempt, max_losses=3, seconds=3600 * later
+        )
+        if continues:
+            job.status, job.owner, job.is_due = SCHEDULED, None, not later
             job.losses += 1
 
     @rule(owner=OWNER)

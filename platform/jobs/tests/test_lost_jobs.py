@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection
 
-from jobs.lost import MAX_LOSSES, end_or_start_again
+from jobs.lost import MAX_LOSSES, carry_out_verdict
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
@@ -44,7 +44,7 @@ def claim(job_id: UUID) -> None:
 
 
 def lose(job_id: UUID, *, attempt: int | None = None) -> None:
-    end_or_start_again(job_id, KIND, attempt or job_of(job_id).attempt)
+    carry_out_verdict(job_id, KIND, attempt or job_of(job_id).attempt)
 
 
 def test_a_job_of_a_killed_worker_starts_again_in_another_one(simulator: RunningSimulator) -> None:
@@ -107,7 +107,7 @@ def test_it_fails_when_it_has_been_lost_too_often(job_id: UUID) -> None:
 
 
 def test_it_fails_when_its_handler_cannot_judge(job_id: UUID) -> None:
-    end_or_start_again(job_id, handlers.MISJUDGING, 1)
+    carry_out_verdict(job_id, handlers.MISJUDGING, 1)
 
     assert status_of(job_id) == Job.Status.FAILED
     assert written(job_id) == ["lost"]
