@@ -136,6 +136,10 @@ class Resolution(Struct, frozen=True):
         return self.charge_plan + self.charge_balance
 
 
+# Of a charge that is left to the next attempt of its job.
+KEPT = Resolution(moved=False, status="held", cost=0, charge_plan=0, charge_balance=0, shortfall=0)
+
+
 class Checkpoint(Struct, frozen=True):
     """The progress of a running call."""
 

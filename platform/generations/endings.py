@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from billing.services import endings
-from billing.types import Ending, Resolution
+from billing.types import KEPT, Ending, Resolution
 from common.errors import DomainError
 from generations.types import Completion, Text
 from inference.errors import CallCancelled, CallInterrupted, failure_of
@@ -53,10 +53,6 @@ class Output(ABC, Generic[Row, View]):
         """Append the cost of a call whose end was written before the cost was known."""
 
 
-# Of a charge that is left to the next attempt of its job.
-_KEPT = Resolution(moved=False, status="held", cost=0, charge_plan=0, charge_balance=0, shortfall=0)
-
-
 class Ended(Struct, Generic[View], frozen=True):
     """A call that has ended."""
 
@@ -83,7 +79,7 @@ def conclude(
             completion = replace(completion, failure=CallInterrupted())
         view = _end(output, call_id, attempt, row, completion)
         if transaction.get_rollback():
-            resolution = _KEPT
+            resolution = KEPT
         return Ended(resolution, view)
 
 

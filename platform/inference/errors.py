@@ -5,6 +5,7 @@ from typing import Any
 
 from billing.types import Failure
 from common.errors import DomainError
+from providers.errors import ProviderError, ProviderUnavailable, RequestRefused
 
 
 def error_of(failure: DomainError) -> dict[str, Any]:
@@ -20,6 +21,15 @@ def failure_of(error: DomainError) -> Failure:
     """`error_of` for operators, without the provider's message, which may quote the request."""
     is_quoted = isinstance(error, RefusedByProvider)
     return Failure(code=error.code, message=error.message if is_quoted else error.text)
+
+
+def meaning_of(error: ProviderError) -> DomainError:
+    """What a provider's failure without any output means to the caller."""
+    if isinstance(error, RequestRefused):
+        if error.blocked:
+            return ContentBlocked(str(error))
+        return InputTooLong() if error.too_long else RequestRefusedByProvider(str(error))
+    return ProviderRefusesUs() if isinstance(error, ProviderUnavailable) else UpstreamFailed()
 
 
 class UpstreamFailed(DomainError):

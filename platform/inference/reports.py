@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from billing.types import Failure
+from billing.types import Ending, Failure, Resolution
 from common.errors import DomainError
 from common.logging import CallLine
 from inference.errors import failure_of
@@ -53,6 +53,41 @@ class CallEnded(CallLine, tag_field="event", tag="call.ended"):
     billed_nusd: int
     first_output_seconds: float | None
     total_seconds: float
+
+
+def report_end(
+    call: Call,
+    charge_id: UUID,
+    *,
+    status: str,
+    error: DomainError | None,
+    attempts: int,
+    ending: Ending | None,
+    resolution: Resolution | None,
+    first_output_seconds: float | None,
+    total_seconds: float,
+) -> None:
+    """Write the line of a call that has ended. `ending` and `resolution` are None where the charge
+    was not ended here."""
+    CallEnded(
+        request_id=call.request_id,
+        charge_id=charge_id,
+        account_id=call.account_id,
+        api_key_id=call.api_key_id,
+        source=call.source,
+        kind=call.kind,
+        provider=call.model.provider,
+        model=call.model.id,
+        status=status,
+        code=error.code if error else None,
+        attempts=attempts,
+        tokens_in=ending.units.get("tokens_in", 0) if ending else 0,
+        tokens_out=ending.units.get("tokens_out", 0) if ending else 0,
+        cost_nusd=resolution.cost if resolution else 0,
+        billed_nusd=resolution.billed if resolution else 0,
+        first_output_seconds=first_output_seconds and round(first_output_seconds, 4),
+        total_seconds=round(total_seconds, 4),
+    ).write()
 
 
 def explain(call: Call, error: DomainError, cause: ProviderError | None, attempts: int) -> Failure:

@@ -20,16 +20,9 @@ from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
 from inference import holds, reports, retries, settlement
-from inference.errors import (
-    AnswerInterrupted,
-    ContentBlocked,
-    InputTooLong,
-    ProviderRefusesUs,
-    RequestRefusedByProvider,
-    UpstreamFailed,
-)
+from inference.errors import AnswerInterrupted, UpstreamFailed, meaning_of
 from inference.types import Call
-from providers.errors import ProviderError, ProviderUnavailable, RequestRefused
+from providers.errors import ProviderError
 
 # The answer waits this long for the settlement; then it goes out, and settling goes on.
 SETTLE_PATIENCE = 2.0
@@ -204,13 +197,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         """What a provider's failure means to the caller."""
         self._cause = error
         reports.report_failure(self.call, error, after_output=self.has_output, again=False)
-        if self.has_output:
-            return AnswerInterrupted()
-        if isinstance(error, RequestRefused):
-            if error.blocked:
-                return ContentBlocked(str(error))
-            return InputTooLong() if error.too_long else RequestRefusedByProvider(str(error))
-        return ProviderRefusesUs() if isinstance(error, ProviderUnavailable) else UpstreamFailed()
+        return AnswerInterrupted() if self.has_output else meaning_of(error)
 
     async def _resolve(self, failure: DomainError | None) -> None:
         """Settle what came out, or release the hold; then tell the reader how it went.
@@ -264,26 +251,18 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self, status: str, ending: Ending | None = None, resolution: Resolution | None = None
     ) -> None:
         """Log the end of the call. Its reader has been told before."""
-        call, first = self.call, self._first_output_at
-        reports.CallEnded(
-            request_id=call.request_id,
-            charge_id=self.charge_id,
-            account_id=call.account_id,
-            api_key_id=call.api_key_id,
-            source=call.source,
-            kind=self.call.kind,
-            provider=call.model.provider,
-            model=call.model.id,
+        first = self._first_output_at
+        reports.report_end(
+            self.call,
+            self.charge_id,
             status=status,
-            code=self.error.code if self.error else None,
+            error=self.error,
             attempts=self._attempts,
-            tokens_in=ending.units.get("tokens_in", 0) if ending else 0,
-            tokens_out=ending.units.get("tokens_out", 0) if ending else 0,
-            cost_nusd=resolution.cost if resolution else 0,
-            billed_nusd=resolution.billed if resolution else 0,
-            first_output_seconds=round(first - self._started_at, 4) if first else None,
-            total_seconds=round(time.monotonic() - self._started_at, 4),
-        ).write()
+            ending=ending,
+            resolution=resolution,
+            first_output_seconds=first - self._started_at if first else None,
+            total_seconds=time.monotonic() - self._started_at,
+        )
 
     # --- Telling the reader -----------------------------------------------------------------------
 
