@@ -10,7 +10,7 @@ DEFAULT_LIMIT = 10_000
 SHOWN_TEXT = 200
 _SECRET_HEADERS = frozenset({"authorization", "cookie", "x-api-key", "x-goog-api-key", "x-key"})
 
-Kind = Literal["chat", "embeddings", "images", "speech"]
+Kind = Literal["chat", "embeddings", "images", "speech", "operations"]
 
 
 @dataclass(slots=True)

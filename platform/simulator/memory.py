@@ -2,12 +2,15 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from simulator.journal import Call, Journal
 from simulator.pictures import Picture
 from simulator.signing_keys import KeyRing
 from simulator.steering import Steering
+
+if TYPE_CHECKING:
+    from simulator.operations import Operation
 
 _KEPT = 1_000
 
@@ -25,6 +28,10 @@ class Recent(Generic[T]):
         self._items[name] = item
         if len(self._items) > _KEPT:
             self._items.popitem(last=False)
+
+    def all(self) -> list[T]:
+        """All items, the oldest first."""
+        return list(self._items.values())
 
     def get(self, name: str) -> T | None:
         """The item of this name, if it is not forgotten."""
@@ -57,4 +64,5 @@ class Memory:
     journal: Journal
     pictures: Recent[StoredPicture] = field(default_factory=Recent)
     tasks: Recent[Task] = field(default_factory=Recent)
+    operations: "Recent[Operation]" = field(default_factory=Recent)
     keys: KeyRing = field(default_factory=KeyRing)

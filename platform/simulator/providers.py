@@ -6,6 +6,7 @@ from simulator.deepgram import Deepgram
 from simulator.flux import BlackForestLabs
 from simulator.google_provider import Google
 from simulator.identity import IdentityProvider
+from simulator.operations import Renderer
 from simulator.provider import Provider
 
 # Providers with wires of their own; all others use OpenAI's.
@@ -15,6 +16,7 @@ _OTHERS: dict[str, Provider] = {
     "deepgram": Deepgram(),
     "google": Google(),
     "identity": IdentityProvider(),
+    "renderer": Renderer(),
 }
 
 

@@ -11,6 +11,8 @@ MAX_DELAY_MS = 60_000
 MAX_PADDING = 64 * 1024 * 1024
 
 Fault = Literal["refuse", "error", "hang", "drop", "bad_json", "truncate", "error_in_200"]
+# The requests of a long-running operation.
+Request = Literal["submit", "find", "poll", "cancel", "file"]
 TokenCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_DELAY_MS)]
 
@@ -51,6 +53,10 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     a marker. `drafts` come before Gemini's picture, FLUX's task needs `polls` polls, and the
     picture of a URL is `missing`. `no_picture` sends other bytes, `padding` adds bytes, and
     `bad_b64` cannot be decoded.
+
+    Operations: `polls` polls before the end, `finish` is `failed` or `uncancellable`. A fault, or
+    `missing`, is for the requests `at`, each time or the first `times` times; an operation is begun
+    even where the answer to `submit` is lost.
 
     Audio: a steering line is in a tag of the file, such as its title; `text` is the transcript.
 
@@ -97,6 +103,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     no_picture: bool = False
     padding: Annotated[int, msgspec.Meta(ge=0, le=MAX_PADDING)] = 0
     bad_b64: bool = False
+    at: tuple[Request, ...] = ("submit",)
     marker: str | None = None
 
     def faults(self) -> list[Fault]:
