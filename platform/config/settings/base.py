@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "billing",
     "inference",
     "jobs",
+    "operations",
     "teams",
     "conversations",
     "projects",

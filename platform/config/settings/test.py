@@ -14,7 +14,11 @@ SERVESTATIC_USE_FINDERS = True
 # Off as in production, but a test may start a process that has it on.
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # Kinds of jobs that only tests have.
-INSTALLED_APPS = [*INSTALLED_APPS, "jobs.tests.apps.JobsTestsConfig"]
+INSTALLED_APPS = [
+    *INSTALLED_APPS,
+    "jobs.tests.apps.JobsTestsConfig",
+    "operations.tests.apps.OperationsTestsConfig",
+]
 # Tests spend without limit.
 FREE_DAILY_BUDGET_USD = env.int("FREE_DAILY_BUDGET_USD", 1_000_000)
 # All tests come from one network.

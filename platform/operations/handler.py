@@ -1,0 +1,192 @@
+"""The handler of jobs that wait for a provider's operation."""
+
+import asyncio
+from abc import abstractmethod
+from datetime import timedelta
+from random import SystemRandom
+from typing import Any, Generic, TypeVar, cast
+from uuid import UUID
+
+import msgspec
+import structlog
+from django.utils import timezone
+from msgspec.structs import replace
+
+from billing.types import Ending
+from common.backoff import backoff
+from common.database import DatabaseUnavailable, get_database
+from common.errors import DomainError
+from common.threads import in_thread
+from inference import reports
+from inference.settlement import carry_out
+from jobs.handlers import Handler, Verdict
+from jobs.models import Job
+from jobs.running import JobLost, RunningJob
+from operations import services, steps
+from operations.errors import ResultUnusable
+from operations.transitions import after, next_step
+from operations.types import (
+    Continue,
+    End,
+    Fetched,
+    Operation,
+    OperationCall,
+    Outcome,
+    State,
+    Step,
+    TurnedAway,
+    Unanswered,
+    Unusable,
+)
+from providers.errors import ProviderError
+from providers.operations import OperationWire, Succeeded, Unknown
+
+log = structlog.get_logger(__name__)
+
+_LOAD = "SELECT request, to_jsonb(o) - 'request' FROM operations_operation o WHERE job_id = %s"
+_SAVE = "SELECT operation_save(%s, %s, %s, %s)"
+# Seconds before a step is saved again after the database has not answered.
+SAVE_PAUSES = (0.1, 0.2, 0.5, 1.0)
+
+_random = SystemRandom()
+
+AnyCall = TypeVar("AnyCall", bound=OperationCall)
+
+
+class OperationHandler(Handler, services.Output, Generic[AnyCall]):
+    """Carries out operations of one kind. An app brings what is abstract here, and begins them by
+    `operations.services.start`."""
+
+    @abstractmethod
+    async def call_of(self, job: RunningJob, request: dict[str, Any]) -> AnyCall:
+        """The call, as it was when the operation began."""
+
+    @abstractmethod
+    def wire_of(self, call: AnyCall) -> OperationWire[AnyCall]:
+        """The provider's wire."""
+
+    @abstractmethod
+    async def fetch(
+        self, operation_id: UUID, call: AnyCall, result: Succeeded
+    ) -> Fetched | Unusable | Unknown:
+        """Copy the results into our storage, and check what they are. `Unknown` where their URLs do
+        not work any more. Raises ProviderErrors, and DomainErrors for faults of ours: both are
+        tried again."""
+
+    # --- The job's side ---------------------------------------------------------------------------
+
+    def judge(self, job_id: UUID, attempt: int) -> Verdict:
+        return Verdict.CONTINUE
+
+    def on_lost(self, job_id: UUID, attempt: int) -> None:
+        services.give_up(self, operation_id=job_id, attempt=attempt)
+
+    async def run(self, job: RunningJob) -> None:
+        """Take steps until the operation has to wait, or has ended."""
+        request, operation = await _load(job.id)
+        call = await self.call_of(job, request)
+        following: Continue | End = Continue(operation)
+        while isinstance(following, Continue) and following.seconds is None:
+            operation = following.operation
+            if job.signal == Job.Signal.CANCEL:
+                operation = replace(operation, is_cancelled=True)
+            following = await self._advance(job, call, operation)
+            if isinstance(following, Continue):
+                await _save(job, following)
+        # An end that could not be written is that of a job left running: it continues later.
+        job.ended = isinstance(following, Continue) or await self._end(
+            job, call, operation, following
+        )
+
+    async def _advance(
+        self, job: RunningJob, call: AnyCall, operation: Operation
+    ) -> Continue | End:
+        """Take the next step, and say what follows."""
+        wire = self.wire_of(call)
+        step = next_step(operation, timezone.now(), can_find=wire.can_find)
+        if isinstance(step, End):
+            return step
+        if step is Step.SUBMIT:
+            # The mark of a submission that may have reached the provider.
+            operation = replace(operation, state=State.SUBMITTING, submitted_at=timezone.now())
+            await _save(job, Continue(operation))
+            outcome = await steps.submit(wire, call, job.id)
+        elif step is Step.FETCH:
+            outcome = await self._try_to_fetch(job.id, call, operation)
+        else:
+            outcome = await steps.ask(wire, step, job.id, operation)
+        match outcome:
+            case TurnedAway(ProviderError() as error) | Unanswered(ProviderError() as error):
+                reports.report_failure(call, error, after_output=False, again=True)
+        return after(operation, outcome, timezone.now(), chance=_random.random())
+
+    async def _try_to_fetch(self, job_id: UUID, call: AnyCall, operation: Operation) -> Outcome:
+        try:
+            return await self.fetch(job_id, call, cast(Succeeded, operation.result))
+        except (ProviderError, DomainError) as error:
+            return Unanswered(error)
+
+    async def _end(self, job: RunningJob, call: AnyCall, operation: Operation, end: End) -> bool:
+        """End the operation with its charge. False where the database stays away for too long."""
+        attempts = 1 if operation.submitted_at else 0
+        if end.cause is not None:
+            reports.report_failure(call, end.cause, after_output=False, again=False)
+        if end.failure is None and operation.result is not None:
+            cost = call.cost_of(operation.result)
+            ending = Ending(job.id, call.account_id, "settled", cost, call.units)
+        else:
+            failure = end.failure or ResultUnusable()
+            explained = reports.explain(call, failure, end.cause, attempts)
+            ending = Ending(job.id, call.account_id, "released", failure=explained)
+        resolution = await carry_out(
+            ending,
+            lambda: in_thread(
+                services.conclude,
+                self,
+                operation_id=job.id,
+                attempt=job.attempt,
+                ending=ending,
+                end=end,
+            ),
+        )
+        reports.report_end(
+            call,
+            job.id,
+            status=resolution.status if resolution else "open",
+            error=end.failure,
+            attempts=attempts,
+            ending=ending,
+            resolution=resolution,
+            first_output_seconds=None,
+            total_seconds=_seconds_since_order(operation, call),
+        )
+        return resolution is not None
+
+
+def _seconds_since_order(operation: Operation, call: OperationCall) -> float:
+    ordered_at = operation.deadline_at - timedelta(seconds=call.total_seconds)
+    return (timezone.now() - ordered_at).total_seconds()
+
+
+async def _load(job_id: UUID) -> tuple[dict[str, Any], Operation]:
+    """The request of an operation, and how far it has come."""
+    request, row = await get_database().row(_LOAD, (job_id,))
+    return request, msgspec.convert(row, Operation)
+
+
+async def _save(job: RunningJob, following: Continue) -> None:
+    """Save how far the operation has come, and schedule the job where it has to wait; repeat that
+    until the database answers. Raises JobLost."""
+    operation = msgspec.json.encode(following.operation).decode()
+    for pause in backoff(*SAVE_PAUSES):
+        try:
+            (is_ours,) = await get_database().row(
+                _SAVE, (job.id, job.attempt, operation, following.seconds)
+            )
+        except DatabaseUnavailable:
+            log.warning("operation.not_saved", job_id=str(job.id))
+            await asyncio.sleep(pause)
+            continue
+        if not is_ours:
+            raise JobLost
+        return

@@ -1,0 +1,96 @@
+"""Beginning and ending operations, in transactions with the rows of the app."""
+
+from abc import ABC, abstractmethod
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from billing.services import endings
+from billing.services.holds import hold_for_job
+from billing.types import KEPT, Ending, Resolution
+from inference.errors import CallInterrupted, failure_of
+from inference.holds import hold_request
+from jobs import services as jobs
+from jobs.models import Job
+from jobs.selectors import is_open
+from operations import models
+from operations.transitions import CLOSING
+from operations.types import End, OperationCall, State
+
+
+class Output(ABC):
+    """Where the operations of one kind of job write. Each method runs in the transaction of an
+    end."""
+
+    @abstractmethod
+    def lock(self, operation_id: UUID) -> None:
+        """Lock the app's rows of an operation."""
+
+    @abstractmethod
+    def write_end(self, operation_id: UUID, end: End) -> None:
+        """Write the end, and append its events."""
+
+
+def start(
+    *,
+    call: OperationCall,
+    operation_id: UUID,
+    request: dict[str, Any],
+    kind: str,
+    account: User,
+    queue: Job.Queue = Job.Queue.MEDIA,
+) -> None:
+    """Hold for an operation, and have workers carry it out once the transaction is committed.
+
+    The hold is kept until the provider's verdict, or a few minutes after `call.total_seconds`. The
+    first statement of the transaction, because it locks the wallet; several may follow one another.
+    Raises what a hold raises.
+    """
+    hold_for_job(
+        hold_request(call, operation_id, charge_id=operation_id, waits=CLOSING.total_seconds())
+    )
+    jobs.enqueue(job_id=operation_id, kind=kind, account=account, queue=queue)
+    models.Operation.objects.create(
+        pk=operation_id,
+        provider=call.model.provider,
+        request=request,
+        deadline_at=timezone.now() + timedelta(seconds=call.total_seconds),
+    )
+
+
+@transaction.atomic
+def conclude(
+    output: Output, *, operation_id: UUID, attempt: int, ending: Ending, end: End
+) -> Resolution:
+    """End an operation with its charge. Safe to repeat."""
+    resolution = endings.resolve(ending)
+    if resolution.taken_over:
+        # The hold has lapsed. What is not paid is not delivered.
+        end = End("failed", CallInterrupted(), is_unreconciled=True)
+    _end(output, operation_id, attempt, end)
+    return KEPT if transaction.get_rollback() else resolution
+
+
+@transaction.atomic
+def give_up(output: Output, *, operation_id: UUID, attempt: int) -> None:
+    """End an operation that takes its processes down with it."""
+    failure = CallInterrupted()
+    endings.expire(operation_id, failure_of(failure))
+    _end(output, operation_id, attempt, End("failed", failure, is_unreconciled=True))
+
+
+def _end(output: Output, operation_id: UUID, attempt: int, end: End) -> None:
+    """End the job, and write the end. Where another attempt has the job, the transaction is rolled
+    back: the hold is kept for that attempt."""
+    output.lock(operation_id)
+    if jobs.end(job_id=operation_id, attempt=attempt, status=Job.Status(end.status)):
+        models.Operation.objects.filter(pk=operation_id).update(
+            state=State.ENDED, is_unreconciled=end.is_unreconciled
+        )
+        output.write_end(operation_id, end)
+    elif is_open(operation_id):
+        transaction.set_rollback(True)

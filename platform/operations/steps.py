@@ -1,0 +1,41 @@
+"""Takes one step of an operation at its provider, and says what came of it."""
+
+from typing import Any
+from uuid import UUID
+
+from operations.types import CancelAsked, Operation, Outcome, Refused, Step, TurnedAway, Unanswered
+from providers.errors import ProviderError, UpstreamError
+from providers.operations import OperationWire
+
+# Seconds that a provider may take to answer.
+SUBMIT_SECONDS = 60.0
+ASK_SECONDS = 30.0
+
+
+async def submit(wire: OperationWire[Any], order: Any, operation_id: UUID) -> Outcome:
+    """Submit an operation, with its id as our reference."""
+    try:
+        return await wire.submit(order, str(operation_id), seconds=SUBMIT_SECONDS)
+    except UpstreamError as error:
+        return TurnedAway(error) if error.retryable else Unanswered(error)
+    except ProviderError as error:
+        return Refused(error)
+
+
+async def ask(
+    wire: OperationWire[Any], step: Step, operation_id: UUID, operation: Operation
+) -> Outcome:
+    """Take the step FIND, POLL or CANCEL.
+
+    A refusal says nothing of the operation: it may be our key that is refused.
+    """
+    try:
+        if step is Step.FIND:
+            return await wire.find(str(operation_id), seconds=ASK_SECONDS)
+        if step is Step.POLL:
+            return await wire.poll(operation.provider_id, seconds=ASK_SECONDS)
+        if wire.can_cancel:
+            await wire.cancel(operation.provider_id, seconds=ASK_SECONDS)
+        return CancelAsked()
+    except ProviderError as error:
+        return Unanswered(error)
