@@ -1,6 +1,7 @@
-"""The reasons for which a socket is refused or ended, and their close codes."""
+"""The reasons for which a socket is refused or ended, with their close codes; and those for which
+a message is refused."""
 
-from common.errors import DomainError, ServiceUnavailable, TooManyRequests
+from common.errors import Conflict, DomainError, ServiceUnavailable, TooManyRequests
 
 # WebSocket close codes (RFC 6455, section 7.4; 4000 to 4999 are an application's own).
 UNSUPPORTED_DATA = 1003
@@ -26,6 +27,14 @@ class TooManySockets(TooManyRequests):
 
     def __init__(self) -> None:
         super().__init__(retry_after=5)
+
+
+class InboxClosed(Conflict):
+    message = "This has ended and takes no more messages."
+
+
+class InboxFull(Conflict):
+    message = "Too many messages wait to be read. Try again when some of them are delivered."
 
 
 class Restarting(ServiceUnavailable):

@@ -1,6 +1,7 @@
-"""Streams of events: one for each session and each user, in order."""
+"""Streams of events: one for each session and each user, in order; and their inboxes."""
 
 from django.db import models
+from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from accounts.models import User
@@ -44,3 +45,43 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stream_id} {self.seq} {self.type}"
+
+
+class Inbox(models.Model):
+    """What users tell the running work of a stream. `last_number` is the number of the newest
+    message; those up to `read_number` have been used."""
+
+    stream = models.OneToOneField(
+        Stream, on_delete=models.CASCADE, primary_key=True, related_name="inbox"
+    )
+    is_open = models.BooleanField(db_default=True)
+    last_number = models.IntegerField(db_default=0)
+    read_number = models.IntegerField(db_default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(read_number__gte=0) & Q(read_number__lte=F("last_number")),
+                name="inbox_read_number",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stream_id}"
+
+
+class InboxMessage(models.Model):
+    """One message; they are numbered from 1 without gaps. `sender` is null when that account is
+    deleted."""
+
+    pk = models.CompositePrimaryKey("inbox_id", "number")
+    inbox = models.ForeignKey(
+        Inbox, on_delete=models.CASCADE, db_index=False, related_name="messages"
+    )
+    number = models.IntegerField()
+    sender = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    body = models.TextField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.inbox_id} {self.number}"

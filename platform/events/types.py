@@ -1,6 +1,7 @@
 """Events that are written to a stream, and that are read from it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -79,3 +80,12 @@ class Reading(NamedTuple):
     frames: list[Frame]
     has_more: bool
     is_deleted: bool
+
+
+class InboxMessage(Struct, frozen=True):
+    """A message to running work. `sender_id` is None when that account is deleted."""
+
+    number: int
+    sender_id: UUID | None
+    body: str
+    created_at: datetime
