@@ -16,11 +16,13 @@ from jobs.running import RunningJob
 
 
 class Notice(Struct, frozen=True):
-    """The signal of a running job (`Job.Signal`), or `lost`: the job has ended."""
+    """The signal of a running job (`Job.Signal`), or `lost`: the job has ended. `newest_message`
+    is the number of a message, 0 for none."""
 
     job_id: UUID
     signal: str
     lost: bool
+    newest_message: int
 
 
 async def claim(owner_id: UUID, job_id: UUID) -> list[RunningJob]:
@@ -73,8 +75,13 @@ async def find_unknown(
 async def notices(jobs: Collection[RunningJob]) -> list[Notice]:
     """The notices of running jobs."""
     rows = await get_database().rows(
-        "SELECT * FROM job_signals(%s, %s::int[])",
-        ([job.id for job in jobs], [job.attempt for job in jobs]),
+        "SELECT * FROM job_notices(%s, %s::int[], %s::uuid[], %s::int[])",
+        (
+            [job.id for job in jobs],
+            [job.attempt for job in jobs],
+            [job.inbox for job in jobs],
+            [job.newest_message for job in jobs],
+        ),
     )
     return [Notice(*row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Runs jobs on an event loop: delivers their signals, and makes sure that each job ends.
+"""Runs jobs on an event loop: delivers their notices, and makes sure that each job ends.
 
 The lease of the process keeps the jobs.
 """
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 # Longer than the reply to a claim, or to the commit of a begun job, may take.
 UNANSWERED = timedelta(seconds=15)
 UNANSWERED_LOOK_SECONDS = 5.0
-# Seconds between two reads of the jobs' signals: one statement for all of them.
+# Seconds between two reads of the jobs' notices: one statement for all of them.
 NOTICE_SECONDS = 0.25
 # Seconds after the drain for jobs whose calls have been stopped.
 CLOSE_SECONDS = 5.0
@@ -69,7 +69,7 @@ class JobHost:
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self.keep(self._deliver_signals, NOTICE_SECONDS)
+        self.keep(self._deliver_notices, NOTICE_SECONDS)
 
     def keep(self, step: Step, pause: float) -> None:
         """Repeat a step until the host is closed."""
@@ -130,8 +130,8 @@ class JobHost:
                 log.exception("job.not_ended", job_id=str(job.id))
             await asyncio.sleep(pause)
 
-    async def _deliver_signals(self) -> None:
-        """Deliver the signals of the jobs."""
+    async def _deliver_notices(self) -> None:
+        """Deliver the signals of the jobs, and what has come to their inboxes."""
         if not self._jobs:
             return
         for notice in await claims.notices(list(self._jobs.values())):
@@ -142,6 +142,7 @@ class JobHost:
                 job.lose()
             else:
                 job.hear(Job.Signal(notice.signal))
+                job.hear_of_message(notice.newest_message)
 
     async def _end_unknown(self) -> None:
         """End the jobs that began here with a lost reply to their commit."""

@@ -11,6 +11,7 @@ from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from accounts.models import User
+from events import inbox
 from jobs.dispatch import get_dispatcher
 from jobs.errors import TooManyRuns
 from jobs.models import Job
@@ -56,6 +57,15 @@ def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
     """End a running job. False where it does not run under this attempt: then nothing may be
     written for it."""
     return _running(job_id, attempt).update(status=status, ended_at=Now()) == 1
+
+
+def mark_read(*, job_id: UUID, attempt: int, stream_id: UUID, up_to: int) -> bool:
+    """Mark messages of an inbox as read, in the transaction that uses them. False where the job
+    does not run under this attempt: then another attempt reads them."""
+    if not is_running(job_id=job_id, attempt=attempt):
+        return False
+    inbox.mark_read(stream_id=stream_id, up_to=up_to)
+    return True
 
 
 def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:

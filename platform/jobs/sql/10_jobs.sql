@@ -85,16 +85,19 @@ LANGUAGE sql STABLE SET enable_seqscan = off AS $$
       AND j.id <> ALL (p_known) AND j.started_at < clock_timestamp() - p_older_than
 $$;
 
--- The signals of running jobs, and the jobs that do not run any more under that attempt. Jobs with
--- neither are left out.
-CREATE OR REPLACE FUNCTION job_signals(p_jobs uuid[], p_attempts int[])
-RETURNS TABLE (id uuid, signal text, lost boolean)
+-- What running jobs have to hear: their signals, that they do not run any more under that attempt, and
+-- the number of the newest message in the inbox that they listen to (NULL: none), where it is above the
+-- one they know. Jobs with none of these are left out.
+CREATE OR REPLACE FUNCTION job_notices(
+    p_jobs uuid[], p_attempts int[], p_inboxes uuid[], p_known int[])
+RETURNS TABLE (id uuid, signal text, lost boolean, newest_message int)
 LANGUAGE sql STABLE SET enable_seqscan = off AS $$
-    SELECT mine.id, coalesce(j.signal, ''), j.id IS NULL
-    FROM unnest(p_jobs, p_attempts) AS mine(id, attempt)
+    SELECT mine.id, coalesce(j.signal, ''), j.id IS NULL, coalesce(i.last_number, 0)
+    FROM unnest(p_jobs, p_attempts, p_inboxes, p_known) AS mine(id, attempt, inbox, known)
     LEFT JOIN jobs_job j
         ON j.id = mine.id AND j.attempt = mine.attempt AND j.status = 'running'
-    WHERE j.id IS NULL OR j.signal <> ''
+    LEFT JOIN events_inbox i ON i.stream_id = mine.inbox
+    WHERE j.id IS NULL OR j.signal <> '' OR i.last_number > mine.known
 $$;
 
 -- Write events for running jobs. p_items is an array of {"job", "attempt", "number", "stream",

@@ -308,7 +308,14 @@ class Life(RolledBackLife):
     @invariant()
     def everybody_hears_what_concerns_him(self) -> None:
         attempts = [job.attempt for job in self.jobs.values()]
-        rows = ask("SELECT * FROM job_signals(%s, %s)", list(self.jobs), attempts)
+        inboxes, known = [None for _ in self.jobs], [0 for _ in self.jobs]
+        rows = ask(
+            "SELECT id, signal, lost FROM job_notices(%s, %s, %s::uuid[], %s)",
+            list(self.jobs),
+            attempts,
+            inboxes,
+            known,
+        )
         assert {row[0]: row[1:] for row in rows} == {
             job_id: (job.signal if job.status == RUNNING else "", job.status != RUNNING)
             for job_id, job in self.jobs.items()
