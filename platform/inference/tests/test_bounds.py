@@ -199,8 +199,12 @@ def test_audio_costs_at_worst_its_measured_length(price: SpeechPrice, duration: 
     assert call.worst_cost == speech_cost(price, call.billed_seconds)
 
 
-@pytest.mark.parametrize("kind", Call.__subclasses__())
+# Without those of the layers above, which runners do not carry out.
+KINDS = [kind for kind in Call.__subclasses__() if kind.__module__.startswith("inference.")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_call_has_a_name_of_its_own(kind: type[Call]) -> None:
-    names = [each.kind for each in Call.__subclasses__()]
+    names = [each.kind for each in KINDS]
     assert names.count(kind.kind) == 1
     assert kind.worst_cost is not Call.worst_cost
