@@ -19,6 +19,7 @@ from local.processes import Process
 from local.service import Service
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
+from tests.forked import ForkedProcess
 
 # A web app on an origin of its own, which may call /api.
 WEB_APP = "https://web.example.com"
@@ -66,7 +67,7 @@ def running_web(
         },
         grace=DEFAULT_DRAIN_SECONDS + GRACE_SECONDS,
     )
-    process = Process(service, log=Path(log) if log else None)
+    process = Process(service, log=Path(log) if log else None, start=ForkedProcess)
     try:
         process.wait_until_ready(timeout=30)
         yield Web(port, process)

@@ -16,6 +16,7 @@ from local.parts import QUEUES, worker_answers, worker_command
 from local.processes import Process
 from local.service import Service
 from simulator.process import RunningSimulator
+from tests.forked import ForkedProcess
 from tests.service import environment_of_a_process
 
 
@@ -65,7 +66,7 @@ def running_worker(
         env={**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment},
         grace=DEFAULT_DRAIN_SECONDS + GRACE_SECONDS,
     )
-    process = Process(service)
+    process = Process(service, start=ForkedProcess)
     worker = Worker(name, process)
     try:
         process.wait_until_ready(timeout=30)

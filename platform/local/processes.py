@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import psutil
 
@@ -40,10 +40,25 @@ def end(pid: int, *, first: signal.Signals, grace: float) -> None:
             time.sleep(_POLL)
 
 
+class Child(Protocol):
+    """What is used of a `subprocess.Popen`."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def stdout(self) -> IO[str] | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int: ...
+
+
 class Process:
     """One run of a service, in a session of its own.
 
-    Every line it prints goes to the file `log` and to `on_line`; the last ones are kept.
+    Every line it prints goes to the file `log` and to `on_line`; the last ones are kept. `start`
+    takes the arguments of `subprocess.Popen`.
     """
 
     def __init__(
@@ -52,11 +67,12 @@ class Process:
         *,
         log: Path | None = None,
         on_line: Callable[[str], None] | None = None,
+        start: Callable[..., Child] = subprocess.Popen,
     ) -> None:
         self.service = service
         self._tail: deque[str] = deque(maxlen=15)
         self.on_line = on_line
-        self._popen = subprocess.Popen(  # noqa: S603 - our own command lines
+        self._child = start(
             [*service.launcher, *service.command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -69,19 +85,19 @@ class Process:
             text=True,
             errors="replace",
         )
-        assert self._popen.stdout is not None  # noqa: S101 - asked for above
-        streams = (self._popen.stdout, open(log or os.devnull, "w"))  # noqa: SIM115 - closed by it
+        assert self._child.stdout is not None  # noqa: S101 - asked for above
+        streams = (self._child.stdout, open(log or os.devnull, "w"))  # noqa: SIM115 - closed by it
         self._reader = threading.Thread(target=self._read, args=streams, daemon=True)
         self._reader.start()
 
     @property
     def pid(self) -> int:
-        return self._popen.pid
+        return self._child.pid
 
     @property
     def exit_code(self) -> int | None:
         """None while it runs; negative for a signal."""
-        return self._popen.poll()
+        return self._child.poll()
 
     def wait_until_ready(self, *, timeout: float, unless: threading.Event | None = None) -> None:
         """Return when the service is ready, or when `unless` is set.
@@ -123,7 +139,7 @@ class Process:
     def kill(self) -> None:
         """Kill the process, with its children."""
         os.killpg(self.pid, signal.SIGKILL)
-        self._popen.wait()
+        self._child.wait()
 
     def stop(self) -> None:
         self.ask_to_stop()

@@ -40,7 +40,6 @@ PRODUCT_NAME = "Multi-model AI platform"
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
 INSTALLED_APPS = [
-    "daphne",
     "common",
     # Before the theme, some of whose templates are replaced.
     "backoffice",

@@ -1,0 +1,84 @@
+"""Processes of the service that are forked from one which has imported their libraries.
+
+The suite starts hundreds of processes, and two thirds of a start are imports. A forked process has
+an environment, a session, a pipe and an exit code of its own, as `subprocess.Popen` gives them.
+The commands themselves are run by `make run` (tests/test_local_default.py).
+"""
+
+import atexit
+import multiprocessing
+import os
+import runpy
+import sys
+from collections.abc import Mapping, Sequence
+from multiprocessing.reduction import DupFd
+from typing import Any
+
+_context = multiprocessing.get_context("forkserver")
+# What web processes and workers import, in so far as it needs no settings.
+_context.set_forkserver_preload(
+    [
+        "aiohttp",
+        "celery.apps.worker",
+        "celery.bin.celery",
+        "cryptography.hazmat.primitives.asymmetric.rsa",
+        "django.core.management",
+        "django.db.models",
+        "django.http",
+        "kombu.transport.redis",
+        "psycopg_pool",
+        "redis.asyncio",
+        "structlog",
+        "uvicorn.main",
+        "uvicorn.protocols.http.httptools_impl",
+        "uvicorn.protocols.websockets.websockets_impl",
+        "uvloop",
+        "yaml",
+    ]
+)
+
+
+class ForkedProcess:
+    """`python -m MODULE ARGUMENTS` as a child whose output goes into a pipe."""
+
+    def __init__(self, command: Sequence[str], *, env: Mapping[str, str], **_: Any) -> None:
+        python, option, module, *arguments = command
+        assert (python, option) == (sys.executable, "-m"), command
+        read, write = os.pipe()
+        try:
+            program = (module, arguments, dict(env), DupFd(write))
+            self._process = _context.Process(target=_run, args=program, daemon=True)
+            self._process.start()
+        finally:
+            os.close(write)
+        self.stdout = open(read, errors="replace")  # noqa: SIM115 - its reader closes it
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        return self._process.exitcode
+
+    def wait(self) -> int:
+        self._process.join()
+        assert self._process.exitcode is not None
+        return self._process.exitcode
+
+
+def _run(module: str, arguments: list[str], environment: dict[str, str], output: Any) -> None:
+    """Be this program."""
+    os.setsid()
+    descriptor = output.detach()
+    for standard in (sys.stdout.fileno(), sys.stderr.fileno()):
+        os.dup2(descriptor, standard)
+    os.close(descriptor)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [module, *arguments]
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    finally:
+        atexit._run_exitfuncs()
