@@ -22,7 +22,7 @@ from jobs.tests.desk import (
 )
 from jobs.tests.test_dead_workers import begin, lapse
 from simulator.process import RunningSimulator
-from tests.worker import Worker, running_worker
+from tests.worker import running_worker
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -78,10 +78,11 @@ def test_a_worker_that_wakes_up_too_late_writes_nothing_for_the_next_attempt(
     assert before[-1] == "judged"
 
 
-def test_a_job_whose_handler_has_a_fault_starts_again(worker: Worker) -> None:
-    job_id = new_job(handlers.FAULTY_AT_FIRST)
-
-    wait_for_status(job_id, Job.Status.COMPLETED)
+def test_a_job_whose_handler_has_a_fault_starts_again(simulator: RunningSimulator) -> None:
+    # Not the module's worker: it would take the jobs of the other tests.
+    with running_worker(simulator):
+        job_id = new_job(handlers.FAULTY_AT_FIRST)
+        wait_for_status(job_id, Job.Status.COMPLETED)
 
     assert written(job_id) == ["begun", "judged", "begun", "completed"]
 

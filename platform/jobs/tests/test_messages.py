@@ -51,28 +51,28 @@ def begin() -> UUID:
     return job_id
 
 
-@pytest.mark.usefixtures("worker")
-def test_a_running_job_hears_messages_within_a_second() -> None:
-    job_id = begin()
+def test_a_running_job_hears_messages_within_a_second(simulator: RunningSimulator) -> None:
+    with running_worker(simulator):
+        job_id = begin()
 
-    post(job_id, "Be brief.")
-    wait_until(lambda: heard(job_id) == ["Be brief."], seconds=1)
-    post(job_id, "In French.", "Now.")
-    wait_until(lambda: heard(job_id) == ["Be brief.", "In French.", "Now."], seconds=1)
+        post(job_id, "Be brief.")
+        wait_until(lambda: heard(job_id) == ["Be brief."], seconds=1)
+        post(job_id, "In French.", "Now.")
+        wait_until(lambda: heard(job_id) == ["Be brief.", "In French.", "Now."], seconds=1)
 
-    cancel(job_id)
-    wait_for_status(job_id, Job.Status.CANCELLED)
+        cancel(job_id)
+        wait_for_status(job_id, Job.Status.CANCELLED)
 
 
-@pytest.mark.usefixtures("worker")
-def test_a_job_hears_what_was_sent_before_it_began() -> None:
+def test_a_job_hears_what_was_sent_before_it_began(simulator: RunningSimulator) -> None:
     job_id = new_job_without_message(handlers.LISTENING)
     post(job_id, "Be brief.")
 
-    wait_until(lambda: heard(job_id) == ["Be brief."])
+    with running_worker(simulator):
+        wait_until(lambda: heard(job_id) == ["Be brief."])
 
-    cancel(job_id)
-    wait_for_status(job_id, Job.Status.CANCELLED)
+        cancel(job_id)
+        wait_for_status(job_id, Job.Status.CANCELLED)
 
 
 def test_a_message_that_a_killed_worker_has_not_used_is_used_once_by_the_next(
