@@ -47,7 +47,8 @@ _SEED_ROLLUP = """
 INSERT INTO billing_usagedaily
     (account_id, api_key_id, model_id, day, requests, tokens_in, tokens_out, billed)
 SELECT account_id, api_key_id, model_id, (admitted_at AT TIME ZONE 'UTC')::date, count(*),
-       sum(tokens_in), sum(tokens_out), sum(charge_plan + charge_balance)
+       sum((units ->> 'tokens_in')::int), sum((units ->> 'tokens_out')::int),
+       sum(charge_plan + charge_balance)
 FROM billing_charge WHERE account_id = %(account)s GROUP BY 1, 2, 3, 4
 """
 _SEED_KEY_MONTHS = """
@@ -56,7 +57,8 @@ SELECT api_key_id, month, sum(charge_plan + charge_balance), 0, count(*)
 FROM billing_charge WHERE account_id = %(account)s GROUP BY 1, 2
 """
 _READ_CHARGES = """
-SELECT api_key_id, model_id, count(*), sum(tokens_in), sum(tokens_out),
+SELECT api_key_id, model_id, count(*), sum((units ->> 'tokens_in')::int),
+       sum((units ->> 'tokens_out')::int),
        sum(charge_plan + charge_balance) AS billed
 FROM billing_charge
 WHERE account_id = %(account)s AND status IN ('settled', 'expired') AND api_key_id IS NOT NULL

@@ -218,7 +218,8 @@ INVARIANTS = (
         FROM billing_usagedaily u
         FULL JOIN (SELECT account_id, api_key_id, model_id,
                           (admitted_at AT TIME ZONE 'UTC')::date AS day, count(*) AS requests,
-                          sum(tokens_in) AS tokens_in, sum(tokens_out) AS tokens_out,
+                          coalesce(sum((units ->> 'tokens_in')::int), 0) AS tokens_in,
+                          coalesce(sum((units ->> 'tokens_out')::int), 0) AS tokens_out,
                           sum(charge_plan + charge_balance) AS billed
                    FROM billing_charge WHERE status IN ('settled', 'expired')
                     AND (funding = 'customer' OR free_window_start IS NOT NULL)

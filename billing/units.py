@@ -1,8 +1,8 @@
 """What the usage of a call is counted in.
 
 An ending and a checkpoint list quantities by unit, and a charge keeps the list as it is. A new unit
-is added here and priced in the catalog; a report or a page that shows the unit adds a column to
-Charge (`quantity_of` in billing/models/charges.py).
+is added here and priced in the catalog; a report or a page that shows the unit reads it by
+`quantity_of` (billing/models/charges.py).
 """
 
 from typing import Literal

@@ -201,4 +201,4 @@ class Talk:
     def is_saved(self) -> bool:
         """Does the charge of a reply that runs know of tokens that were put out?"""
         running = self.replies().filter(status="running").values("pk")
-        return Charge.objects.filter(pk__in=running, tokens_out__gt=0).exists()
+        return Charge.objects.filter(pk__in=running, units__tokens_out__gt=0).exists()

@@ -4,8 +4,6 @@ import django.db.models.functions.datetime
 import django.db.models.lookups
 from django.conf import settings
 from django.db import migrations, models
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
 
 import common.ids
 
@@ -116,70 +114,6 @@ class Migration(migrations.Migration):
                 ("group_id", models.UUIDField(null=True)),
                 ("first_output_at", models.DateTimeField(null=True)),
                 ("units", models.JSONField(db_default={})),
-                (
-                    "tokens_in",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=Coalesce(
-                            Cast(KeyTextTransform("tokens_in", "units"), models.IntegerField()), 0
-                        ),
-                        output_field=models.IntegerField(),
-                    ),
-                ),
-                (
-                    "tokens_out",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=Coalesce(
-                            Cast(KeyTextTransform("tokens_out", "units"), models.IntegerField()), 0
-                        ),
-                        output_field=models.IntegerField(),
-                    ),
-                ),
-                (
-                    "cached_tokens",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=Coalesce(
-                            Cast(KeyTextTransform("cached_tokens", "units"), models.IntegerField()),
-                            0,
-                        ),
-                        output_field=models.IntegerField(),
-                    ),
-                ),
-                (
-                    "reasoning_tokens",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=Coalesce(
-                            Cast(
-                                KeyTextTransform("reasoning_tokens", "units"), models.IntegerField()
-                            ),
-                            0,
-                        ),
-                        output_field=models.IntegerField(),
-                    ),
-                ),
-                (
-                    "images",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=Coalesce(
-                            Cast(KeyTextTransform("images", "units"), models.IntegerField()), 0
-                        ),
-                        output_field=models.IntegerField(),
-                    ),
-                ),
-                (
-                    "seconds",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=Coalesce(
-                            Cast(KeyTextTransform("seconds", "units"), models.IntegerField()), 0
-                        ),
-                        output_field=models.IntegerField(),
-                    ),
-                ),
                 ("cost", models.BigIntegerField(db_default=0)),
                 ("charge_plan", models.BigIntegerField(db_default=0)),
                 ("charge_balance", models.BigIntegerField(db_default=0)),

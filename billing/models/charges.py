@@ -2,8 +2,7 @@
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce, Least
+from django.db.models.functions import Least
 from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
@@ -13,13 +12,13 @@ from catalog.models import AIModel, PriceVersion
 from common.ids import uuid7
 
 
-def quantity_of(unit: Unit) -> models.GeneratedField:
-    """A column that PostgreSQL computes from `units`, for readers, sums and filters."""
-    return models.GeneratedField(
-        expression=Coalesce(Cast(KeyTextTransform(unit, "units"), models.IntegerField()), 0),
-        output_field=models.IntegerField(),
-        db_persist=True,
-    )
+def quantity_of(unit: Unit) -> property:
+    """How much of that unit a charge has used; 0 where its `units` do not name it.
+
+    No column, not even a generated one: PostgreSQL parses the expression of a generated column anew
+    in each statement that writes to the table.
+    """
+    return property(lambda charge: charge.units.get(unit, 0))
 
 
 class Charge(models.Model):
@@ -94,20 +93,21 @@ class Charge(models.Model):
     group_id = models.UUIDField(null=True)
 
     first_output_at = models.DateTimeField(null=True)
-    # billing.units.Units; the columns after it are read from it.
+    # A billing.units.Units.
     units = models.JSONField(db_default={})
-    tokens_in = quantity_of("tokens_in")
-    tokens_out = quantity_of("tokens_out")
-    cached_tokens = quantity_of("cached_tokens")
-    reasoning_tokens = quantity_of("reasoning_tokens")
-    images = quantity_of("images")
-    seconds = quantity_of("seconds")
     cost = models.BigIntegerField(db_default=0)
     charge_plan = models.BigIntegerField(db_default=0)
     charge_balance = models.BigIntegerField(db_default=0)
     shortfall = models.BigIntegerField(db_default=0)
     # A billing.types.Failure; NULL while the call runs and where it ended well.
     failure = models.JSONField(null=True)
+
+    tokens_in = quantity_of("tokens_in")
+    tokens_out = quantity_of("tokens_out")
+    cached_tokens = quantity_of("cached_tokens")
+    reasoning_tokens = quantity_of("reasoning_tokens")
+    images = quantity_of("images")
+    seconds = quantity_of("seconds")
 
     class Meta:
         indexes = [

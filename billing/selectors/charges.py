@@ -17,9 +17,10 @@ _BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
 # In the order of ChargeUsage. A conversation asks for thousands of charges: as one array instead of
 # thousands of parameters, and formatted here, which takes a third of the driver's time.
 _USAGE = """
-SELECT id, tokens_in, tokens_out, reasoning_tokens, cached_tokens,
-       cost, charge_plan, charge_balance, seconds
-  FROM billing_charge
+SELECT id, coalesce(tokens_in, 0), coalesce(tokens_out, 0), coalesce(reasoning_tokens, 0),
+       coalesce(cached_tokens, 0), cost, charge_plan, charge_balance, coalesce(seconds, 0)
+  FROM billing_charge, jsonb_to_record(units) AS used
+       (tokens_in int, tokens_out int, reasoning_tokens int, cached_tokens int, seconds int)
  WHERE account_id = %s AND id = ANY(%s::uuid[]) AND status = ANY(%s)
 """
 

@@ -32,6 +32,8 @@ class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
     model = serializers.CharField(source="model_id", read_only=True)
     input_tokens = serializers.IntegerField(source="tokens_in", read_only=True)
     output_tokens = serializers.IntegerField(source="tokens_out", read_only=True)
+    images = serializers.IntegerField(read_only=True)
+    seconds = serializers.IntegerField(read_only=True)
     cost_usd = UsdField(source="cost")
     plan_usd = UsdField(source="charge_plan")
     balance_usd = UsdField(source="charge_balance")

@@ -121,7 +121,8 @@ def statements(accounts: Sequence[UUID]) -> dict[UUID, Statement]:
         found[account].ledger.append((kind, delta, after))
     for account, charge, *rest in _select(
         "account_id, id, status, funding, plan_id, month, hold_plan, hold_balance, cost,"
-        " charge_plan, charge_balance, shortfall, tokens_in, tokens_out FROM billing_charge",
+        " charge_plan, charge_balance, shortfall, coalesce((units ->> 'tokens_in')::int, 0),"
+        " coalesce((units ->> 'tokens_out')::int, 0) FROM billing_charge",
         accounts,
     ):
         found[account].charges[charge] = tuple(rest)

@@ -63,7 +63,7 @@ class Council:
 
     def is_saved(self) -> bool:
         """Does the charge know of tokens that were put out?"""
-        return Charge.objects.filter(pk=self.generation.pk, tokens_out__gt=0).exists()
+        return Charge.objects.filter(pk=self.generation.pk, units__tokens_out__gt=0).exists()
 
     def told(self, version: int = 1) -> str:
         """The text of the card as its followers were told it, piece by piece."""

@@ -87,7 +87,9 @@ def test_a_crash_after_a_checkpoint_is_billed_and_not_carried_out_again(
     with running_web(simulator) as doomed:
         client = threading.Thread(target=_post_in_vain, args=(doomed.url, key, request, named))
         client.start()
-        calls.wait_for(lambda: Charge.objects.filter(account=alice, tokens_out__gt=0).exists())
+        calls.wait_for(
+            lambda: Charge.objects.filter(account=alice, units__tokens_out__gt=0).exists()
+        )
         doomed.kill()
         client.join()
     kill(calls.only_charge(alice).owner_id)

@@ -29,7 +29,9 @@ def test_the_stream_is_billed_between_its_last_checkpoint_and_what_was_emitted(
     with running_web(simulator) as doomed:
         reader = threading.Thread(target=_read_until_cut, args=(doomed.url, key, request))
         reader.start()
-        calls.wait_for(lambda: Charge.objects.filter(account=alice, tokens_out__gt=0).exists())
+        calls.wait_for(
+            lambda: Charge.objects.filter(account=alice, units__tokens_out__gt=0).exists()
+        )
         doomed.kill()
         reader.join()
     checkpoint = calls.only_charge(alice)

@@ -165,7 +165,9 @@ def _manage(environment: dict[str, str], *arguments: str) -> str:
 def _wait_for_settlements(database_url: str) -> list[tuple[str, int]]:
     def resolved() -> list[tuple[str, int]] | None:
         with psycopg.connect(database_url) as connection:
-            rows = connection.execute("SELECT status, tokens_out FROM billing_charge").fetchall()
+            rows = connection.execute(
+                "SELECT status, (units ->> 'tokens_out')::int FROM billing_charge"
+            ).fetchall()
         return None if any(status == "held" for status, _ in rows) else rows
 
     return calls.wait_for(resolved, seconds=30)

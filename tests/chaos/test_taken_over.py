@@ -25,7 +25,9 @@ def test_a_stream_whose_charge_was_expired_stops_reading_and_ends_with_an_error(
 
     with ThreadPoolExecutor(1) as thread:
         stream = thread.submit(calls.post, web.url, key, request)
-        calls.wait_for(lambda: Charge.objects.filter(account=alice, tokens_out__gt=0).exists())
+        calls.wait_for(
+            lambda: Charge.objects.filter(account=alice, units__tokens_out__gt=0).exists()
+        )
         expire(calls.only_charge(alice).pk)
         answer = stream.result(timeout=10)
 

@@ -63,7 +63,7 @@ def test_a_call_that_does_not_end_in_time_is_stopped_and_settled_at_what_it_brou
 ) -> None:
     with running_worker(simulator, DRAIN_SECONDS="1") as worker:
         job_id = new_job(handlers.CALLING)
-        wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
+        wait_until(lambda: Charge.objects.filter(pk=job_id, units__tokens_out__gt=0).exists())
 
     assert worker.process.exit_code == 0
     charge = Charge.objects.get(pk=job_id)
@@ -95,7 +95,7 @@ def test_a_call_is_stopped_in_time_while_celerys_own_threads_still_hang(
         psycopg.connect(database_url()) as holder,
     ):
         job_id = new_job(handlers.CALLING)
-        wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
+        wait_until(lambda: Charge.objects.filter(pk=job_id, units__tokens_out__gt=0).exists())
         holder.execute("LOCK TABLE jobs_queueheartbeat IN ACCESS EXCLUSIVE MODE")
         record_heartbeat.apply_async((Job.Queue.DEFAULT,), queue=Job.Queue.DEFAULT)
         wait_until_blocked(holder)

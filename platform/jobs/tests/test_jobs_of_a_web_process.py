@@ -93,7 +93,7 @@ def test_its_call_is_made_under_the_charge_that_was_held_with_it(beginner: Web) 
     job_id = begin(beginner, handlers.BEGUN_CALLING)
     charge = Charge.objects.get(pk=job_id)
     assert (charge.status, charge.source, charge.request_id) == ("held", "job", "req_test")
-    wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
+    wait_until(lambda: Charge.objects.filter(pk=job_id, units__tokens_out__gt=0).exists())
 
     assert Charge.objects.filter(account=charge.account_id).count() == 1
     bank.expire(job_id)  # the runner finds out and stops
@@ -107,7 +107,7 @@ def test_of_a_killed_process_it_is_ended_as_lost_and_its_call_billed_as_far_as_i
     with running_web(simulator, application=APPLICATION) as doomed:
         endless = begin(doomed, handlers.BEGUN_ENDLESS)
         calling = begin(doomed, handlers.BEGUN_CALLING)
-        wait_until(lambda: Charge.objects.filter(pk=calling, tokens_out__gt=0).exists())
+        wait_until(lambda: Charge.objects.filter(pk=calling, units__tokens_out__gt=0).exists())
         doomed.kill()
     end_lost_jobs()
     assert status_of(endless) == Job.Status.RUNNING  # its lease is still good
@@ -162,7 +162,7 @@ def test_none_begins_where_there_is_no_room_for_a_call(simulator: RunningSimulat
     full = {"MAX_OPEN_CALLS": "1"}
     with running_web(simulator, application=APPLICATION, **full) as web:
         calling = begin(web, handlers.BEGUN_CALLING)
-        wait_until(lambda: Charge.objects.filter(pk=calling, tokens_out__gt=0).exists())
+        wait_until(lambda: Charge.objects.filter(pk=calling, units__tokens_out__gt=0).exists())
         before = Job.objects.count()
 
         refused = httpx.post(f"{web.url}/begin/{handlers.BEGUN_BRIEF}")
@@ -196,7 +196,7 @@ def test_a_call_that_does_not_end_in_time_is_stopped_and_settled_at_what_it_brou
 ) -> None:
     with running_web(simulator, application=APPLICATION, DRAIN_SECONDS="1") as web:
         job_id = begin(web, handlers.BEGUN_CALLING)
-        wait_until(lambda: Charge.objects.filter(pk=job_id, tokens_out__gt=0).exists())
+        wait_until(lambda: Charge.objects.filter(pk=job_id, units__tokens_out__gt=0).exists())
 
     charge = Charge.objects.get(pk=job_id)
     assert (charge.status, status_of(job_id)) == ("settled", Job.Status.FAILED)
