@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 from django.db import connection, transaction
+from django.db.models.functions import Now
 
 from accounts.models import ApiKey, User
 from billing.models import Charge, Wallet
@@ -19,6 +20,7 @@ from billing.units import Units
 from catalog.models import PriceVersion
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
+from leases.models import Lease
 from tests.personas import new_user
 from tests.service import database_url
 
@@ -59,6 +61,23 @@ def kill(owner: UUID) -> None:
         " doubted_at = now() - interval '10 s' WHERE owner_id = %s RETURNING 1",
         owner,
     )
+
+
+@contextmanager
+def no_process_lives() -> Iterator[None]:
+    """All processes have gone, and a sweep has seen it. At the end they are as alive as before:
+    other tests use some of them."""
+    processes = Lease.objects.exclude(kind="job").filter(expires_at__gt=Now())
+    owners = list(processes.values_list("owner_id", flat=True))
+    for owner in owners:
+        kill(owner)
+    yield
+    for owner in owners:
+        run(
+            "UPDATE leases_lease SET doubted_at = NULL, expires_at = now() + interval '30 s'"
+            " WHERE owner_id = %s RETURNING 1",
+            owner,
+        )
 
 
 def request_for(

@@ -14,7 +14,6 @@ from billing.tests import bank
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests.desk import cancel, job_of, wait_until
-from leases.models import Lease
 from operations.tests.desk import end_of, operation_of, order, submissions
 from operations.tests.renderer import NUSD_PER_SECOND
 from operations.types import State
@@ -54,14 +53,14 @@ def test_operations_continue_where_a_killed_worker_has_left_them(
         doomed.kill()
     queued = order(alice)
     operations = [submitting, polled, fetched, cancelled, between, ending, queued]
-    _lapse_all_processes()
+    _sweep()
     with running_worker(simulator) as doomed:
         # It looks up what was submitted, and gets no answer either.
         wait_until(lambda: job_of(submitting).attempt == 2, seconds=30)
         _wait_for_step(submitting, State.SUBMITTING)
         cancel(between)
         doomed.kill()
-    _lapse_all_processes()
+    _sweep()
 
     with running_worker(simulator):
         ends = {operation_id: end_of(operation_id) for operation_id in operations}
@@ -99,10 +98,9 @@ def _wait_for_step(operation_id: UUID, state: State) -> None:
     wait_until(is_taken)
 
 
-def _lapse_all_processes() -> None:
-    """As if the time had passed in which nobody renewed a lease, and sweeps had come by."""
-    for owner_id in Lease.objects.exclude(kind="job").values_list("owner_id", flat=True):
-        bank.kill(owner_id)
-    for _ in range(2):
-        sweeps.expire_lapsed_charges()
-        end_lost_jobs()
+def _sweep() -> None:
+    """As if the time had passed in which nobody renewed a lease."""
+    with bank.no_process_lives():
+        for _ in range(2):
+            sweeps.expire_lapsed_charges()
+            end_lost_jobs()

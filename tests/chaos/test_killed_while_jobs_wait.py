@@ -47,11 +47,10 @@ def test_the_holds_of_jobs_outlive_all_processes(
     bank.release(without_hold)
     job_ids = [running, *waiting]
     held = bank.wallet_of(alice).held
-    _lapse_all_processes()
-
-    for _ in range(2):
-        sweeps.expire_lapsed_charges()
-        end_lost_jobs()
+    with bank.no_process_lives():
+        for _ in range(2):
+            sweeps.expire_lapsed_charges()
+            end_lost_jobs()
 
     assert {job_of(job_id).status for job_id in job_ids} == {Job.Status.QUEUED}
     assert {bank.charge_of(job_id).status for job_id in job_ids} == {"held"}
@@ -83,9 +82,3 @@ def _enqueue(account: User, kind: str) -> UUID:
         open_stream(stream_id=job_id, kind="tests", account=account)
         services.enqueue(job_id=job_id, kind=kind, account=account)
     return job_id
-
-
-def _lapse_all_processes() -> None:
-    """As if the time had passed in which nobody renewed a lease."""
-    for owner_id in Lease.objects.exclude(kind="job").values_list("owner_id", flat=True):
-        bank.kill(owner_id)
