@@ -1,6 +1,5 @@
 """`/api/council/cards`: what concerns one card."""
 
-from functools import partial
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -12,7 +11,6 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from accounts.types import AuthenticatedRequest
-from billing.idempotency import read_request_key, replayed
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import error_responses
@@ -48,9 +46,9 @@ from council.serializers.sessions import (
     ThreadMessageSerializer,
     VersionRowSerializer,
 )
-from council.services import actions, conversation, sessions, stopping
+from council.services import conversation, sessions, stopping
 from council.types import MAX_VERSIONS_WITH_CONTENT
-from council.viewsets.error_docs import STARTS
+from council.viewsets.turns import STARTS, answer, carry_out
 
 
 class CardViewSet(ViewSet):
@@ -90,17 +88,8 @@ class CardViewSet(ViewSet):
     def regenerate(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
         """Write a card's answer again, as a new version; the older ones stay."""
         body = read(RegenerateInputSerializer, request.data)
-        turn = actions.carry_out(
-            user=request.user,
-            request_key=read_request_key(request, body),
-            action=partial(sessions.regenerate, user=request.user, card_id=card_id, **body),
-        )
-        card = card_of(request.user, turn)
-        return Response(
-            CardSerializer(card).data,
-            status=status.HTTP_202_ACCEPTED,
-            headers=replayed(turn.is_replayed),
-        )
+        turn = carry_out(request, sessions.regenerate, body, card_id=card_id)
+        return answer(turn, CardSerializer, card_of(request.user, turn))
 
     @extend_schema(
         parameters=[VersionsQuerySerializer, PAGE_PARAMETERS[-1]],
@@ -150,17 +139,9 @@ class CardViewSet(ViewSet):
     def say(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
         """Go on with one card. Its reply is a new version of it."""
         body = read(MessageInputSerializer, request.data)
-        turn = actions.carry_out(
-            user=request.user,
-            request_key=read_request_key(request, body),
-            action=partial(conversation.message_card, user=request.user, card_id=card_id, **body),
-        )
+        turn = carry_out(request, conversation.message_card, body, card_id=card_id)
         exchange = {"message": turn.message, "card": card_of(request.user, turn)}
-        return Response(
-            ExchangeSerializer(exchange).data,
-            status=status.HTTP_202_ACCEPTED,
-            headers=replayed(turn.is_replayed),
-        )
+        return answer(turn, ExchangeSerializer, exchange)
 
     @extend_schema(
         parameters=[

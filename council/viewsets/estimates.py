@@ -29,7 +29,7 @@ from council.serializers.estimates import EstimateSerializer
 from council.services import conversation, debates, merges, sessions
 from council.services.actions import Action
 from council.services.estimates import estimate
-from council.viewsets.error_docs import ESTIMATES
+from council.viewsets.turns import ESTIMATES
 
 
 class EstimateViewSet(ViewSet):

@@ -1,6 +1,5 @@
 """`/api/council/sessions`: councils, and what concerns all of their cards."""
 
-from functools import partial
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -8,7 +7,6 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from billing.idempotency import read_request_key, replayed
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import error_responses
@@ -41,9 +39,9 @@ from council.serializers.sessions import (
     SessionRowSerializer,
     SessionSerializer,
 )
-from council.services import actions, conversation, debates, merges, sessions, stopping
+from council.services import conversation, debates, merges, sessions, stopping
 from council.types import MIN_ANSWERS, STREAM
-from council.viewsets.error_docs import STARTS
+from council.viewsets.turns import STARTS, answer, carry_out
 from events.replay import ReplayMixin
 
 
@@ -77,17 +75,9 @@ class SessionViewSet(ReplayMixin, ViewSet):
         says why in its `error`; where that goes for all of them, nothing is begun.
         """
         body = read(SessionInputSerializer, request.data)
-        turn = actions.carry_out(
-            user=request.user,
-            request_key=read_request_key(request, body),
-            action=partial(sessions.start, user=request.user, **body),
-        )
+        turn = carry_out(request, sessions.start, body)
         session = get_session(request.user, turn.session_id)
-        return Response(
-            SessionSerializer(session).data,
-            status=status.HTTP_201_CREATED,
-            headers=replayed(turn.is_replayed),
-        )
+        return answer(turn, SessionSerializer, session, status.HTTP_201_CREATED)
 
     @extend_schema(responses=SessionSerializer)
     def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -136,17 +126,8 @@ class SessionViewSet(ReplayMixin, ViewSet):
     def add_card(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Let one more model answer, as blind as the others."""
         body = read(CardInputSerializer, request.data)
-        turn = actions.carry_out(
-            user=request.user,
-            request_key=read_request_key(request, body),
-            action=partial(sessions.add_card, user=request.user, session_id=session_id, **body),
-        )
-        card = card_of(request.user, turn)
-        return Response(
-            CardSerializer(card).data,
-            status=status.HTTP_201_CREATED,
-            headers=replayed(turn.is_replayed),
-        )
+        turn = carry_out(request, sessions.add_card, body, session_id=session_id)
+        return answer(turn, CardSerializer, card_of(request.user, turn), status.HTTP_201_CREATED)
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -163,21 +144,13 @@ class SessionViewSet(ReplayMixin, ViewSet):
         answer, is passed over; one that cannot be paid for fails, and the others answer.
         """
         body = read(MessageInputSerializer, request.data)
-        turn = actions.carry_out(
-            user=request.user,
-            request_key=read_request_key(request, body),
-            action=partial(conversation.chat, user=request.user, session_id=session_id, **body),
-        )
+        turn = carry_out(request, conversation.chat, body, session_id=session_id)
         chat = {
             "turn_id": turn.pk,
             "message": turn.message,
             "cards": cards_of(request.user, turn),
         }
-        return Response(
-            ChatSerializer(chat).data,
-            status=status.HTTP_202_ACCEPTED,
-            headers=replayed(turn.is_replayed),
-        )
+        return answer(turn, ChatSerializer, chat)
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -194,17 +167,8 @@ class SessionViewSet(ReplayMixin, ViewSet):
         one that costs no more takes its place, once; `details.synthesis` of the card tells.
         """
         body = read(MergeInputSerializer, request.data)
-        turn = actions.carry_out(
-            user=request.user,
-            request_key=read_request_key(request, body),
-            action=partial(merges.merge, user=request.user, session_id=session_id, **body),
-        )
-        card = card_of(request.user, turn)
-        return Response(
-            CardSerializer(card).data,
-            status=status.HTTP_202_ACCEPTED,
-            headers=replayed(turn.is_replayed),
-        )
+        turn = carry_out(request, merges.merge, body, session_id=session_id)
+        return answer(turn, CardSerializer, card_of(request.user, turn))
 
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
@@ -221,19 +185,10 @@ class SessionViewSet(ReplayMixin, ViewSet):
         round changes nothing.
         """
         body = read(DebateInputSerializer, request.data)
-        turn = actions.carry_out(
-            user=request.user,
-            request_key=read_request_key(request, body),
-            action=partial(debates.debate, user=request.user, session_id=session_id, **body),
-            least=MIN_ANSWERS,
-        )
+        turn = carry_out(request, debates.debate, body, session_id=session_id, least=MIN_ANSWERS)
         debate = {
             "turn_id": turn.pk,
             "rounds": turn.params["rounds"],
             "cards": cards_of(request.user, turn),
         }
-        return Response(
-            DebateSerializer(debate).data,
-            status=status.HTTP_202_ACCEPTED,
-            headers=replayed(turn.is_replayed),
-        )
+        return answer(turn, DebateSerializer, debate)
