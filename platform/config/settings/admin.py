@@ -108,6 +108,7 @@ UNFOLD: dict[str, Any] = {
                     _page("Feedback", "thumbs_up_down", "conversations.feedback"),
                     _page("Councils", "groups", "council.session"),
                     _page("Jobs", "work_history", "jobs.job"),
+                    _page("Operations of providers", "hourglass", "operations.operation"),
                 ],
             },
             {
