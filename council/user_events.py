@@ -1,4 +1,4 @@
-"""What the user's own stream is told of their councils: that the list shows another row now."""
+"""Events of councils for the user's own stream: the list shows another row now."""
 
 from uuid import UUID
 

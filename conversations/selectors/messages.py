@@ -36,8 +36,8 @@ _decode_delta = msgspec.json.Decoder(Delta).decode
 
 
 class MessageState(Struct, frozen=True):
-    """A message as it is told: moments as the interfaces write them, None for what it has not. Of a
-    running reply the texts are what has come to its log.
+    """A message as clients see it: moments as the interfaces write them, None for what it has not.
+    Of a running reply the texts are what has come to its log.
 
     `usage` is what a reply was billed, None where it was not; `attachments` are in the order in
     which they were named; `feedback` is what the user thinks of a reply, `{rating, comment}`.

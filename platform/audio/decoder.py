@@ -151,9 +151,9 @@ def frames(container: InputContainer) -> Iterator[AudioFrame]:
 def check(frame: AudioFrame, samples: int) -> None:
     """Raise ValueError for too many samples: few bytes may hold any number of them."""
     if frame.sample_rate > MAX_RATE or frame.layout.nb_channels > MAX_CHANNELS:
-        raise ValueError("So many samples a second are not taken.")
+        raise ValueError("The sample rate or the number of channels is too high.")
     if samples > MAX_SAMPLES:
-        raise ValueError("So many samples are not taken.")
+        raise ValueError("There are too many samples.")
 
 
 def only_track(container: InputContainer) -> AudioStream:
@@ -164,7 +164,7 @@ def only_track(container: InputContainer) -> AudioStream:
     stream = container.streams.audio[0]
     # FFmpeg has no decoder where there is no context.
     if stream.codec_context is None or stream.codec_context.name not in CODECS:
-        raise ValueError("Its codec is not taken.")
+        raise ValueError("The codec is not supported.")
     return stream
 
 

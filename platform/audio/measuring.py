@@ -39,10 +39,10 @@ _PATIENCE = 60.0
 
 
 class InvalidAudio(ValidationFailed):
-    """The file holds no audio that can be heard, or more than is taken."""
+    """The file holds no audio that can be heard, or more than is accepted."""
 
     code = "invalid_audio"
-    message = "The file is not audio in a format that is taken, or longer than two hours."
+    message = "The file is not audio in a supported format, or longer than two hours."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def check_end(status: int, *, is_late: bool) -> None:
         log.error("audio.decoder_broke", status=status)
     if status > 0 and status != _NOT_AUDIO:
         raise ServiceUnavailable
-    raise InvalidAudio.of("file", "This is not audio in a format that is taken.")
+    raise InvalidAudio.of("file", "This is not audio in a supported format.")
 
 
 @contextmanager

@@ -155,7 +155,7 @@ class PriceVersion(models.Model):
 
     @property
     def can_be_withdrawn(self) -> bool:
-        """Is it surely not in force yet? Then it may be deleted."""
+        """Is it certainly not in force yet? Then it may be deleted."""
         return self.valid_from > timezone.now() + _A_WHILE
 
     def clean(self) -> None:

@@ -93,10 +93,10 @@ def report_end(
 def explain(call: Call, error: DomainError, cause: ProviderError | None, attempts: int) -> Failure:
     """Why a call failed, as stored with its charge. `cause` is the failure of the provider that led
     to the error, if there is one."""
-    told = failure_of(error)
+    shown = failure_of(error)
     return Failure(
-        code=told.code,
-        message=_message(cause) if cause else told.message[:MAX_TEXT],
+        code=shown.code,
+        message=_message(cause) if cause else shown.message[:MAX_TEXT],
         provider=call.model.provider if attempts else "",
         status=cause.status if cause else None,
         reason=_reason(cause) if cause else "",

@@ -250,7 +250,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     def _report(
         self, status: str, ending: Ending | None = None, resolution: Resolution | None = None
     ) -> None:
-        """Log the end of the call. Its reader has been told before."""
+        """Log the end of the call. Its reader has the end already."""
         first = self._first_output_at
         reports.report_end(
             self.call,
