@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from multiprocessing.reduction import DupFd
 from typing import Any
 
+from django.conf import settings
+
 _context = multiprocessing.get_context("forkserver")
 # What web processes and workers import, in so far as it needs no settings.
 _context.set_forkserver_preload(
@@ -22,12 +24,20 @@ _context.set_forkserver_preload(
         "celery.apps.worker",
         "celery.bin.celery",
         "cryptography.hazmat.primitives.asymmetric.rsa",
+        "django.contrib.admin.sites",
+        "django.core.handlers.asgi",
         "django.core.management",
+        "django.db.migrations.executor",
         "django.db.models",
         "django.http",
+        "filetype",
+        "jwt",
         "kombu.transport.redis",
+        "msgspec",
         "psycopg_pool",
         "redis.asyncio",
+        "requests",
+        "servestatic.middleware",
         "structlog",
         "uvicorn.main",
         "uvicorn.protocols.http.httptools_impl",
@@ -70,6 +80,7 @@ class ForkedProcess:
 
 def _run(module: str, arguments: list[str], environment: dict[str, str], output: Any) -> None:
     """Be this program."""
+    assert not settings.configured, "a preloaded module has read the settings of the test run"
     os.setsid()
     descriptor = output.detach()
     for standard in (sys.stdout.fileno(), sys.stderr.fileno()):
