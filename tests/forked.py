@@ -11,6 +11,8 @@ import os
 import runpy
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from multiprocessing.reduction import DupFd
 from typing import Any
 
@@ -55,12 +57,17 @@ class ForkedProcess:
         python, option, module, *arguments = command
         assert (python, option) == (sys.executable, "-m"), command
         read, write = os.pipe()
+        in_session, begin_session = _context.Pipe(duplex=False)
         try:
-            program = (module, arguments, dict(env), DupFd(write))
+            program = (module, arguments, dict(env), DupFd(write), begin_session)
             self._process = _context.Process(target=_run, args=program, daemon=True)
             self._process.start()
         finally:
             os.close(write)
+            begin_session.close()
+        # Until then it cannot be killed as a group.
+        with in_session, suppress(EOFError):
+            in_session.recv()
         self.stdout = open(read, errors="replace")  # noqa: SIM115 - its reader closes it
 
     @property
@@ -78,11 +85,19 @@ class ForkedProcess:
         return self._process.exitcode
 
 
-def _run(module: str, arguments: list[str], environment: dict[str, str], output: Any) -> None:
+def _run(
+    module: str,
+    arguments: list[str],
+    environment: dict[str, str],
+    output: Any,
+    begin_session: Connection,
+) -> None:
     """Be this program."""
     assert not settings.configured, "a preloaded module has read the settings of the test run"
     os.setsid()
     descriptor = output.detach()
+    with begin_session:
+        begin_session.send(None)
     for standard in (sys.stdout.fileno(), sys.stderr.fileno()):
         os.dup2(descriptor, standard)
     os.close(descriptor)

@@ -277,7 +277,8 @@ def test_the_component_of_the_documents_works_as_it_is_printed(
         "model": MODEL,
         "first": talk.content("Is it?", tokens=3),
         "edited": talk.content("Is it so?", tokens=4),
-        "long": talk.content("Tell me all.", **LONG),
+        # Longer than a browser on a busy machine takes to leave the page and to come back.
+        "long": talk.content("Tell me all.", tokens=LONG["tokens"], delay_ms=80),
         "failing": talk.content(tokens=9, fail="after", after_tokens=3),
     }
 

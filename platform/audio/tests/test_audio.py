@@ -180,7 +180,7 @@ def test_a_film_needs_one_audio_track(tracks: int) -> None:
 
 
 def refuses(data: bytes) -> None:
-    with pytest.raises(InvalidAudio, match="not audio in a format") as refusal:
+    with pytest.raises(InvalidAudio, match="not audio in a supported format") as refusal:
         measure(data)
     assert (refusal.value.code, refusal.value.status) == ("invalid_audio", 422)
     assert refusal.value.extra["errors"][0]["loc"] == ["file"]
@@ -252,7 +252,7 @@ def test_broken_audio_is_refused_or_measured_and_breaks_nothing() -> None:
 def test_a_file_that_breaks_the_decoder_is_refused_and_we_are_told(
     status: int, is_told: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with pytest.raises(InvalidAudio, match="not audio in a format"):
+    with pytest.raises(InvalidAudio, match="not audio in a supported format"):
         check_end(status, is_late=False)
     assert ("audio.decoder_broke" in caplog.text) == is_told
 
