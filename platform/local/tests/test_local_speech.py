@@ -82,7 +82,7 @@ def test_speech_at_the_very_end_is_recognised(client: openai.OpenAI) -> None:
 
 
 def test_a_file_that_is_no_audio_is_refused(client: openai.OpenAI) -> None:
-    with pytest.raises(openai.BadRequestError, match="not audio in a format"):
+    with pytest.raises(openai.BadRequestError, match="not audio in a supported format"):
         transcript(client, b"no audio")
 
 
