@@ -2,7 +2,7 @@
 
 PYTHON := .venv/bin/python
 export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
-# Where it is set, each of the suite's many processes would compile all modules anew.
+# Where it is set, each of the suite's many processes would compile all modules.
 unexport PYTHONDONTWRITEBYTECODE
 
 # More workers than cores: tests wait for processes, leases and sockets. Files stay together, since

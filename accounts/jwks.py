@@ -45,16 +45,16 @@ class SigningKeys:
     """The signing keys of a provider, for all threads of the process.
 
     One thread at a time fetches, and not before the pause since the last attempt is over: unknown
-    key ids do not make us ask the provider at will. `clock` gives seconds; `patience` is the number
+    key ids do not make us ask the provider at will. `clock` gives seconds; `timeout` is the number
     of seconds that the whole answer may take.
     """
 
     def __init__(
-        self, url: str, *, clock: Callable[[], float] = time.monotonic, patience: float = 3.0
+        self, url: str, *, clock: Callable[[], float] = time.monotonic, timeout: float = 3.0
     ) -> None:
         self._url = url
         self._clock = clock
-        self._patience = patience
+        self._timeout = timeout
         self._set = _KeySet({}, since=-math.inf, tried=-math.inf)
         self._fetching = threading.Lock()
 
@@ -69,7 +69,7 @@ class SigningKeys:
 
     def _refresh(self, name: str) -> None:
         """Fetch, or let another thread do so; a thread that has keys does not wait for it."""
-        if not self._fetching.acquire(timeout=0 if self._is_usable() else self._patience):
+        if not self._fetching.acquire(timeout=0 if self._is_usable() else self._timeout):
             return
         try:
             if self._is_due(name):
@@ -90,7 +90,7 @@ class SigningKeys:
     def _fetched(self) -> _KeySet:
         """The provider's keys, or the known ones if the provider does not answer."""
         try:
-            keys = _read_keys(async_to_sync(_download)(self._url, self._patience))
+            keys = _read_keys(async_to_sync(_download)(self._url, self._timeout))
         except (TransportError, TimeoutError, ValueError) as error:
             log.warning("identity_provider_unavailable", url=self._url, reason=repr(error))
             return replace(self._set, tried=self._clock())
@@ -103,12 +103,12 @@ def signing_keys(url: str) -> SigningKeys:
     return SigningKeys(url)
 
 
-async def _download(url: str, patience: float) -> bytes:
+async def _download(url: str, timeout: float) -> bytes:
     """Raises TransportError, TimeoutError, or ValueError for another status than 200."""
     client = UpstreamClient()
     try:
-        async with asyncio.timeout(patience):
-            response = await client.get(url, {}, connect_timeout=patience)
+        async with asyncio.timeout(timeout):
+            response = await client.get(url, {}, connect_timeout=timeout)
             try:
                 if response.status != 200:
                     raise ValueError(f"status {response.status}")

@@ -47,10 +47,10 @@ _SEED_MESSAGES = """
 INSERT INTO conversations_message
     (id, conversation_id, account_id, role, content, reasoning, model, reasoning_effort, status,
      finish_reason, context)
-SELECT uuidv7(), c.id, c.account_id, 'user', 'sea ' || words.said, '', '', '', 'completed', '', '{}'
+SELECT uuidv7(), c.id, c.account_id, 'user', 'sea ' || words.text, '', '', '', 'completed', '', '{}'
 FROM conversations_conversation c
 CROSS JOIN LATERAL (
-    SELECT string_agg('word' || abs(hashtext(c.id::text || n)) %% 20000, ' ') AS said
+    SELECT string_agg('word' || abs(hashtext(c.id::text || n)) %% 20000, ' ') AS text
     FROM generate_series(1, 60) n
 ) words
 WHERE c.account_id = %(account)s

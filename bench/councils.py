@@ -25,7 +25,7 @@ from simulator.process import RunningSimulator
 
 _MODEL = "gpt-6-luna"
 _DELAY_MS = 10
-_PATIENCE = 120  # seconds for one event
+_TIMEOUT = 120  # seconds for one event
 _PAGE = 500
 
 
@@ -105,12 +105,12 @@ def _faults(client: "_Client", session_id: str, frames: list[bytes], size: Size)
         faults.append("the socket differs from the replay")
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         faults.append("the events have gaps")
-    said: dict[str, str] = defaultdict(str)
+    texts: dict[str, str] = defaultdict(str)
     for event in events:
         if event.type == "card.delta":
-            said[event.data["card_id"]] += event.data["text"]
+            texts[event.data["card_id"]] += event.data["text"]
     for card in client.ask("GET", f"/{session_id}")["cards"]:
-        if card["content"] != said[card["id"]]:
+        if card["content"] != texts[card["id"]]:
             faults.append("the events of a card are not its text")
         if (card["status"], card["usage"]["output_tokens"]) != ("completed", size.tokens):
             faults.append(f"a card is {card['status']} with {card['usage']}")
@@ -134,7 +134,7 @@ class _Client:
         authorization = {"Authorization": self._headers["Authorization"]}
         with connect(url, additional_headers=authorization, compression=None) as socket:
             while ended < cards:
-                frame = socket.recv(_PATIENCE, decode=False)
+                frame = socket.recv(_TIMEOUT, decode=False)
                 if frame.startswith(b'{"seq":'):
                     frames.append(frame)
                     kind = msgspec.json.decode(frame, type=_Event).type
@@ -152,7 +152,7 @@ class _Client:
         return events
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
-        http = HTTPConnection(LOOPBACK, self._port, timeout=_PATIENCE)
+        http = HTTPConnection(LOOPBACK, self._port, timeout=_TIMEOUT)
         encoded = None if body is None else json.dumps(body).encode()
         http.request(method, f"/api/council/sessions{path}", encoded, self._headers)
         response = http.getresponse()

@@ -26,7 +26,7 @@ from events.services import append
 FEED = Feed(streams=100, sockets=1_000, rate=500, seconds=10)
 _EACH = FEED.sockets // FEED.streams
 _WARM_UP_NS = 2 * 10**9
-_PATIENCE = 10  # seconds for the last events
+_TIMEOUT = 10  # seconds for the last events
 _WRITERS = 4
 
 # The time of each event, by its number; one mapping for each stream.
@@ -63,7 +63,7 @@ def from_memory(server: Server) -> Outcome:
     """Measure a server that sends `FEED`, whose events are numbered with their times."""
     opened = sockets([f"/{stream}" for stream in range(FEED.streams)], _EACH)
     with listening(server.port, opened) as listeners:
-        receipts = listeners.collect(FEED.events * _EACH, within=FEED.seconds + _PATIENCE)
+        receipts = listeners.collect(FEED.events * _EACH, within=FEED.seconds + _TIMEOUT)
     sent: SentAt = [{} for _ in range(FEED.streams)]
     for socket, events in zip(opened, receipts.events, strict=True):
         sent[socket.stream].update((number, number) for number, _ in events)
@@ -75,7 +75,7 @@ def from_log(service: Server, councils: Sequence[Council]) -> Outcome:
     opened = sockets([council.path for council in councils], _EACH)
     with listening(service.port, opened) as listeners:
         sent = _write([council.id for council in councils])
-        receipts = listeners.collect(FEED.events * _EACH, within=_PATIENCE)
+        receipts = listeners.collect(FEED.events * _EACH, within=_TIMEOUT)
     return _compare(opened, receipts, sent)
 
 

@@ -22,7 +22,7 @@ _END_OF_CHUNKS = b"\r\n0\r\n\r\n"
 _END_OF_STREAM = b"data: [DONE]\n\n"
 _TAIL = 64
 _CONNECT_SECONDS = 10
-_PATIENCE = 60  # seconds for the last answers after the load has ended
+_TIMEOUT = 60  # seconds for the last answers after the load has ended
 
 
 @dataclass(slots=True)
@@ -185,7 +185,7 @@ async def press(requests: Requests, *, connections: int, seconds: float) -> Resu
         await connect(requests, result, lambda: time.perf_counter() < until)
         for _ in range(connections)
     ]
-    async with asyncio.timeout(seconds + _PATIENCE):
+    async with asyncio.timeout(seconds + _TIMEOUT):
         await asyncio.gather(*(client.ended for client in clients))
     result.seconds = time.perf_counter() - started
     return result

@@ -33,7 +33,7 @@ _WORDS, _SLOW_WORDS = "Tell me something timed.", "Tell me something timed, slow
 # The number of words of the last slow reply when memory is measured. Each reply has 180, in 90 s.
 _EARLY, _LATE = 20, 65
 _OPENED_AT_ONCE = 8
-_PATIENCE = 200  # seconds
+_TIMEOUT = 200  # seconds
 # One address may make 1,000 requests a minute.
 _SOURCES = [f"127.0.0.{number}" for number in range(50, 90)]
 # More digits than any other number in an answer has.
@@ -172,7 +172,7 @@ async def press(server: Server, lines: Sequence[Line], seconds: float) -> Result
             else:
                 result.failures[reply.failure or "broken stream"] += 1
 
-    async with _Clients(server) as clients, asyncio.timeout(seconds + _PATIENCE):
+    async with _Clients(server) as clients, asyncio.timeout(seconds + _TIMEOUT):
         await asyncio.gather(*map(ask_on, lines[:CONNECTIONS]))
     result.seconds = time.perf_counter() - started
     return result
@@ -190,7 +190,7 @@ async def burst(server: Server, lines: Sequence[Line]) -> Result:
         else:
             result.failures[reply.failure or "broken stream"] += 1
 
-    async with _Clients(server) as clients, asyncio.timeout(_PATIENCE):
+    async with _Clients(server) as clients, asyncio.timeout(_TIMEOUT):
         await asyncio.gather(*map(ask, lines))
     result.seconds = time.perf_counter() - started
     return result
@@ -209,12 +209,12 @@ async def hold_open(server: Server, lines: Sequence[Line]) -> Open:
             await reply.begun.wait()
         return task
 
-    async with _Clients(server) as clients, asyncio.timeout(_PATIENCE):
+    async with _Clients(server) as clients, asyncio.timeout(_TIMEOUT):
         tasks = await asyncio.gather(*map(begin, lines, replies))
         await asyncio.gather(*(reply.early.wait() for reply in replies))
-        early, said = server.memory(), _words(replies)
+        early, sent = server.memory(), _words(replies)
         await asyncio.gather(*(reply.late.wait() for reply in replies))
-        late, more = server.memory(), _words(replies) - said
+        late, more = server.memory(), _words(replies) - sent
         at_once = sum(not task.done() for task in tasks)
         await asyncio.gather(*tasks)
     return Open((early - before) / len(lines), (late - early) / more, at_once, replies)
@@ -236,7 +236,7 @@ class _Clients:
             await self._stack.enter_async_context(
                 aiohttp.ClientSession(
                     connector=aiohttp.TCPConnector(limit=0, local_addr=(source, 0)),
-                    timeout=aiohttp.ClientTimeout(total=_PATIENCE),
+                    timeout=aiohttp.ClientTimeout(total=_TIMEOUT),
                 )
             )
             for source in _SOURCES

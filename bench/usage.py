@@ -160,5 +160,5 @@ def _read_charges(account_id: UUID, totals: dict[str, float]) -> float:
     seconds = time.perf_counter() - started
     reported = [totals["requests"], totals["tokens_in"], totals["tokens_out"]]
     if reported != figures or round(totals["usd"] * 10**9) != billed:
-        raise BenchError(f"The report tells {totals}, the charges {figures} and {billed}.")
+        raise BenchError(f"The report says {totals}, the charges {figures} and {billed}.")
     return seconds

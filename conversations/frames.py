@@ -61,8 +61,8 @@ class Frames:
     def end(self, message: dict[str, Any] | None) -> bytes:
         """The last frames: why there is no answer, if there is none, and what it cost.
 
-        `message` is what `reply.ended` tells. Its `usage` is null where nothing was billed, and
-        where it is not known yet what will be: it was stopped before it said anything.
+        `message` is the data of `reply.ended`. Its `usage` is null where nothing was billed, and
+        where it is not known yet what will be: it was stopped before its first text.
         """
         frames = self._close()
         reason = "other"

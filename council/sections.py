@@ -32,7 +32,7 @@ _HEAD = len(UNCHANGED) + 7
 
 
 class Sections(Struct, frozen=True):
-    """What was said. `answer` is None where the one before stands."""
+    """The parts of a revision. `answer` is None where the previous answer stands."""
 
     errors: str = ""
     conceded: str = ""
@@ -49,7 +49,7 @@ def answer_so_far(text: str) -> str:
 
 
 def read(text: str) -> Sections:
-    """The whole of what was said. A model that ignores the form has said nothing but an answer."""
+    """The parts of a whole text. Where a model ignores the form, all of its text is the answer."""
     notes, answer = "", text.strip()
     if _is_in_form(text):
         notes = _without_answer(text)

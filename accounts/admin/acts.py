@@ -22,7 +22,7 @@ class Suspend(Act):
 
 class Reactivate(Act):
     title = "Reactivate this account"
-    explanation = "Its user has to sign in anew. API keys that were revoked stay so."
+    explanation = "Its user has to sign in again. API keys that were revoked stay so."
     record: User
 
     def carry_out(self) -> str:
@@ -34,7 +34,7 @@ class Reactivate(Act):
 class RevokeSessions(Act):
     title = "Revoke all sessions"
     explanation = (
-        "The user is signed out everywhere, at once, and has to sign in anew. API keys go on."
+        "The user is signed out everywhere, at once, and has to sign in again. API keys go on."
     )
     dangerous = True
     record: User
@@ -62,7 +62,7 @@ class EndSession(Act):
     title = "End this session"
     explanation = (
         "Its tokens are refused from now on, and its sockets and streams are closed. The user can "
-        "sign in anew; other sessions go on."
+        "sign in again; other sessions go on."
     )
     dangerous = True
     record: UserSession

@@ -93,7 +93,7 @@ def suspend(*, user: User) -> None:
 
 @transaction.atomic
 def reactivate(*, user: User) -> None:
-    """Reactivate a suspended or deactivated account; its user signs in anew. Revoked keys stay
+    """Reactivate a suspended or deactivated account; its user signs in again. Revoked keys stay
     revoked."""
     if lock_user(user).status != User.Status.ACTIVE:
         revoke_sessions(user=user)
@@ -148,7 +148,7 @@ def close_every_way_in(*, user: User) -> None:
 
 
 def lock_user(user: User) -> User:
-    """The user, read anew and locked. This lock comes before those of the user's rows."""
+    """The user, read and locked. This lock comes before those of the user's rows."""
     return User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 

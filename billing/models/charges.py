@@ -15,8 +15,8 @@ from common.ids import uuid7
 def quantity_of(unit: Unit) -> property:
     """How much of that unit a charge has used; 0 where its `units` do not name it.
 
-    No column, not even a generated one: PostgreSQL parses the expression of a generated column anew
-    in each statement that writes to the table.
+    No column, not even a generated one: PostgreSQL parses the expression of a generated column in
+    each statement that writes to the table.
     """
     return property(lambda charge: charge.units.get(unit, 0))
 

@@ -42,8 +42,8 @@ class ReplyInputSerializer(serializers.Serializer[Any]):
     stream = FlagField(default=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Null is as if it were not said, but for a parent."""
-        return {name: said for name, said in attrs.items() if said is not None or name == _PARENT}
+        """A field that is null counts as absent, except `parent_id`."""
+        return {name: each for name, each in attrs.items() if each is not None or name == _PARENT}
 
 
 class SendInputSerializer(ReplyInputSerializer):

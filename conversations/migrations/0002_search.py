@@ -1,6 +1,6 @@
 """Finding conversations by their words: conversations/words.py.
 
-The function is schema, because the indexes are made of it: whoever changes it makes them anew.
+The function is schema, because the indexes are made of it: whoever changes it rebuilds the indexes.
 """
 
 import django.contrib.postgres.indexes
@@ -15,12 +15,12 @@ import conversations.words
 # normalize() takes the square of the time for marks in a row, and cannot be interrupted. So a row of
 # what may be marks, which is all that Unicode has after the Latin letters, is broken by spaces.
 _WORDS = r"""
-CREATE FUNCTION conversations_words(account uuid, said text) RETURNS tsvector
+CREATE FUNCTION conversations_words(account uuid, content text) RETURNS tsvector
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT strip(to_tsvector('simple'::regconfig, regexp_replace(regexp_replace(
                left(normalize(regexp_replace(
                    replace(replace(lower(normalize(
-                       regexp_replace(' ' || left(said, 20000), '([^\u0001-\u02ff]{64})', '\1 ', 'g'),
+                       regexp_replace(' ' || left(content, 20000), '([^\u0001-\u02ff]{64})', '\1 ', 'g'),
                    NFKD)), 'ß', 'ss'), 'ς', 'σ'),
                    '[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]', '', 'g'
                ), NFC), 40000),

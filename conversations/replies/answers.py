@@ -23,9 +23,9 @@ from inference.chat import ChatRunner
 SILENCE = 15.0
 # How long an answer without a stream waits for its head at most, if nothing has come: less than
 # what stands between a client and this process may wait.
-HEAD_PATIENCE = 20.0
+HEAD_TIMEOUT = 20.0
 # Seconds that the last frame waits for the settlement, after the runner has waited for it.
-END_PATIENCE = 2.0
+END_TIMEOUT = 2.0
 
 
 async def frames_of(reply: Reply) -> AsyncGenerator[bytes, None]:
@@ -52,7 +52,7 @@ async def json_of(reply: Reply, question: dict[str, Any]) -> AsyncGenerator[byte
     allowed before any JSON, are sent until then: with the first output, and after long silences.
     Raises the DomainError of a reply that failed before its first output, at no cost."""
     texts: dict[str, str | None] = {"content": "", "reasoning": None}
-    silent_until = asyncio.get_running_loop().time() + HEAD_PATIENCE
+    silent_until = asyncio.get_running_loop().time() + HEAD_TIMEOUT
     has_begun = False
     await reply.opened.wait()
     if (runner := reply.runner) is not None:
@@ -86,7 +86,7 @@ async def _ended(reply: Reply) -> dict[str, Any]:
     """The data of `reply.ended`, or the known part of the data where the database does not answer
     or the conversation was deleted."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(END_PATIENCE):
+        async with asyncio.timeout(END_TIMEOUT):
             await reply.over.wait()
     return reply.view or _unsettled(reply)
 

@@ -16,7 +16,7 @@ from generations.types import Piece
 from inference.chat import ChatRunner
 
 # Seconds that the end waits for the title.
-TITLE_PATIENCE = 2.0
+TITLE_TIMEOUT = 2.0
 
 
 class Reply(StreamedCall[dict[str, Any]]):
@@ -46,7 +46,7 @@ class Reply(StreamedCall[dict[str, Any]]):
     async def before_end(self, failure: DomainError | None) -> None:
         has_text = self.runner is not None and self.runner.events
         if self._titling is not None and has_text and failure is None:
-            await asyncio.wait([self._titling], timeout=TITLE_PATIENCE)
+            await asyncio.wait([self._titling], timeout=TITLE_TIMEOUT)
 
     async def _make_title(self, runner: ChatRunner) -> None:
         """Make a title once there is some output, so that no title is made for a reply without a

@@ -23,7 +23,7 @@ SELECT tsvector_to_array(conversations_words(%s, %s)),
 _IN_TIME = "SELECT set_config('statement_timeout', %s, true)"
 _FOUND = "SELECT conversation_id FROM conversations_found(%s, %s::tsquery)"
 _MATCHES = """
-SELECT conversation_id, message_id, said FROM conversations_matches(%s, %s::tsquery, %s)
+SELECT conversation_id, message_id, content FROM conversations_matches(%s, %s::tsquery, %s)
 """
 
 

@@ -12,7 +12,7 @@ from conversations.models import Conversation, Message
 from conversations.selectors.conversations import default_title, get_listed
 from conversations.services.conversations import check_room
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
-from events.services import tell_user
+from events.services import append_to_user
 
 _Source = Conversation.TitleSource
 
@@ -61,7 +61,7 @@ def continue_with(
         )
     conversation.save(update_fields=["leaf"])
     created = user_events.created(get_listed(user, conversation.pk))
-    tell_user(user_id=user.pk, events=[created])
+    append_to_user(user_id=user.pk, events=[created])
     return conversation
 
 

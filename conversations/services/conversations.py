@@ -26,7 +26,7 @@ from conversations.selectors.messages import id_of
 from conversations.services.erasing import erase_conversations
 from conversations.services.locks import lock_conversation, lock_conversations, lock_space
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
-from events.services import tell_user
+from events.services import append_to_user
 from events.types import NewEvent
 
 _DAY = timedelta(days=1)
@@ -113,7 +113,7 @@ def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
 
 def _tell(user: User, *events: NewEvent) -> None:
     """The last step: all other changes of the user's wait for this lock."""
-    tell_user(user_id=user.pk, events=events)
+    append_to_user(user_id=user.pk, events=events)
 
 
 def check_room(user: User) -> None:

@@ -16,7 +16,7 @@ from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.selectors.messages import get_message
 from conversations.services.erasing import erase_messages
 from conversations.services.locks import lock_conversation
-from events.services import tell_user
+from events.services import append_to_user
 
 _LENGTH = Sum(Length("content") + Length("reasoning"))
 
@@ -27,7 +27,7 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     stopped, and billed for what it has produced; files without another message are purged.
 
     Where the shown branch loses its end, the newest remaining message of it becomes the end. A
-    default title is made anew from the message that is then the first. Shared snapshots stay.
+    default title is made from the message that is then the first. Shared snapshots stay.
 
     Raises NotFound.
     """
@@ -46,7 +46,7 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
         changes["title"] = default_title_of(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
     shown = get_listed(user, conversation_id)
-    tell_user(user_id=user.pk, events=[user_events.updated(shown)])
+    append_to_user(user_id=user.pk, events=[user_events.updated(shown)])
 
 
 def _delete(messages: QuerySet[Message]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from conversations.errors import TooManySpaces
 from conversations.models import Space
 from conversations.services.locks import lock_space
 from conversations.types import MAX_SPACES
-from events.services import tell_user
+from events.services import append_to_user
 
 
 class SpaceChanges(TypedDict, total=False):
@@ -49,4 +49,4 @@ def delete(*, user: User, space_id: UUID) -> None:
     """Delete a space; its conversations stay, outside of any. One event names all of them.
     Raises NotFound."""
     lock_space(user, space_id).delete()
-    tell_user(user_id=user.pk, events=[user_events.space_deleted(space_id)])
+    append_to_user(user_id=user.pk, events=[user_events.space_deleted(space_id)])

@@ -9,7 +9,7 @@ from billing.types import Ending, Resolution
 from conversations import user_events
 from conversations.models import Conversation
 from conversations.selectors.conversations import get_listed
-from events.services import tell_user
+from events.services import append_to_user
 from events.types import SYSTEM
 
 _Source = Conversation.TitleSource
@@ -38,5 +38,5 @@ def _entitle(question_id: UUID, title: str) -> bool:
     conversation.title, conversation.title_source = title, _Source.MODEL
     conversation.save(update_fields=["title", "title_source"])
     row = get_listed(conversation.account, conversation.pk)
-    tell_user(user_id=row.account_id, events=[user_events.updated(row, SYSTEM)])
+    append_to_user(user_id=row.account_id, events=[user_events.updated(row, SYSTEM)])
     return True

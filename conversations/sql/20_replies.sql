@@ -6,7 +6,7 @@
 -- p_client_id; that id may be one of ours (p_client_uuid). No row: the account has no such conversation.
 --   has_come    a message of that id is there
 --   is_running  a reply is being written there
---   is_first    nothing else has been said there yet, whatever has failed
+--   is_first    the conversation has no other message; failed replies do not count
 CREATE OR REPLACE FUNCTION reply_lock(
     p_account uuid, p_conversation uuid, p_question uuid, p_client_id text, p_client_uuid uuid)
 RETURNS TABLE (title text, title_source text, leaf_id uuid, messages_count int, characters int,

@@ -33,7 +33,7 @@ def merge(
     instructions: str = "",
 ) -> Card:
     """Merge the finished answers of these cards, or of all that answer. The model does not learn
-    who said what.
+    which model wrote which answer.
 
     Raises ValidationFailed for a card that is named twice and for missing instructions, NotFound,
     SessionBusy, CardRunning for a named card that is being written, NotEnoughCards, TooManyCards.

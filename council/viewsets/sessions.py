@@ -163,8 +163,9 @@ class SessionViewSet(ReplayMixin, ViewSet):
     def merge(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Make one of several answers, on a card of its own.
 
-        The model that does it does not learn who said what. Where it cannot be reached, another
-        one that costs no more takes its place, once; `details.synthesis` of the card tells.
+        The model that merges does not learn which model wrote which answer. Where it cannot be
+        reached, another one that costs no more takes its place, once; `details.synthesis` of the
+        card says which.
         """
         body = read(MergeInputSerializer, request.data)
         turn = carry_out(request, merges.merge, body, session_id=session_id)

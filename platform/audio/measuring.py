@@ -35,7 +35,7 @@ DECODING_SECONDS = 120.0
 _LONGEST_LINE = 100  # bytes
 # The number of files that are measured at the same time, and the seconds that others wait.
 _MAX_BUSY = 2
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
 class InvalidAudio(ValidationFailed):
@@ -65,7 +65,7 @@ class _Places:
     def acquire(self, owner: Hashable) -> Iterator[None]:
         """Hold a place during the block. Raises ServiceUnavailable where none becomes free."""
         with self._changed:
-            if not self._changed.wait_for(lambda: self._is_free(owner), _PATIENCE):
+            if not self._changed.wait_for(lambda: self._is_free(owner), _TIMEOUT):
                 raise ServiceUnavailable
             self._busy.add(owner)
         try:
@@ -82,16 +82,16 @@ class _Places:
 _places = _Places()
 
 
-def measure(audio: bytes, *, owner: Hashable, patience: float = DECODING_SECONDS) -> Measured:
+def measure(audio: bytes, *, owner: Hashable, timeout: float = DECODING_SECONDS) -> Measured:
     """Decode the whole file and count its seconds, one file of an owner at a time. Blocks for
     seconds where the file is long.
 
     Raises InvalidAudio, and ServiceUnavailable where no place becomes free, the machine is so busy
-    that it takes more than `patience` seconds, or nothing can be decoded on this machine.
+    that it takes more than `timeout` seconds, or nothing can be decoded on this machine.
     """
     with _places.acquire(owner):
-        deadline = time.monotonic() + patience
-        with _decoder(audio, "measure", MAX_SECONDS, patience=patience) as process:
+        deadline = time.monotonic() + timeout
+        with _decoder(audio, "measure", MAX_SECONDS, timeout=timeout) as process:
             line = cast(IO[bytes], process.stdout).read(_LONGEST_LINE)
     check_end(process.returncode, is_late=time.monotonic() >= deadline)
     name, seconds = line.decode().split()
@@ -127,7 +127,7 @@ def samples(audio: bytes, *, seconds: int) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _decoder(
-    audio: bytes, mode: str, seconds: int, *, patience: float = DECODING_SECONDS
+    audio: bytes, mode: str, seconds: int, *, timeout: float = DECODING_SECONDS
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A decoder process that has read `audio`. It has ended after the block, or is killed after its
     time limit."""
@@ -140,7 +140,7 @@ def _decoder(
         env={},  # nothing of our own environment
         cwd="/",
     ) as process:
-        deadline = threading.Timer(patience, process.kill)
+        deadline = threading.Timer(timeout, process.kill)
         deadline.start()
         try:
             stdin = cast(IO[bytes], process.stdin)

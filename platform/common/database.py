@@ -207,7 +207,7 @@ def connection_parameters() -> dict[str, Any]:
         "autocommit": True,
         "application_name": "platform-hot",
         # Every statement here finds rows by their keys, so one plan serves all parameters.
-        # PostgreSQL would plan a lookup by an array of keys anew each time, and might read a whole
+        # PostgreSQL would plan a lookup by an array of keys again each time, and might read a whole
         # table that was small when the plan was made.
         "options": f"{options} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off",
         "connect_timeout": 5,

@@ -72,7 +72,7 @@ async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
 
 _queued = BodyLimit(_in_turn, sender_of)
 # A request that waits for a hash, or for Google's keys, has no connection and needs no turn here.
-_hashing = BodyLimit(SignInQueue(_django, turns=AT_ONCE, patience=WAIT_SECONDS), sender_of)
+_hashing = BodyLimit(SignInQueue(_django, turns=AT_ONCE, timeout=WAIT_SECONDS), sender_of)
 _authentication = BodyLimit(_django, sender_of)
 _file_bodies = BodyLimit(
     FileBodies(_django, authenticate), sender_of_file, limit=MAX_FORM_BYTES, too_large=TOO_LARGE

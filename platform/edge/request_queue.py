@@ -13,7 +13,7 @@ from edge.client_ip import client_ip
 from edge.fair_queue import FairQueue
 
 # Seconds. After this time a request proceeds without a turn, and may find no connection.
-PATIENCE = 20.0
+TIMEOUT = 20.0
 # The number of waiting requests: in all, of one address, and of one address for hashing a password.
 MAX_WAITING = 2_000
 MAX_WAITING_OF_ADDRESS = 500
@@ -38,10 +38,10 @@ class RequestQueue:
         *,
         turns: int,
         each: int | None = None,
-        patience: float = PATIENCE,
+        timeout: float = TIMEOUT,
     ) -> None:
         self._application = application
-        self._patience = patience
+        self._timeout = timeout
         self.queue = FairQueue(turns, each=each)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,7 +78,7 @@ class RequestQueue:
         if self.queue.length >= MAX_WAITING:
             raise ServiceUnavailable(retry_after=RETRY_SECONDS)
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 await self.queue.acquire(client)
                 return True
         except TimeoutError:
@@ -87,7 +87,7 @@ class RequestQueue:
 
 class SignInQueue(RequestQueue):
     """The queue for hashing passwords, with fewer places for one address. A request that has waited
-    for `patience` is refused with ServiceUnavailable: it cannot proceed without a turn."""
+    for `timeout` is refused with ServiceUnavailable: it cannot proceed without a turn."""
 
     max_of_address = MAX_SIGN_INS_WAITING
 

@@ -48,7 +48,7 @@ class Event(models.Model):
 
 
 class Inbox(models.Model):
-    """What users tell the running work of a stream. `last_number` is the number of the newest
+    """What users send to the running work of a stream. `last_number` is the number of the newest
     message; those up to `read_number` have been used."""
 
     stream = models.OneToOneField(

@@ -4,7 +4,8 @@ A session's stream has all of its events, and is written by `append`. Each user 
 which notifies all of their tabs and devices of changes in their lists (docs/api/events.md). Any
 domain writes to it, at the end of the transaction of the change:
 
-    tell_user(user_id=user.pk, events=[NewEvent("conversation.updated", {"conversation": row})])
+    updated = NewEvent("conversation.updated", {"conversation": row})
+    append_to_user(user_id=user.pk, events=[updated])
 
 `append`, `open_stream` and `delete_stream` do so themselves (`to_user`).
 
@@ -60,7 +61,7 @@ def append(*, stream_id: UUID, events: Sequence[NewEvent], to_user: ToUser | Non
     return _append((stream_id, events), to_user)
 
 
-def tell_user(*, user_id: UUID, events: Sequence[NewEvent]) -> None:
+def append_to_user(*, user_id: UUID, events: Sequence[NewEvent]) -> None:
     """Append to the user's own stream, as `append` does to a session's.
 
     An event names the change (`resource.verb`), with the id of the changed row and the fields that

@@ -142,14 +142,14 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         """Whether the call continues although it was cancelled."""
         return self._is_cancelled and self._reading is not None
 
-    async def stream(self, patience: float) -> AsyncGenerator[list[Delta], None]:
+    async def stream(self, keepalive_seconds: float) -> AsyncGenerator[list[Delta], None]:
         """All deltas from the first on, as they come; an empty batch after each silence of at least
-        `patience` seconds, and less than twice that. Ends with the call, or when it is
+        `keepalive_seconds`, and less than twice that. Ends with the call, or when it is
         cancelled."""
         loop = asyncio.get_running_loop()
         seen, seen_at = 0, loop.time()
         # One timer that wakes the reader now and then costs less than a timeout for every delta.
-        ticker = Ticker(patience, self._wake)
+        ticker = Ticker(keepalive_seconds, self._wake)
         try:
             while True:
                 if seen < len(self.events):
@@ -158,7 +158,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
                     yield fresh
                 elif self._ended or self._is_cancelled:
                     return
-                elif loop.time() - seen_at >= patience:
+                elif loop.time() - seen_at >= keepalive_seconds:
                     seen_at = loop.time()
                     yield []
                 else:

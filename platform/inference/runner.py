@@ -25,7 +25,7 @@ from inference.types import Call
 from providers.errors import ProviderError
 
 # The answer waits this long for the settlement; then it goes out, and settling goes on.
-SETTLE_PATIENCE = 2.0
+SETTLE_TIMEOUT = 2.0
 
 AnyCall = TypeVar("AnyCall", bound=Call)
 Answer = TypeVar("Answer", bound=msgspec.Struct)
@@ -203,7 +203,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         """Settle what came out, or release the hold; then tell the reader how it went.
 
         The reader waits for the money, but not for ever: while the database is away the answer goes
-        out after SETTLE_PATIENCE, and this goes on.
+        out after SETTLE_TIMEOUT, and this goes on.
         """
         outcome = self._outcome()
         if outcome is None:
@@ -216,9 +216,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             explained = reports.explain(self.call, failure, cause, self._attempts)
             ending = replace(ending, failure=explained)
         record = self._record(answer, failure) if answer and self.call.request_key else None
-        patience = asyncio.get_running_loop().call_later(
-            SETTLE_PATIENCE, self._end, failure, answer
-        )
+        timer = asyncio.get_running_loop().call_later(SETTLE_TIMEOUT, self._end, failure, answer)
         try:
             resolution = await self._carry_out(ending, failure, record)
             if answer and resolution:
@@ -226,7 +224,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
                 if resolution.taken_over:
                     failure = ChargeResolved()
         finally:
-            patience.cancel()
+            timer.cancel()
             self._end(failure, answer)
         self._report(resolution.status if resolution else "open", ending, resolution)
 

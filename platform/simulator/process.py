@@ -14,7 +14,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 SOURCE_ROOT = Path(__file__).resolve().parents[1]
-_PATIENCE = 10  # seconds for the simulator's own routes
+_TIMEOUT = 10  # seconds for the simulator's own routes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class RunningSimulator:
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
         request = Request(self.url + path, body, method=method)  # noqa: S310 - our own http address
-        with urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310
+        with urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
             read: bytes = answer.read()
         return read
 

@@ -271,7 +271,7 @@ def test_a_decoder_that_is_broken_itself_is_none_of_the_file_s_doing(
 
 def test_what_is_not_measured_in_time_may_be_audio_all_the_same() -> None:
     with pytest.raises(ServiceUnavailable):
-        audio.measure(speech(), owner="alice", patience=0.01)
+        audio.measure(speech(), owner="alice", timeout=0.01)
 
 
 def test_nobody_keeps_others_from_having_theirs_measured() -> None:

@@ -12,11 +12,11 @@ class Recorder:
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
-        self.let_go = asyncio.Event()
+        self.released = asyncio.Event()
 
     async def double(self, items: list[int]) -> list[int]:
         self.batches.append(items)
-        await self.let_go.wait()
+        await self.released.wait()
         if 13 in items:
             raise ValueError("unlucky")
         return [2 * item for item in items]
@@ -24,7 +24,7 @@ class Recorder:
 
 async def test_an_idle_batcher_sends_an_item_at_once_and_alone() -> None:
     recorder = Recorder()
-    recorder.let_go.set()
+    recorder.released.set()
     batcher = Batcher(recorder.double)
 
     assert await batcher.run(1) == 2
@@ -41,7 +41,7 @@ async def test_what_arrives_while_a_batch_is_on_its_way_goes_together() -> None:
     later = [asyncio.create_task(batcher.run(number)) for number in (2, 3, 4)]
     await asyncio.sleep(0.01)
 
-    recorder.let_go.set()
+    recorder.released.set()
 
     assert await first == 2
     assert await asyncio.gather(*later) == [4, 6, 8]
@@ -50,7 +50,7 @@ async def test_what_arrives_while_a_batch_is_on_its_way_goes_together() -> None:
 
 async def test_what_is_ready_in_the_same_turn_of_the_loop_goes_together() -> None:
     recorder = Recorder()
-    recorder.let_go.set()
+    recorder.released.set()
     batcher = Batcher(recorder.double)
 
     await asyncio.gather(*(batcher.run(number) for number in (1, 2, 3)))
@@ -60,7 +60,7 @@ async def test_what_is_ready_in_the_same_turn_of_the_loop_goes_together() -> Non
 
 async def test_a_batch_has_a_largest_size() -> None:
     recorder = Recorder()
-    recorder.let_go.set()
+    recorder.released.set()
     batcher = Batcher(recorder.double, size=2)
 
     assert await asyncio.gather(*(batcher.run(number) for number in range(5))) == [0, 2, 4, 6, 8]
@@ -70,7 +70,7 @@ async def test_a_batch_has_a_largest_size() -> None:
 
 async def test_a_failed_batch_fails_all_who_wait_behind_it_and_nobody_later() -> None:
     recorder = Recorder()
-    recorder.let_go.set()
+    recorder.released.set()
     batcher = Batcher(recorder.double, size=1)
 
     outcomes = await asyncio.gather(*map(batcher.run, (13, 1, 2)), return_exceptions=True)
@@ -88,7 +88,7 @@ async def test_a_caller_that_gives_up_does_not_disturb_its_batch() -> None:
     await asyncio.sleep(0.01)
     gone.cancel()
 
-    recorder.let_go.set()
+    recorder.released.set()
 
     assert await patient == 4
     with pytest.raises(asyncio.CancelledError):

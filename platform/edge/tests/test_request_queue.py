@@ -43,12 +43,12 @@ class Queue:
 
     def __init__(
         self,
-        patience: float = 60.0,
+        timeout: float = 60.0,
         kind: type[RequestQueue] = RequestQueue,
         each: int | None = None,
     ) -> None:
         self.work = Work()
-        self.turns = kind(self.work, turns=2, each=each, patience=patience)
+        self.turns = kind(self.work, turns=2, each=each, timeout=timeout)
         self.inboxes: dict[str, asyncio.Queue[Message]] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -144,7 +144,7 @@ async def test_a_client_that_hangs_up_in_the_middle_of_a_request_takes_no_turn(
 
 
 async def test_a_request_that_has_waited_too_long_proceeds_without_a_turn() -> None:
-    queue = Queue(patience=0.05)
+    queue = Queue(timeout=0.05)
     for name in "abc":
         await queue.ask(name)
     assert await queue.begun() == "ab"
@@ -225,7 +225,7 @@ async def test_so_many_requests_wait_in_all_and_no_more(queue: Queue) -> None:
 
 
 async def test_a_sign_in_that_waits_too_long_is_refused() -> None:
-    queue = Queue(patience=0.05, kind=SignInQueue)
+    queue = Queue(timeout=0.05, kind=SignInQueue)
     for name in "abc":
         await queue.ask(name)
     with pytest.raises(ServiceUnavailable) as refusal:

@@ -17,7 +17,7 @@ from local.ports import LOOPBACK
 from tests.personas import access_token_of
 from tests.service import Web
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 
 
 def token_of(user: User) -> str:
@@ -50,7 +50,7 @@ def non_reading_client(web: Web, user: User, stream_id: UUID) -> Iterator[socket
 
 def next_frame(socket: ClientConnection) -> str:
     """The next event; pings are skipped."""
-    while '"seq"' not in (text := str(socket.recv(PATIENCE))):
+    while '"seq"' not in (text := str(socket.recv(TIMEOUT))):
         pass
     return text
 
@@ -63,11 +63,11 @@ def next_seqs(socket: ClientConnection, count: int) -> list[int]:
     return [json.loads(frame)["seq"] for frame in next_frames(socket, count)]
 
 
-def close_code(socket: ClientConnection, *, patience: float = PATIENCE) -> int:
+def close_code(socket: ClientConnection, *, timeout: float = TIMEOUT) -> int:
     """What the socket is closed with, after whatever else comes."""
     try:
         while True:
-            socket.recv(patience)
+            socket.recv(timeout)
     except ConnectionClosed as closed:
         return closed.rcvd.code if closed.rcvd else 1006
 

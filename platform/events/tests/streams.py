@@ -38,16 +38,16 @@ def session_streams(account: User) -> QuerySet[Stream]:
     return Stream.objects.filter(account=account).exclude(kind=USER_STREAM)
 
 
-def tell(account: User, *data: Any) -> None:
+def append_user_events(account: User, *data: Any) -> None:
     """Events with these data in the account's own stream."""
     with transaction.atomic():
-        services.tell_user(
+        services.append_to_user(
             user_id=account.pk,
             events=[NewEvent("conversation.updated", {"value": value}) for value in data],
         )
 
 
-def told(account: User) -> list[tuple[str, Any]]:
+def user_events(account: User) -> list[tuple[str, Any]]:
     """The types and the data of all events in the account's own stream."""
     log = Event.objects.filter(stream=account.pk).order_by("seq")
     return [(event.type, json.loads(event.data)) for event in log]

@@ -24,7 +24,7 @@ from edge.rate_limit import MANY_REFUSALS
 from edge.tests.client import new_address
 from edge.tests.windows import use_up
 from events.tests.sockets import (
-    PATIENCE,
+    TIMEOUT,
     close_code,
     next_frame,
     open_socket,
@@ -219,14 +219,14 @@ def test_signing_out_ends_the_socket(quick_web: Web) -> None:
         append(stream_id, "hello")
         next_frame(socket)
         users.revoke_sessions(user=alice)
-        assert close_code(socket, patience=4) == 4401
+        assert close_code(socket, timeout=4) == 4401
 
 
 def test_a_suspension_ends_the_socket(quick_web: Web) -> None:
     alice = new_user("alice")
     with open_socket(quick_web, alice, new_stream(alice)) as socket:
         users.suspend(user=alice)
-        assert close_code(socket, patience=4) == 4403
+        assert close_code(socket, timeout=4) == 4403
 
 
 def test_a_token_that_expires_ends_the_socket(quick_web: Web) -> None:
@@ -235,7 +235,7 @@ def test_a_token_that_expires_ends_the_socket(quick_web: Web) -> None:
     began = time.monotonic()
     url = url_of(quick_web, stream_id, token=token_that_expires_in(2, alice))
     with Stopwatch() as watch, connect(url) as socket:
-        assert close_code(socket, patience=6) == 4401
+        assert close_code(socket, timeout=6) == 4401
     assert time.monotonic() - began > 1
     assert watch.seconds < 5
 
@@ -248,7 +248,7 @@ def test_other_sockets_stay_when_one_is_ended(quick_web: Web) -> None:
         open_socket(quick_web, bob, his) as of_bob,
     ):
         users.revoke_sessions(user=alice)
-        assert close_code(of_alice, patience=4) == 4401
+        assert close_code(of_alice, timeout=4) == 4401
         append(his, "still here")
         assert "still here" in next_frame(of_bob)
 
@@ -258,7 +258,7 @@ def test_other_sockets_stay_when_one_is_ended(quick_web: Web) -> None:
 
 def is_open(socket: ClientConnection) -> bool:
     with suppress(ConnectionClosed):
-        return socket.ping().wait(PATIENCE)
+        return socket.ping().wait(TIMEOUT)
     return False
 
 

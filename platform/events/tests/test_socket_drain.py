@@ -8,7 +8,7 @@ from websockets.exceptions import ConnectionClosed, InvalidMessage
 from websockets.sync.client import connect
 
 from events.tests.sockets import (
-    PATIENCE,
+    TIMEOUT,
     close_code,
     next_frames,
     non_reading_client,
@@ -47,7 +47,7 @@ def test_a_process_that_ends_takes_no_sockets(simulator: RunningSimulator) -> No
     with running_web(simulator) as web:
         url = url_of(web, stream_id, token=token_of(alice))
         web.process.ask_to_stop()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline:
             try:
                 with connect(url) as socket:

@@ -30,7 +30,7 @@ from events.follower import Follower, Socket
 from events.models import Event, Stream
 from events.selectors import read_frames
 from events.tests.sockets import close_code, next_frame, next_frames, refusal_of, token_of
-from events.tests.streams import new_stream, tell, told
+from events.tests.streams import append_user_events, new_stream, user_events
 from events.types import NewEvent, ToUser
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
@@ -74,7 +74,7 @@ def test_everybody_has_one_from_the_moment_they_sign_up(alice: Persona) -> None:
 
 
 def test_an_event_has_the_shape_of_all_events(alice: Persona) -> None:
-    tell(alice.user, "Gr\u00fc\u00dfe")
+    append_user_events(alice.user, "Gr\u00fc\u00dfe")
     [event] = json.loads(get(alice.client, after_seq=0).content)
     assert list(event) == ["seq", "type", "session_id", "created_at", "actor", "data"]
     assert (event["seq"], event["type"]) == (1, "conversation.updated")
@@ -85,13 +85,13 @@ def test_an_event_has_the_shape_of_all_events(alice: Persona) -> None:
 
 
 def test_without_a_place_there_is_nothing_but_how_far_it_has_come(alice: Persona) -> None:
-    tell(alice.user, *range(5))
+    append_user_events(alice.user, *range(5))
     response = get(alice.client)
     assert (response.content, response["X-Next-Seq"]) == (b"[]", "5")
 
 
 def test_pages_lead_on(alice: Persona) -> None:
-    tell(alice.user, *range(5))
+    append_user_events(alice.user, *range(5))
     response = get(alice.client, after_seq=1, limit=3)
     assert (seqs(response), response["X-Next-Seq"]) == ([2, 3, 4], "4")
     assert seqs(get(alice.client, after_seq=4)) == [5]
@@ -110,7 +110,7 @@ def test_a_limit_of_nothing_is_refused_wherever_one_begins(alice: Persona) -> No
 
 
 def test_nobody_reads_anothers(alice: Persona, bob: Persona) -> None:
-    tell(alice.user, "hers")
+    append_user_events(alice.user, "hers")
     assert seqs(get(bob.client, after_seq=0)) == []
     path = f"/api/council/sessions/{alice.user.pk}/events"
     assert alice.client.get(path).status_code == bob.client.get(path).status_code == 404
@@ -130,12 +130,12 @@ def test_one_statement_writes_to_a_session_and_to_its_user(alice: Persona) -> No
         to_user = ToUser(alice.user.pk, [event, event])
         assert services.append(stream_id=stream_id, events=[event], to_user=to_user) == 1
     assert Event.objects.filter(stream=stream_id).count() == 1
-    assert len(told(alice.user)) == 2
+    assert len(user_events(alice.user)) == 2
 
 
 def test_what_is_rolled_back_is_not_told(alice: Persona) -> None:
     with transaction.atomic():
-        tell(alice.user, "hello")
+        append_user_events(alice.user, "hello")
         services.open_stream(
             stream_id=uuid7(),
             kind="reply",
@@ -143,17 +143,17 @@ def test_what_is_rolled_back_is_not_told(alice: Persona) -> None:
             to_user=ToUser(alice.user.pk, [NewEvent("conversation.replied", {})]),
         )
         transaction.set_rollback(True)
-    assert told(alice.user) == []
+    assert user_events(alice.user) == []
 
 
 def test_nothing_is_told_outside_of_a_transaction(committed_alice: User) -> None:
     alice = committed_alice
     to_user = ToUser(alice.pk, [NewEvent("council.updated", {})])
     with pytest.raises(RuntimeError, match="in the transaction"):
-        services.tell_user(user_id=alice.pk, events=to_user.events)
+        services.append_to_user(user_id=alice.pk, events=to_user.events)
     with pytest.raises(RuntimeError, match="in the transaction"):
         services.open_stream(stream_id=uuid7(), kind="reply", account=alice, to_user=to_user)
-    assert told(alice) == []
+    assert user_events(alice) == []
 
 
 def test_numbers_have_no_gaps_however_many_write(committed_alice: User) -> None:
@@ -171,7 +171,7 @@ def test_numbers_have_no_gaps_however_many_write(committed_alice: User) -> None:
         list(pool.map(write, range(80)))
     log = Event.objects.filter(stream=alice.pk).order_by("seq")
     assert list(log.values_list("seq", flat=True)) == list(range(1, 81))
-    assert sorted(data["n"] for _, data in told(alice)) == list(range(80))
+    assert sorted(data["n"] for _, data in user_events(alice)) == list(range(80))
 
 
 def test_a_sessions_stream_is_taken_before_its_users(committed_alice: User) -> None:
@@ -198,7 +198,7 @@ def test_a_sessions_stream_is_taken_before_its_users(committed_alice: User) -> N
             other.execute(lock, (stream_id,))
         holder.rollback()
         writing.result()
-    assert len(told(alice)) == 1
+    assert len(user_events(alice)) == 1
 
 
 # --- The socket -----------------------------------------------------------------------------------
@@ -206,9 +206,9 @@ def test_a_sessions_stream_is_taken_before_its_users(committed_alice: User) -> N
 
 def test_the_socket_delivers_exactly_what_replay_returns(web: Web, committed_alice: User) -> None:
     alice = committed_alice
-    tell(alice, "before")
+    append_user_events(alice, "before")
     with open_own(web, alice) as socket, open_own(web, alice, after_seq=0) as from_start:
-        tell(alice, "one", "two")
+        append_user_events(alice, "one", "two")
         frames = next_frames(socket, 2)
         assert [next_frame(from_start) for _ in range(3)][1:] == frames
     client = APIClient(HTTP_AUTHORIZATION=f"Bearer {token_of(alice)}")
@@ -219,8 +219,8 @@ def test_the_socket_delivers_exactly_what_replay_returns(web: Web, committed_ali
 def test_a_socket_is_its_token_bearers(web: Web, committed_alice: User) -> None:
     bob = new_user("bob")
     with open_own(web, bob) as socket:
-        tell(committed_alice, "hers")
-        tell(bob, "his")
+        append_user_events(committed_alice, "hers")
+        append_user_events(bob, "his")
         assert json.loads(next_frame(socket))["data"] == {"value": "his"}
 
 
@@ -238,7 +238,7 @@ def test_who_may_not_open_it_is_told_as_on_all_sockets(web: Web, committed_alice
 def test_signing_out_ends_it(quick_web: Web, committed_alice: User) -> None:
     with open_own(quick_web, committed_alice) as socket:
         users.revoke_sessions(user=committed_alice)
-        assert close_code(socket, patience=4) == 4401
+        assert close_code(socket, timeout=4) == 4401
 
 
 # --- What is old ----------------------------------------------------------------------------------
@@ -255,19 +255,19 @@ def kept(user: User) -> list[int]:
 
 
 def test_events_go_after_7_days_and_numbers_go_on(alice: Persona, bob: Persona) -> None:
-    tell(alice.user, *range(5))
-    tell(bob.user, *range(2))
+    append_user_events(alice.user, *range(5))
+    append_user_events(bob.user, *range(2))
     age(alice.user, 1, 2, 3)
     age(bob.user, 1, 2, days=6)
     assert sweeps.purge_user_events(limit=1) == 3
     assert (kept(alice.user), kept(bob.user)) == ([4, 5], [1, 2])
-    tell(alice.user, "next")
+    append_user_events(alice.user, "next")
     assert kept(alice.user) == [4, 5, 6]
     assert sweeps.purge_user_events() == 0
 
 
 def test_all_may_go(alice: Persona) -> None:
-    tell(alice.user, *range(3))
+    append_user_events(alice.user, *range(3))
     age(alice.user, 1, 2, 3)
     assert sweeps.purge_user_events() == 3
     assert seqs(get(alice.client, after_seq=3)) == []
@@ -277,7 +277,7 @@ def test_all_may_go(alice: Persona) -> None:
 def test_the_newest_are_kept_only(alice: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sweeps.KEPT_EVENTS == 10_000
     monkeypatch.setattr(sweeps, "KEPT_EVENTS", 3)
-    tell(alice.user, *range(10))
+    append_user_events(alice.user, *range(10))
     assert sweeps.purge_user_events() == 7
     assert kept(alice.user) == [8, 9, 10]
 
@@ -290,7 +290,7 @@ def test_sessions_keep_theirs(alice: Persona) -> None:
 
 
 def test_who_asks_for_deleted_ones_is_told_to_load_anew(alice: Persona) -> None:
-    tell(alice.user, *range(5))
+    append_user_events(alice.user, *range(5))
     age(alice.user, 1, 2, 3)
     sweeps.purge_user_events()
     for after_seq in (0, 2):
@@ -304,7 +304,7 @@ def test_who_asks_for_deleted_ones_is_told_to_load_anew(alice: Persona) -> None:
 
 def test_a_socket_from_before_is_closed_with_4410(web: Web, committed_alice: User) -> None:
     alice = committed_alice
-    tell(alice, *range(5))
+    append_user_events(alice, *range(5))
     age(alice, 1, 2, 3)
     sweeps.purge_user_events()
     assert refusal_of(url_of(web, alice, after_seq=2)) == 4410
@@ -320,9 +320,9 @@ def test_a_stream_that_is_deleted_closes_its_sockets(web: Web, committed_alice: 
         with transaction.atomic():
             deleted = ToUser(alice.pk, [NewEvent("council.deleted", {})])
             services.delete_stream(stream_id=stream_id, to_user=deleted)
-        assert close_code(socket, patience=4) == 4403
+        assert close_code(socket, timeout=4) == 4403
     assert not Stream.objects.filter(pk=stream_id).exists()
-    assert [kind for kind, _ in told(alice)] == ["council.deleted"]
+    assert [kind for kind, _ in user_events(alice)] == ["council.deleted"]
 
 
 def code_of_one_behind(user: User, stream_id: UUID, seq: int, head: int) -> int:
@@ -355,7 +355,7 @@ def test_a_socket_that_is_far_behind_when_they_go_is_closed_too(
     committed_alice: User, gone: int
 ) -> None:
     alice = committed_alice
-    tell(alice, *range(5))
+    append_user_events(alice, *range(5))
     age(alice, *range(1, gone + 1))
     sweeps.purge_user_events()
     assert code_of_one_behind(alice, alice.pk, seq=1, head=5) == 4410
