@@ -26,10 +26,10 @@ def examples(text: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-def assert_same(told: Iterable[Hashable], existing: Iterable[Hashable], where: str) -> None:
+def assert_same(stated: Iterable[Hashable], existing: Iterable[Hashable], where: str) -> None:
     """Assert that a document tells what exists, each once. The message says what to change, and
     `where`."""
-    told, existing = list(told), list(existing)
-    lacks = sorted((Counter(existing) - Counter(told)).elements(), key=repr)
-    exceeds = sorted((Counter(told) - Counter(existing)).elements(), key=repr)
+    stated, existing = list(stated), list(existing)
+    lacks = sorted((Counter(existing) - Counter(stated)).elements(), key=repr)
+    exceeds = sorted((Counter(stated) - Counter(existing)).elements(), key=repr)
     assert (lacks, exceeds) == ([], []), f"{where}: add {lacks}, remove {exceeds}"

@@ -28,7 +28,7 @@ from tests.service import Web
 
 Picture = dict[str, Any]
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 # How long between two looks at a session that runs, in seconds.
 GLANCES = (0.01, 0.2)
 # Sizes of replay pages, beside the default.
@@ -103,7 +103,7 @@ class Follower:
 
     def wait_until_idle(self, glances: tuple[float, float] = GLANCES) -> Picture:
         """Look again and again until nothing runs any more; the last picture."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while (picture := self.look())["status"] == "running":
             assert time.monotonic() < deadline, picture
             time.sleep(random.uniform(*glances))  # noqa: S311 - any moment will do
@@ -133,9 +133,9 @@ class Follower:
             cursor.execute(_FRAMES, (self._session_id, 0))
             frames: list[str] = [frame for (frame,) in cursor.fetchall()]
         rows = Event.objects.filter(stream=self._session_id).order_by("seq")
-        told = [json.loads(frame) for frame in frames]
+        received = [json.loads(frame) for frame in frames]
         assert [(row.seq, row.type, row.actor, json.loads(row.data)) for row in rows] == [
-            (event["seq"], event["type"], event["actor"], event["data"]) for event in told
+            (event["seq"], event["type"], event["actor"], event["data"]) for event in received
         ]
         return frames
 
@@ -162,7 +162,7 @@ def followed(product: Product, session_id: str, token: str, web: Web) -> Iterato
     url = f"ws://{LOOPBACK}:{web.port}{product.path}/ws/{session_id}?token={token}"
     headers = {"Authorization": f"Bearer {token}"}
     with (
-        httpx.Client(base_url=web.url, headers=headers, timeout=PATIENCE) as http,
+        httpx.Client(base_url=web.url, headers=headers, timeout=TIMEOUT) as http,
         connect(url, max_size=None) as socket,
         Listener(socket) as listener,
     ):
@@ -187,7 +187,7 @@ def cut(body: str) -> list[str]:
     return elements
 
 
-def wait_until(what: Callable[[], bool], seconds: float = PATIENCE) -> None:
+def wait_until(what: Callable[[], bool], seconds: float = TIMEOUT) -> None:
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, "it did not happen in time"

@@ -16,7 +16,7 @@ from common.ids import uuid7
 from conversations.models import Conversation, Message
 from tests.personas import access_token_of
 
-PATIENCE = 30.0  # seconds
+TIMEOUT = 30.0  # seconds
 # Every call is paid from the balance, at twice the cost.
 MODEL = "kimi-k3"
 
@@ -136,7 +136,7 @@ class Talk:
             f"{url}{self.path}{path}",
             json=json,
             headers=self.headers | headers,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
 
     def post(self, url: str, *, named: str | None = None, **options: Any) -> httpx.Response:
@@ -175,7 +175,7 @@ class Talk:
             f"{url}{self.path}{path}",
             json=json,
             headers=self.headers | headers,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         ) as response:
             yield response
 

@@ -106,11 +106,11 @@ def test_ten_failures_from_several_clients_make_all_strangers_wait(operator: Ope
 
 def test_in_fifteen_minutes_strangers_make_fewer_than_twenty_guesses(operator: Operator) -> None:
     """However many clients they have."""
-    told = []
+    pages = []
     for n in range(90):
-        told.append(sign_in(operator.user.email, "wrong", ip=f"203.0.113.{n}"))
+        pages.append(sign_in(operator.user.email, "wrong", ip=f"203.0.113.{n}"))
         SignInFailures.objects.update(last_at=F("last_at") - timedelta(seconds=10))
-    assert sum(WRONG in page for page in told) < 20
+    assert sum(WRONG in page for page in pages) < 20
 
 
 def test_many_clients_do_not_keep_out_who_came_in_from_here_lately(operator: Operator) -> None:

@@ -188,11 +188,11 @@ def test_without_a_code_the_password_is_worth_nothing(operator: Operator, code: 
 
 def test_a_wrong_code_is_told_as_a_wrong_password_is(operator: Operator) -> None:
     app, _ = set_up(operator.user)
-    told = [
+    pages = [
         sign_in(operator.user, "000000x")[1],
         sign_in(operator.user, app.code(), password="wrong")[1],
     ]
-    assert [REFUSED in page for page in told] == [True, True]
+    assert [REFUSED in page for page in pages] == [True, True]
     assert sign_in(operator.user, app.code())[1] == ""  # a wrong password uses no code up
 
 
@@ -245,8 +245,8 @@ def test_wrong_codes_are_not_told_to_the_operator_as_wrong_passwords(operator: O
     set_up(operator.user)
     for _ in range(5):
         sign_in(operator.user, "000000x")
-    told = [mail.subject.split(" - ")[0] for mail in delivered(operator.user.email)]
-    assert told == ["Somebody knows your password"]
+    subjects = [mail.subject.split(" - ")[0] for mail in delivered(operator.user.email)]
+    assert subjects == ["Somebody knows your password"]
 
 
 def test_a_secret_that_was_shown_long_ago_is_not_set_up(

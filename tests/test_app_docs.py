@@ -151,11 +151,11 @@ def test_every_endpoint_is_listed_once_and_exists(
 
 
 def test_every_header_that_a_page_may_read_is_named() -> None:
-    [told] = re.findall(
+    [stated] = re.findall(
         r"may read (.+?), which", section(PAGE, "A web app on this machine"), re.DOTALL
     )
 
-    named = re.findall(r"`([\w-]+)`", told)
+    named = re.findall(r"`([\w-]+)`", stated)
 
     exposed = settings.CORS_EXPOSE_HEADERS
     where = "docs/api/app.md, A web app on this machine"

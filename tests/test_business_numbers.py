@@ -45,6 +45,6 @@ def test_a_process_is_given_up_at_the_second_sweep_wherever_that_is_asked() -> N
 def test_the_parts_of_the_free_budget_are_documented_as_they_are() -> None:
     words = {5: "a fifth", 20: "a twentieth"}
     table = rows(section(ROOT / "docs" / "configuration.md", "Running"))
-    [told] = [row[2] for row in table if row[0] == "FREE_UNVERIFIED_PERCENT"]
-    assert f"{words[free_budget.NETWORK_PART]} of this share" in told
-    assert f"one mailbox {words[free_budget.MAILBOX_PART]}" in told
+    [stated] = [row[2] for row in table if row[0] == "FREE_UNVERIFIED_PERCENT"]
+    assert f"{words[free_budget.NETWORK_PART]} of this share" in stated
+    assert f"one mailbox {words[free_budget.MAILBOX_PART]}" in stated

@@ -105,9 +105,9 @@ def test_the_example_of_the_readme_streams_from_both_models(
 
 def test_the_layers_are_those_that_are_enforced() -> None:
     _, section = text_of("docs/architecture.md").split("## Layers")
-    told = section.split("```")[1].split("\n")
+    stated = section.split("```")[1].split("\n")
     [enforced, *_] = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
-    assert [line.strip() for line in told if line.strip()] == enforced["layers"]
+    assert [line.strip() for line in stated if line.strip()] == enforced["layers"]
 
 
 @pytest.mark.parametrize("walk", ["a `/v1` call", "a message", "a card"])
@@ -139,12 +139,12 @@ def test_the_worked_example_is_what_the_functions_do(committed: None) -> None:
 
     charge = bank.charge_of(charge_id)
     _, section = text_of("docs/charging.md").split("## A worked example")
-    told, _, _ = section.partition("\n## ")
-    assert "400 + 16 + 64 = 480 tokens" in told
+    stated, _, _ = section.partition("\n## ")
+    assert "400 + 16 + 64 = 480 tokens" in stated
     assert bound == 480
     assert {
         label: int(amount.replace(",", ""))
-        for label, amount in table_rows(told)
+        for label, amount in table_rows(stated)
         if amount[0].isdecimal()
     } == {
         "allowance before": allowance_before,
@@ -192,15 +192,15 @@ def test_the_figures_of_the_plans_are_those_of_the_plan_table() -> None:
 
 def test_the_cost_of_a_free_account_is_that_of_the_price_list() -> None:
     [decision] = [path for path in DECISIONS if path.name.startswith("0011")]
-    told = [row for row in table_rows(decision.read_text()) if len(row) == 3][2:]
+    stated = [row for row in table_rows(decision.read_text()) if len(row) == 3][2:]
     expected = []
-    for prompt, _, _ in told:
+    for prompt, _, _ in stated:
         tokens = int(prompt.replace(",", "")) if prompt[0].isdecimal() else 10**9
         costs = [cost_of_a_day(model, tokens) for model in LISTED if model.free]
         at_cost, to_providers = map(sum, zip(*costs, strict=True))
         expected.append([prompt, f"{at_cost:.2f}", f"{to_providers:.2f}"])
-    assert len(told) == 4
-    assert told == expected
+    assert len(stated) == 4
+    assert stated == expected
 
 
 def cost_of_a_day(model: seeds.ModelSeed, prompt: int) -> tuple[float, float]:
@@ -256,33 +256,33 @@ def test_the_example_environment_names_every_variable() -> None:
 
 
 def test_defaults_are_documented_as_they_are() -> None:
-    told = documented()
+    stated = documented()
     required = {name for name, default in settings_reads("prod.py") if default is None}
-    assert {name for name, default in told.items() if default == "required"} == required
+    assert {name for name, default in stated.items() if default == "required"} == required
     for name, default in settings_reads("base.py"):
         if name not in required and isinstance(default, ast.Constant):
             value = default.value
-            assert told[name] == str(int(value) if isinstance(value, bool) else value), name
+            assert stated[name] == str(int(value) if isinstance(value, bool) else value), name
 
 
 def test_the_address_of_each_provider_is_documented_as_it_is() -> None:
-    told = documented()
-    keys = {name: "a key" for name in told if name.endswith("_API_KEY")}
+    stated = documented()
+    keys = {name: "a key" for name in stated if name.endswith("_API_KEY")}
     providers = from_environ(keys, simulated=frozenset(), simulator_url="")
     assert len(providers) > 10
     for name, config in providers.items():
-        assert told[f"{name.upper()}_BASE_URL"] == config.base_url
+        assert stated[f"{name.upper()}_BASE_URL"] == config.base_url
 
 
 def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
     hosted = {name for name, known in PROVIDERS.items() if known.is_hosted}
     assert hosted - SIMULATED_BY_DEFAULT == {"mistral"}
-    [told] = [
+    [stated] = [
         row
         for row in table_rows(text_of("docs/configuration.md"))
         if row[0] == "SIMULATED_PROVIDERS"
     ]
-    assert "except Mistral" in told[2]
+    assert "except Mistral" in stated[2]
 
 
 # --- docs/api/events.md -------------------------------------------------------------------------
@@ -305,12 +305,12 @@ def test_every_event_is_documented_and_no_other(title: str, files: list[str]) ->
             types |= {f"{family}.{verb}" for verb in get_args(EndStatus)}
     # A merge that was cancelled has failed.
     types.discard("merge.cancelled")
-    told = {
+    stated = {
         name
         for row in rows(section(ROOT / "docs" / "api" / "events.md", title))
         for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", row[0])
     }
-    assert_same(told, types, f"docs/api/events.md, {title}")
+    assert_same(stated, types, f"docs/api/events.md, {title}")
 
 
 # --- Counts -------------------------------------------------------------------------------------

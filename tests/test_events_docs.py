@@ -63,9 +63,9 @@ def test_what_comes_after_the_lists_were_loaded_is_told_and_nothing_before(
         begin_and_delete(web, alice)
         written, complaints = program.communicate(timeout=30)
     assert program.returncode == 0, complaints
-    told: list[dict[str, Any]] = [json.loads(line) for line in written.splitlines()]
-    assert [event["type"] for event in told] == ["conversation.created", "conversation.deleted"]
-    assert [event["seq"] for event in told] == [3, 4]
+    received: list[dict[str, Any]] = [json.loads(line) for line in written.splitlines()]
+    assert [event["type"] for event in received] == ["conversation.created", "conversation.deleted"]
+    assert [event["seq"] for event in received] == [3, 4]
 
 
 def test_who_is_refused_loads_and_follows_nothing(web: Web, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from local.ports import LOOPBACK
 from screenshots.chromium import command
-from tests.clients.page import PATIENCE, needs_browser
+from tests.clients.page import TIMEOUT, needs_browser
 from tests.service import Web
 
 PATHS = ["/docs", "/redoc"]
@@ -41,6 +41,6 @@ def shown(url: str, *, profile: Path) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     return done.stdout

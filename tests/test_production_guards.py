@@ -35,7 +35,7 @@ SAFE = {
     "GOOGLE_JWKS_URL": "https://www.googleapis.com/oauth2/v3/certs",
 }
 GUARD = "import config; config.checks.refuse_unsafe_production()"
-# The guard for one environment after another, each in a fork that reads the settings anew: only
+# The guard for one environment after another, each in a fork that reads the settings itself: only
 # what `config` and its settings import is there already. One line of JSON for each: what it says.
 GUARDS = """
 import json, os, sys

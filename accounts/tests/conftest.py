@@ -11,7 +11,7 @@ from simulator.process import RunningSimulator
 
 @pytest.fixture
 def google(simulator: RunningSimulator, settings: Settings) -> RunningSimulator:
-    """The simulator's, whose tokens are taken. Its keys are fetched anew for each test."""
+    """The simulator's, whose tokens are taken. Its keys are fetched for each test."""
     settings.GOOGLE_CLIENT_IDS = [CLIENT_ID, "mobile"]
     settings.GOOGLE_ISSUERS = [ISSUER, "https://accounts.google.com", "accounts.google.com"]
     settings.GOOGLE_JWKS_URL = f"{simulator.jwks_url}?{uuid.uuid4()}"

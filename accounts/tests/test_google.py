@@ -73,10 +73,10 @@ def test_the_first_time_makes_an_account(google: RunningSimulator) -> None:
     assert response.status_code == 200
     body = response.json()
     assert body.keys() == {"access_token", "refresh_token", "token_type", "expires_in", "user"}
-    told = body["user"]
-    assert (told["email"], told["name"]) == ("new@example.com", "New")
-    assert (told["avatar_url"], told["plan"]) == ("https://p.example.com/n", "free")
-    assert told["email_verified"] is True
+    user = body["user"]
+    assert (user["email"], user["name"]) == ("new@example.com", "New")
+    assert (user["avatar_url"], user["plan"]) == ("https://p.example.com/n", "free")
+    assert user["email_verified"] is True
     assert is_live(body["access_token"])
     assert can_refresh(body["refresh_token"])
     assert not User.objects.get(email="new@example.com").has_usable_password()

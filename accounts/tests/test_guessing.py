@@ -47,8 +47,8 @@ def test_who_guesses_from_three_addresses_is_refused_even_with_the_right_passwor
     alice: Persona,
 ) -> None:
     assert log_in(HOME).status_code == 200
-    told = [wrong(f"192.0.2.{n % 3}", 1)[0] for n in range(285)]
-    assert told.count(401) == lockout.FAILURES_OF_STRANGERS
+    answers = [wrong(f"192.0.2.{n % 3}", 1)[0] for n in range(285)]
+    assert answers.count(401) == lockout.FAILURES_OF_STRANGERS
     for ip in ("192.0.2.0", ELSEWHERE):
         refused = log_in(ip)
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_attempts")
@@ -97,11 +97,11 @@ def test_one_client_alone_does_not_keep_out_others(alice: Persona) -> None:
 
 
 def test_an_address_that_nobody_has_is_refused_alike(alice: Persona) -> None:
-    def told(email: str) -> list[Any]:
+    def answers(email: str) -> list[Any]:
         answers = [log_in(ELSEWHERE, "wrong password", email) for _ in range(7)]
         return [(each.status_code, each.json(), each.get("Retry-After")) for each in answers]
 
-    assert told(ALICE) == told("nobody@example.com")
+    assert answers(ALICE) == answers("nobody@example.com")
 
 
 def test_the_longest_text_that_is_no_address_is_refused_alike(db: None) -> None:
@@ -286,8 +286,8 @@ def test_of_guesses_at_the_same_time_five_are_told_that_they_are_wrong() -> None
         return "wrong"
 
     with ThreadPoolExecutor(10) as threads:
-        told = list(threads.map(guess, range(10)))
-    assert told.count("wrong") == lockout.FAILURES_PER_CLIENT
+        answers = list(threads.map(guess, range(10)))
+    assert answers.count("wrong") == lockout.FAILURES_PER_CLIENT
 
 
 @pytest.mark.parametrize("is_right", [True, False])
@@ -330,10 +330,10 @@ def test_signing_in_waits_for_a_change_of_the_account_without_a_deadlock(committ
     with ThreadPoolExecutor(1) as threads:
         with transaction.atomic():
             users.lock_user(alice.user)
-            told = threads.submit(sign_in)
+            answer = threads.submit(sign_in)
             wait_until_blocked(connection.connection)
             known_clients.remember(user=alice.user, client=Client(HOME))
-        assert told.result() == 200
+        assert answer.result() == 200
 
 
 class StrangersAndTheOwner(TestCase):

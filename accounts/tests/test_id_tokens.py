@@ -240,7 +240,7 @@ def test_an_address_that_is_none_counts_as_none(google: RunningSimulator, email:
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"),
+    ("stated", "kept"),
     [
         (None, ""),
         (5, ""),
@@ -249,8 +249,8 @@ def test_an_address_that_is_none_counts_as_none(google: RunningSimulator, email:
         ("n" * 300, "n" * 200),
     ],
 )
-def test_a_name_is_one_line_that_fits(google: RunningSimulator, told: object, kept: str) -> None:
-    assert claims_of(google, name=told).name == kept
+def test_a_name_is_one_line_that_fits(google: RunningSimulator, stated: object, kept: str) -> None:
+    assert claims_of(google, name=stated).name == kept
 
 
 @pytest.mark.parametrize(

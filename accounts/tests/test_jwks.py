@@ -34,10 +34,10 @@ class Provider:
     def __init__(self, upstream: Upstream) -> None:
         self.upstream = upstream
         self.clock = Clock()
-        self.keys = SigningKeys(upstream.url, clock=self.clock, patience=0.5)
-        self.tell(KEY)
+        self.keys = SigningKeys(upstream.url, clock=self.clock, timeout=0.5)
+        self.serve(KEY)
 
-    def tell(self, *keys: Any) -> None:
+    def serve(self, *keys: Any) -> None:
         self.answer(json.dumps({"keys": keys}).encode())
 
     def answer(self, *pieces: bytes | float, **more: Any) -> None:
@@ -67,7 +67,7 @@ async def test_keys_are_fetched_once_and_kept(provider: Provider) -> None:
 
 async def test_old_keys_are_fetched_again(provider: Provider) -> None:
     assert await provider.has("first")
-    provider.tell(NEXT)
+    provider.serve(NEXT)
     provider.clock.now += REFRESH_AFTER + 1
     assert not await provider.has("first")
     assert await provider.has("next")
@@ -88,7 +88,7 @@ async def test_unknown_names_do_not_make_us_fetch_at_will(provider: Provider) ->
 
 async def test_a_new_key_is_found_after_the_pause(provider: Provider) -> None:
     assert await provider.has("first")
-    provider.tell(NEXT, KEY)
+    provider.serve(NEXT, KEY)
     assert not await provider.has("next")
     provider.clock.now += PAUSE
     assert await provider.has("next")
@@ -138,7 +138,7 @@ async def test_a_provider_that_is_away_is_not_asked_by_everybody(provider: Provi
             await provider.has("first")
     assert provider.fetches == 1
     assert refused.value.retry_after == PAUSE_WITHOUT_KEYS
-    provider.tell(KEY)
+    provider.serve(KEY)
     provider.clock.now += PAUSE_WITHOUT_KEYS
     assert await provider.has("first")
 
@@ -225,6 +225,6 @@ async def test_an_answer_that_drips_is_given_up(provider: Provider) -> None:
 async def test_a_key_of_another_kind_is_passed_over(
     provider: Provider, odd: dict[str, Any]
 ) -> None:
-    provider.tell(KEY | {"kid": "odd"} | odd, KEY)
+    provider.serve(KEY | {"kid": "odd"} | odd, KEY)
     assert not await provider.has("odd")
     assert await provider.has("first")

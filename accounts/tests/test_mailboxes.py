@@ -79,10 +79,10 @@ def test_an_account_knows_its_mailbox_and_keeps_it_when_it_is_closed(db: None) -
 
 
 def test_a_mailbox_makes_five_accounts_a_day_and_each_gets_its_first_mail(db: None) -> None:
-    told = [sign_up(alias, f"198.51.{n}.1") for n, alias in enumerate(ALIASES)]
-    assert [each.status_code for each in told] == [201] * 5 + [429] * 3
-    assert told[-1].json()["code"] == "too_many_signups"
-    assert int(told[-1]["Retry-After"]) > 0
+    answers = [sign_up(alias, f"198.51.{n}.1") for n, alias in enumerate(ALIASES)]
+    assert [each.status_code for each in answers] == [201] * 5 + [429] * 3
+    assert answers[-1].json()["code"] == "too_many_signups"
+    assert int(answers[-1]["Retry-After"]) > 0
     tasks.send_emails()
     assert sorted(to_aliases()) == sorted(ALIASES[:5])
     assert sign_up("dora.doe@example.com").status_code == 201
@@ -99,9 +99,9 @@ def test_strangers_who_sign_up_with_aliases_do_not_keep_the_owner_from_it(db: No
 def test_closing_accounts_gives_a_mailbox_no_further_sign_ups(db: None) -> None:
     codes = []
     for n in range(7):
-        told = sign_up("dora@gmail.com", f"198.51.{n}.1")
-        codes.append(told.status_code)
-        if told.status_code == 201:
+        answer = sign_up("dora@gmail.com", f"198.51.{n}.1")
+        codes.append(answer.status_code)
+        if answer.status_code == 201:
             User.objects.filter(email="dora@gmail.com").update(email_verified=True)
             users.deactivate(user=User.objects.get(email="dora@gmail.com"))
     assert codes == [201] * 5 + [429] * 2

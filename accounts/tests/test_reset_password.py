@@ -118,9 +118,9 @@ def test_visits_to_the_admin_end(db: None) -> None:
 
 def test_the_user_is_told(alice: Persona) -> None:
     reset(request_token())
-    told = delivered()[0]
-    assert "Your password was changed" in told.subject
-    assert "token=" not in str(told.body)
+    mail = delivered()[0]
+    assert "Your password was changed" in mail.subject
+    assert "token=" not in str(mail.body)
 
 
 def test_a_token_works_once(alice: Persona) -> None:

@@ -1,7 +1,7 @@
 """What money should do, by the rules of docs/charging.md, in plain Python and without a database.
 
-Nothing is counted up here: what is held, used and billed is summed anew from the calls each time it
-is asked for, and what was granted follows from the terms that were in force. So the oracle cannot
+Nothing is counted up here: what is held, used and billed is summed from the calls each time it is
+asked for, and what was granted follows from the terms that were in force. So the oracle cannot
 share a mistake with the counters that the money functions keep.
 """
 

@@ -7,7 +7,7 @@ import pytest
 
 from billing.models import Charge
 from billing.services import endings
-from billing.tests import teller
+from billing.tests import money_functions
 from billing.tests.bank import expire, hold, live_owner, new_account, release, settle
 from billing.types import Ending, Failure
 
@@ -29,7 +29,7 @@ def ending_of(charge: Charge, failure: Failure | None) -> Ending:
 
 
 def test_alone_and_in_a_batch(held: Charge) -> None:
-    assert teller.resolve_together([ending_of(held, FAILURE)]) == ["resolved"]
+    assert money_functions.resolve_together([ending_of(held, FAILURE)]) == ["resolved"]
     assert kept(held) == msgspec.to_builtins(FAILURE)
 
 

@@ -59,7 +59,7 @@ def check() -> None:
 
 
 def is_spent() -> bool:
-    """Asked anew."""
+    """Read from the database each time."""
     cache.clear()
     try:
         check()
@@ -131,8 +131,8 @@ def test_it_is_asked_once_in_a_while(
 
 def test_while_one_asks_the_others_go_by_what_was_known() -> None:
     _make_due()
-    with ThreadPoolExecutor(1) as hands, _charges_held():
-        asking = hands.submit(_check_elsewhere)
+    with ThreadPoolExecutor(1) as executor, _charges_held():
+        asking = executor.submit(_check_elsewhere)
         _wait_for(1)
         with CaptureQueriesContext(connection) as asked:
             check()
@@ -142,15 +142,15 @@ def test_while_one_asks_the_others_go_by_what_was_known() -> None:
 
 def test_who_asks_for_too_long_goes_by_what_was_known(caplog: pytest.LogCaptureFixture) -> None:
     _make_due()
-    with ThreadPoolExecutor(1) as hands, _charges_held():
-        assert hands.submit(_check_elsewhere).result() is True
+    with ThreadPoolExecutor(1) as executor, _charges_held():
+        assert executor.submit(_check_elsewhere).result() is True
     assert "free_budget.not_added_up" in caplog.text
 
 
 def test_while_nothing_is_known_one_asks_and_the_others_wait_for_it() -> None:
-    with ThreadPoolExecutor(4) as hands:
+    with ThreadPoolExecutor(4) as executor:
         with _charges_held():
-            asking = [hands.submit(_check_elsewhere) for _ in range(4)]
+            asking = [executor.submit(_check_elsewhere) for _ in range(4)]
             _wait_for(1)
             time.sleep(0.3)  # for those who would ask, too
             assert _waiting() == 1
@@ -159,8 +159,8 @@ def test_while_nothing_is_known_one_asks_and_the_others_wait_for_it() -> None:
 
 
 def test_nobody_waits_for_long() -> None:
-    with ThreadPoolExecutor(4) as hands, _charges_held():
-        asking = [hands.submit(_check_elsewhere) for _ in range(4)]
+    with ThreadPoolExecutor(4) as executor, _charges_held():
+        asking = [executor.submit(_check_elsewhere) for _ in range(4)]
         failures = [each.exception() for each in asking]
     asked = [each for each in failures if isinstance(each, OperationalError)]
     waited = [each for each in failures if isinstance(each, ServiceUnavailable)]

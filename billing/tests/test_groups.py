@@ -15,7 +15,7 @@ from billing.errors import GroupBudgetExceeded
 from billing.models import ChargeGroup
 from billing.selectors.groups import get_group
 from billing.services import groups, holds
-from billing.tests import teller
+from billing.tests import money_functions
 from billing.tests.bank import (
     IN_PLAN,
     charge_of,
@@ -143,11 +143,13 @@ def test_holds_in_a_batch_and_with_a_name_count_as_well(
     alice: User, owner: UUID, group: UUID
 ) -> None:
     first, second, third = (
-        replace(teller.request(alice, 200, owner=owner), group_id=group) for _ in range(3)
+        replace(money_functions.request(alice, 200, owner=owner), group_id=group) for _ in range(3)
     )
 
-    verdicts = [answer.verdict for answer in teller.hold_together([first, second])]
-    named, _ = teller.hold_idempotently(RequestKey("/v1/chat/completions", "a", b""), third)
+    verdicts = [answer.verdict for answer in money_functions.hold_together([first, second])]
+    named, _ = money_functions.hold_idempotently(
+        RequestKey("/v1/chat/completions", "a", b""), third
+    )
 
     assert verdicts == ["held", "held"]
     assert named.verdict == "group_budget_in_flight"
@@ -158,7 +160,7 @@ def test_holds_in_a_batch_and_with_a_name_count_as_well(
 def test_the_refusal_says_what_is_needed_and_what_is_left(
     alice: User, owner: UUID, group: UUID
 ) -> None:
-    request = teller.request(alice, 50_000_000, owner=owner)
+    request = money_functions.request(alice, 50_000_000, owner=owner)
     rich = new_account(balance=10**12)
     budget = groups.create_group(group_id=uuid7(), account=rich, budget=90_000_000).pk
     request = replace(request, account_id=rich.pk, group_id=budget)

@@ -15,7 +15,7 @@ from billing.errors import ChargeResolved
 from billing.models import Charge, FreeWindow
 from billing.services import charges, idempotency
 from billing.services.holds import hold
-from billing.tests import teller
+from billing.tests import money_functions
 from billing.tests.bank import (
     BALANCE_ONLY,
     FREE_MODEL,
@@ -44,7 +44,7 @@ def owner(committed: None) -> UUID:
 def message(user: User, owner: UUID, model: str = FREE_MODEL) -> HoldRequest:
     """A message of the web app's chat."""
     price = PriceVersion.objects.filter(model_id=model).latest("valid_from").pk
-    request = teller.request(user, 100, owner=owner)
+    request = money_functions.request(user, 100, owner=owner)
     return replace(request, model_id=model, price_version_id=price, source="web", free_window=True)
 
 
@@ -62,7 +62,7 @@ def name_of(user: User) -> str:
 
 def test_hold_and_rows_stand_together(owner: UUID) -> None:
     alice = new_account(balance=1_000)
-    request = teller.request(alice, 300, owner=owner)
+    request = money_functions.request(alice, 300, owner=owner)
 
     hold_with_a_row(request)
 
@@ -76,7 +76,7 @@ def test_hold_and_rows_stand_together(owner: UUID) -> None:
 
 def test_a_refusal_leaves_nothing_behind(owner: UUID) -> None:
     alice = new_account(balance=100)
-    request, before = teller.request(alice, 51, owner=owner), name_of(alice)
+    request, before = money_functions.request(alice, 51, owner=owner), name_of(alice)
 
     with pytest.raises(DomainError, match="below one cent"):
         hold_with_a_row(request)
@@ -107,7 +107,7 @@ def test_it_refuses_with_the_same_words_as_a_hold_of_its_own(owner: UUID) -> Non
     refused = [
         message(charlie, owner),
         message(charlie, owner, BALANCE_ONLY),
-        teller.request(poor, 10, owner=owner),
+        money_functions.request(poor, 10, owner=owner),
         request,
     ]
 
@@ -132,7 +132,7 @@ async def refusal_alone(request: HoldRequest) -> DomainError:
 
 def test_the_same_hold_again_is_the_same_charge(owner: UUID) -> None:
     alice = new_account(balance=1_000)
-    request = teller.request(alice, 300, owner=owner)
+    request = money_functions.request(alice, 300, owner=owner)
 
     hold(request)
     hold(request)
@@ -146,7 +146,7 @@ def test_the_wallet_is_locked_until_the_transaction_ends(owner: UUID) -> None:
     lock = "SELECT FROM billing_wallet WHERE account_id = %s FOR NO KEY UPDATE NOWAIT"
     with other_connection() as other:
         with transaction.atomic():
-            hold(teller.request(alice, 300, owner=owner))
+            hold(money_functions.request(alice, 300, owner=owner))
             with pytest.raises(psycopg.errors.LockNotAvailable):
                 other.execute(lock, (alice.pk,))
         other.execute(lock, (alice.pk,))
@@ -155,7 +155,7 @@ def test_the_wallet_is_locked_until_the_transaction_ends(owner: UUID) -> None:
 
 def test_of_many_at_once_only_those_are_admitted_that_can_be_paid(owner: UUID) -> None:
     alice, together = new_account(balance=700), Barrier(6)
-    requests = [teller.request(alice, 100, owner=owner) for _ in range(6)]
+    requests = [money_functions.request(alice, 100, owner=owner) for _ in range(6)]
 
     def begin(request: HoldRequest) -> bool:
         together.wait()

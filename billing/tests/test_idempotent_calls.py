@@ -16,7 +16,7 @@ from accounts.models import User
 from billing.models import Charge
 from billing.selectors.idempotency import keeps_key
 from billing.services import sweeps
-from billing.tests import teller
+from billing.tests import money_functions
 from billing.tests.bank import (
     FREE_MODEL,
     charge_of,
@@ -43,8 +43,8 @@ def send(
     account: User, request_key: RequestKey = NAME, *, owner: UUID | None = None
 ) -> tuple[str, UUID]:
     """The verdict, and the charge that it would be made under."""
-    request = teller.request(account, 100, owner=owner or live_owner())
-    answer, _ = teller.hold_idempotently(request_key, request)
+    request = money_functions.request(account, 100, owner=owner or live_owner())
+    answer, _ = money_functions.hold_idempotently(request_key, request)
     return answer.verdict, request.charge_id
 
 
@@ -111,7 +111,7 @@ def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None
     assert send(alice)[0] == "interrupted"
 
     late = Ending(charge, alice.pk, "settled", 50, {"tokens_in": 5, "tokens_out": 50})
-    assert teller.resolve_idempotently(NAME, b"too late", late) == "already"
+    assert money_functions.resolve_idempotently(NAME, b"too late", late) == "already"
 
     assert wallet_of(alice).balance == 10**9 - 20
     assert send(alice)[0] == "interrupted"
@@ -120,7 +120,7 @@ def test_a_process_that_was_only_thought_dead_bills_nothing_more(committed: None
 def test_an_answer_that_made_room_for_others_is_not_made_again(committed: None) -> None:
     alice = new_account()
     _, charge = send(alice)
-    teller.resolve_idempotently(
+    money_functions.resolve_idempotently(
         NAME,
         b"an answer",
         Ending(charge, alice.pk, "settled", 50, {"tokens_in": 5, "tokens_out": 50}),
@@ -151,7 +151,7 @@ def test_of_many_that_come_after_a_death_at_most_one_is_carried_out(
     _, charge = send(alice, owner=doomed)
     checkpoint(doomed, charge, cost=cost)
     kill(doomed)
-    requests = [teller.request(alice, 100, owner=live_owner()) for _ in range(8)]
+    requests = [money_functions.request(alice, 100, owner=live_owner()) for _ in range(8)]
     everybody = Barrier(len(requests))
 
     def send_at_once(request: HoldRequest) -> str:
@@ -210,7 +210,7 @@ class NameLife(RolledBackLife):
         """Also late, by a process that others thought dead."""
         if charge := self._pick(pick):
             ending = Ending(charge, self.alice.pk, status, 60, {"tokens_in": 5, "tokens_out": 60})  # type: ignore[arg-type]
-            teller.resolve_idempotently(NAME, charge.bytes, ending)
+            money_functions.resolve_idempotently(NAME, charge.bytes, ending)
 
     @rule(pick=st.integers(0, 9))
     def die(self, pick: int) -> None:

@@ -10,7 +10,7 @@ from accounts.models import User
 from billing.errors import IdempotencyMismatch
 from billing.models import IdempotencyKey, LedgerEntry
 from billing.services import balance
-from billing.tests import teller
+from billing.tests import money_functions
 from billing.tests.bank import (
     at,
     live_owner,
@@ -67,7 +67,7 @@ def test_eight_at_once_add_once() -> None:
 
     assert sorted(outcome for outcome, _ in answers) == ["already"] * 7 + ["done"]
     [entry] = LedgerEntry.objects.filter(account=alice)
-    assert {told for _, told in answers} == {str(entry.pk)}
+    assert {entry_id for _, entry_id in answers} == {str(entry.pk)}
     assert wallet_of(alice).balance == 500
 
 
@@ -113,13 +113,15 @@ def test_a_call_and_a_topup_may_have_the_same_name() -> None:
     topup(alice, 500, named(500))
 
     name = named(500, route="/v1/chat/completions")
-    call = teller.request(alice, 10, owner=live_owner())
-    answer, _ = teller.hold_idempotently(name, call)
+    call = money_functions.request(alice, 10, owner=live_owner())
+    answer, _ = money_functions.hold_idempotently(name, call)
     assert answer.verdict == "held"
     assert topup(alice, 500, named(500)).delta == 500
 
     assert wallet_of(alice).balance == 1_500
-    answer, _ = teller.hold_idempotently(name, teller.request(alice, 10, owner=live_owner()))
+    answer, _ = money_functions.hold_idempotently(
+        name, money_functions.request(alice, 10, owner=live_owner())
+    )
     assert answer.verdict == "idempotency_in_progress"
     release(call.charge_id)
 

@@ -170,7 +170,7 @@ def test_it_takes_one_query_more_than_the_entitlements(plan: str) -> None:
             client.get(path)
         return len(made)
 
-    # The least of two: the catalog is read anew every few seconds, in whichever request comes then.
+    # The least of two: the catalog is read every few seconds, in whichever request comes then.
     entitlements, offer = (
         min(queries(path), queries(path)) for path in ("/api/users/me/entitlements", URL)
     )

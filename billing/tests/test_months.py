@@ -1,4 +1,4 @@
-"""Caps and allowances begin anew on the first of the month, 00:00 UTC. A call belongs to the month
+"""Caps and allowances begin again on the first of the month, 00:00 UTC. A call belongs to the month
 in which it was admitted, whenever it ends.
 """
 

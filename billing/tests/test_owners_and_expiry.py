@@ -10,7 +10,7 @@ from accounts.models import User
 from billing.models import Allowance, Charge, KeyMonth
 from billing.services import sweeps
 from billing.services.endings import RESOLVE
-from billing.tests import teller
+from billing.tests import money_functions
 from billing.tests.bank import (
     IN_PLAN,
     at,
@@ -158,11 +158,11 @@ def test_a_doubt_ends_with_the_renewal() -> None:
 def test_a_named_request_need_not_wait_for_what_a_dead_process_held() -> None:
     alice, name = new_account(balance=1000), RequestKey("/v1/chat/completions", "a", b"")
     lost, again = (
-        teller.request(alice, 100, owner=owner) for owner in (dead_owner(), live_owner())
+        money_functions.request(alice, 100, owner=owner) for owner in (dead_owner(), live_owner())
     )
-    teller.hold_idempotently(name, lost)
+    money_functions.hold_idempotently(name, lost)
 
-    answer, _ = teller.hold_idempotently(name, again)
+    answer, _ = money_functions.hold_idempotently(name, again)
 
     assert answer.verdict == "held"
     assert charge_of(lost.charge_id).status == "released"

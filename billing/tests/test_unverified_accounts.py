@@ -46,7 +46,7 @@ def spend(user: User, cents: int, *, title: bool = False) -> None:
 
 
 def refusal_of(user: User) -> str | None:
-    """Its code, asked anew."""
+    """The code of the account, read each time."""
     cache.clear()
     refusal = free_budget.find_refusal(user, FREE_MODEL)
     return refusal.code if refusal else None

@@ -17,7 +17,7 @@ from billing.errors import (
 )
 from billing.models import LedgerEntry, PlanAllowance
 from billing.services import balance, sweeps
-from billing.tests import bank, teller
+from billing.tests import bank, money_functions
 from billing.tests.oracle import (
     DOUBT,
     LEASE,
@@ -117,13 +117,13 @@ class World:
     def hold(self, request: HoldRequest) -> str:
         """Returns the verdict."""
         expected = self._expect(request)
-        _agree(teller.hold(request), expected)
+        _agree(money_functions.hold(request), expected)
         return expected.verdict
 
     def hold_together(self, requests: Sequence[HoldRequest]) -> None:
         expected = [self._expect(request) for request in requests]
-        for answer, foretold in zip(teller.hold_together(requests), expected, strict=True):
-            _agree(answer, foretold)
+        for answer, promised in zip(money_functions.hold_together(requests), expected, strict=True):
+            _agree(answer, promised)
 
     def hold_idempotently(self, request_key: RequestKey, request: HoldRequest) -> str:
         """Returns the verdict."""
@@ -132,7 +132,7 @@ class World:
         expected, kept = account.hold_idempotently(
             request_key, request, key=key, process=owner, free=free, now=self.now
         )
-        answer, replayed = teller.hold_idempotently(request_key, request)
+        answer, replayed = money_functions.hold_idempotently(request_key, request)
         _agree(answer, expected)
         assert replayed == kept
         if expected.verdict == "held":
@@ -145,10 +145,10 @@ class World:
         expected = account.resolve(call, status, cost, _tokens(ending))
         request_key = self._names.get(call.request.charge_id)
         if request_key is None:
-            assert teller.resolve(ending) == expected
+            assert money_functions.resolve(ending) == expected
             return
         answer = str(call.request.charge_id).encode()
-        assert teller.resolve_idempotently(request_key, answer, ending) == expected
+        assert money_functions.resolve_idempotently(request_key, answer, ending) == expected
         named = account.names[request_key.route, request_key.key]
         if expected == "resolved" and status == "settled" and named.operation == ending.charge_id:
             named.answer = answer
@@ -159,11 +159,11 @@ class World:
             self._account(call.request).resolve(call, status, cost, _tokens(ending))
             for (call, status, cost), ending in zip(ends, endings, strict=True)
         ]
-        assert teller.resolve_together(endings) == expected
+        assert money_functions.resolve_together(endings) == expected
 
     def checkpoint(self, call: Call, owner: Process, cost: int) -> None:
         tokens, charge = (5, 3), call.request.charge_id
-        not_theirs = teller.checkpoint(owner.id, charge, cost, tokens)
+        not_theirs = money_functions.checkpoint(owner.id, charge, cost, tokens)
         if owner is call.process and call.is_open:
             call.has_output, call.cost, call.tokens = True, max(call.cost, cost), tokens
             assert not_theirs == set()
@@ -213,7 +213,7 @@ class World:
         """Renew its lease, and expire what it holds without knowing."""
         mine = [call for call in self.open_calls if call.process is process]
         known = {call.request.charge_id for call in mine} - self.unheard
-        unknown = teller.heartbeat(process.id, known)
+        unknown = money_functions.heartbeat(process.id, known)
         process.lease_until, process.doubted_at = self.now + LEASE, None
         assert unknown == {
             call.request.charge_id
@@ -326,11 +326,11 @@ class World:
 
     def compare(self) -> None:
         """All that the database has of the accounts is what the oracle says."""
-        found = teller.statements([user.pk for user in self.users.values()])
+        found = money_functions.statements([user.pk for user in self.users.values()])
         for who, account in self.accounts.items():
             self._compare(found[self.users[who].pk], account)
 
-    def _compare(self, found: teller.Statement, account: Account) -> None:
+    def _compare(self, found: money_functions.Statement, account: Account) -> None:
         wallet = (account.plan.key, account.balance, account.held, len(account.open_calls))
         assert (found.plan, found.balance, found.held, found.open_charges) == wallet
         assert found.ledger == account.ledger
@@ -357,12 +357,12 @@ def _agree(answer: Answer, expected: Answer) -> None:
     """In all that the verdict has to say."""
     assert answer.verdict == expected.verdict
     for name in ("needed", "afford", "balance", "used", "reset_at"):
-        if (foretold := getattr(expected, name)) is not None:
-            assert getattr(answer, name) == foretold, name
+        if (promised := getattr(expected, name)) is not None:
+            assert getattr(answer, name) == promised, name
 
 
 def _as_row(call: Call) -> tuple[object, ...]:
-    """As `teller.Statement.charges` has it."""
+    """As `money_functions.Statement.charges` has it."""
     funding = "platform" if call.window else call.request.funding
     held = (call.from_plan, call.from_balance)
     paid = (call.cost, call.plan_part, call.balance_part, call.shortfall)

@@ -13,11 +13,11 @@ from billing.tests import bank
 from billing.tests.web_app import client_of
 from billing.types import Ending
 from conversations.services import titles
-from conversations.tests.hand import COST
+from conversations.tests.manual import COST
 from conversations.tests.speaker import BALANCE_ONLY
 from conversations.tests.story import (
     RUNNING,
-    Said,
+    ExpectedMessage,
     Shape,
     Talk,
 )
@@ -67,8 +67,8 @@ class Conversations(Writers):
 
     def switch(self, pick: int) -> None:
         """To another branch."""
-        if said := self.said:
-            talk, message = one(said, pick)
+        if messages := self.messages:
+            talk, message = one(messages, pick)
             self.ask("PATCH", f"/{talk.id}", {"active_leaf_id": text(message.name)})
             talk.leaf = message.id
 
@@ -94,8 +94,8 @@ class Conversations(Writers):
             self.forget(talk)
 
     def delete_message(self, pick: int) -> None:
-        if said := self.said:
-            talk, message = one(said, pick)
+        if messages := self.messages:
+            talk, message = one(messages, pick)
             path = f"/{talk.id}/messages/{message.name}"
             self.ask("DELETE", path)
             for each in talk.remove(message.id):
@@ -155,8 +155,8 @@ class Conversations(Writers):
     # --- How it is done ---------------------------------------------------------------------------
 
     @property
-    def said(self) -> list[tuple[Talk, Said]]:
-        return [(talk, said) for talk in self.talks.values() for said in talk.said.values()]
+    def messages(self) -> list[tuple[Talk, ExpectedMessage]]:
+        return [(talk, each) for talk in self.talks.values() for each in talk.messages.values()]
 
     def ask(self, method: str, path: str, body: Shape | None = None, *, expected: int = 0) -> Any:
         call = getattr(self.client, method.lower())

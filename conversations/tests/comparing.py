@@ -7,8 +7,8 @@ from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.conversations import get_detail
 from conversations.serializers.conversations import ConversationDetailSerializer
 from conversations.tests.acts import BALANCE_USD, text
-from conversations.tests.hand import COST
-from conversations.tests.story import RUNNING, Said, Shape
+from conversations.tests.manual import COST
+from conversations.tests.story import RUNNING, ExpectedMessage, Shape
 from conversations.tests.world import World
 from events.models import Event
 from files.models import Upload
@@ -29,18 +29,18 @@ def compare_conversations(world: World) -> None:
     talks = world.talks.values()
     rows = Conversation.objects.filter(account=world.alice)
     counts = {row.pk: (row.messages_count, row.characters) for row in rows}
-    assert counts == {talk.id: (len(talk.said), talk.characters) for talk in talks}
+    assert counts == {talk.id: (len(talk.messages), talk.characters) for talk in talks}
     messages = Message.objects.filter(account_id=world.alice.pk)
-    assert messages.count() == sum(len(talk.said) for talk in talks)
+    assert messages.count() == sum(len(talk.messages) for talk in talks)
     for talk in talks:
         shown = ConversationDetailSerializer(get_detail(world.alice, talk.id)).data
         assert (shown["title"], shown["pinned"]) == (talk.title, talk.is_pinned)
         assert text(shown["space_id"]) == text(talk.space)
         assert text(shown["active_leaf_id"]) == text(talk.leaf)
         assert shown["running_message_id"] == (talk.running and talk.running.id)
-        assert {each["id"] for each in shown["messages"]} == talk.said.keys()
+        assert {each["id"] for each in shown["messages"]} == talk.messages.keys()
         for each in shown["messages"]:
-            compare_message(world, talk.said[each["id"]], each)
+            compare_message(world, talk.messages[each["id"]], each)
 
 
 def compare_list(world: World) -> None:
@@ -49,7 +49,7 @@ def compare_list(world: World) -> None:
     assert pinned == sorted((talk.is_pinned for talk in world.talks.values()), reverse=True)
 
 
-def compare_message(world: World, message: Said, shown: Shape) -> None:
+def compare_message(world: World, message: ExpectedMessage, shown: Shape) -> None:
     content, reasoning = message.content, message.reasoning
     writing = world.writings.get(message.id)
     if writing and message.status == RUNNING:
@@ -87,8 +87,8 @@ def compare_writings(world: World) -> None:
     signals = {True: Job.Signal.CANCEL, False: Job.Signal.NONE}
     assert jobs == {reply_id: (each.job, signals[each.is_unwanted]) for reply_id, each in writings}
     ends = Event.objects.filter(stream__in=world.writings, type="reply.ended")
-    told = [reply_id for reply_id, each in writings if each.is_told]
-    assert sorted(ends.values_list("stream_id", flat=True)) == sorted(told)
+    announced = [reply_id for reply_id, each in writings if each.is_announced]
+    assert sorted(ends.values_list("stream_id", flat=True)) == sorted(announced)
 
 
 def compare_money(world: World) -> None:

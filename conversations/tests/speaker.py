@@ -60,8 +60,8 @@ class Heard:
     @property
     def metadata(self) -> Shape:
         """What the stream said at its start."""
-        told: Shape = self.of("start")[0]["messageMetadata"]
-        return told
+        metadata: Shape = self.of("start")[0]["messageMetadata"]
+        return metadata
 
     @property
     def text(self) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from conversations.models import Conversation, Message
-from conversations.tests.hand import Call
+from conversations.tests.manual import Call
 
 Shape = dict[str, Any]
 Source = Conversation.TitleSource
@@ -15,7 +15,7 @@ HELD, SETTLED, EXPIRED, RELEASED = "held", "settled", "expired", "released"
 
 
 @dataclass
-class Said:
+class ExpectedMessage:
     """A message. `files` are the names of what goes with it; `error` is why a reply failed;
     `client_id` is what its client calls it."""
 
@@ -41,77 +41,79 @@ class Said:
 
 @dataclass
 class Talk:
-    """A conversation. `said` is in the order in which it came."""
+    """A conversation. `messages` is in the order in which it came."""
 
     id: UUID
     title: str = ""
     source: str = Source.FIRST_MESSAGE
     space: UUID | None = None
     leaf: UUID | None = None
-    said: dict[UUID, Said] = field(default_factory=dict)
+    messages: dict[UUID, ExpectedMessage] = field(default_factory=dict)
     shared: Shape | None = None
     is_pinned: bool = False
     is_deleted: bool = False
 
     @property
-    def running(self) -> Said | None:
-        return next((each for each in self.said.values() if each.status == RUNNING), None)
+    def running(self) -> ExpectedMessage | None:
+        return next((each for each in self.messages.values() if each.status == RUNNING), None)
 
     @property
-    def first(self) -> Said | None:
-        return next(iter(self.said.values()), None)
+    def first(self) -> ExpectedMessage | None:
+        return next(iter(self.messages.values()), None)
 
     @property
     def characters(self) -> int:
-        ended = [each for each in self.said.values() if each.status != RUNNING]
+        ended = [each for each in self.messages.values() if each.status != RUNNING]
         return sum(len(each.content) + len(each.reasoning) for each in ended)
 
-    def called(self, client_id: str | None) -> Said | None:
-        named = (each for each in self.said.values() if client_id and each.client_id == client_id)
+    def called(self, client_id: str | None) -> ExpectedMessage | None:
+        named = (
+            each for each in self.messages.values() if client_id and each.client_id == client_id
+        )
         return next(named, None)
 
-    def replies(self, question: Said) -> list[Said]:
+    def replies(self, question: ExpectedMessage) -> list[ExpectedMessage]:
         """The oldest first. Another question may follow one whose reply was deleted."""
-        said = self.said.values()
-        return [each for each in said if (each.parent, each.role) == (question.id, ASSISTANT)]
+        messages = self.messages.values()
+        return [each for each in messages if (each.parent, each.role) == (question.id, ASSISTANT)]
 
-    def branch(self, leaf: UUID | None) -> list[Said]:
+    def branch(self, leaf: UUID | None) -> list[ExpectedMessage]:
         """From its root to that message."""
-        branch: list[Said] = []
+        branch: list[ExpectedMessage] = []
         while leaf is not None:
-            branch.append(self.said[leaf])
+            branch.append(self.messages[leaf])
             leaf = branch[-1].parent
         return branch[::-1]
 
-    def given(self, question: Said) -> int:
+    def given(self, question: ExpectedMessage) -> int:
         """How many messages a model is given with the question, which is among them."""
         earlier = self.branch(question.parent)
         return 1 + sum(each.role == USER or each.content != "" for each in earlier)
 
-    def add(self, question: Said, reply: Said) -> None:
+    def add(self, question: ExpectedMessage, reply: ExpectedMessage) -> None:
         """The question may be there."""
-        self.said |= {question.id: question, reply.id: reply}
+        self.messages |= {question.id: question, reply.id: reply}
         self.leaf = reply.id
         if self.source == Source.FIRST_MESSAGE and not self.title:
             self.title = question.beginning
 
-    def remove(self, message_id: UUID) -> list[Said]:
+    def remove(self, message_id: UUID) -> list[ExpectedMessage]:
         """With all that follows it. Returns what is gone."""
         gone = self.after(message_id)
-        parent = self.said[message_id].parent
+        parent = self.messages[message_id].parent
         for each in gone:
-            del self.said[each.id]
-        if self.leaf not in self.said:
-            left = [*self.said.values()] if parent is None else self.after(parent)
+            del self.messages[each.id]
+        if self.leaf not in self.messages:
+            left = [*self.messages.values()] if parent is None else self.after(parent)
             self.leaf = max((each.id for each in left), default=None)
         if self.source == Source.FIRST_MESSAGE:
             self.rename("")
         return gone
 
-    def after(self, message_id: UUID) -> list[Said]:
+    def after(self, message_id: UUID) -> list[ExpectedMessage]:
         """A message, and all that follows it on any branch."""
-        said = self.said.values()
-        return [each for each in said if self.said[message_id] in self.branch(each.id)]
+        messages = self.messages.values()
+        return [each for each in messages if self.messages[message_id] in self.branch(each.id)]
 
     def rename(self, title: str) -> None:
         """By its user."""
@@ -120,7 +122,11 @@ class Talk:
 
     def entitle(self, title: str, question_id: UUID) -> bool:
         """By a model, after that message. Is it called so now?"""
-        if self.is_deleted or question_id not in self.said or self.source != Source.FIRST_MESSAGE:
+        if (
+            self.is_deleted
+            or question_id not in self.messages
+            or self.source != Source.FIRST_MESSAGE
+        ):
             return False
         self.title, self.source = title, Source.MODEL
         return True
@@ -140,14 +146,14 @@ class Talk:
 @dataclass
 class Writing:
     """A reply as its process sees it: what its log has, what has become of its charge and its job,
-    and whether its user has been told the end."""
+    and whether its user has been sent the end."""
 
     call: Call
     talk: Talk
     log: list[tuple[str, str]] = field(default_factory=list)
     is_saved: bool = False
     is_unwanted: bool = False
-    is_told: bool = False
+    is_announced: bool = False
     charge: str = HELD
     job: str = RUNNING
 
@@ -181,22 +187,22 @@ class Writing:
         self.expire()
         self._end("cancelled" if self.is_unwanted else error)
 
-    def let_go(self) -> None:
+    def release_readers(self) -> None:
         """Its user need not wait."""
-        self._tell("cancelled")
+        self._announce("cancelled")
 
     def _end(self, error: str | None) -> None:
         self.job = _status(error)
-        self._tell(error)
+        self._announce(error)
 
-    def _tell(self, error: str | None) -> None:
-        is_there = self.call.id in self.talk.said and not self.talk.is_deleted
-        if not self.is_told and is_there:
-            reply = self.talk.said[self.call.id]
+    def _announce(self, error: str | None) -> None:
+        is_there = self.call.id in self.talk.messages and not self.talk.is_deleted
+        if not self.is_announced and is_there:
+            reply = self.talk.messages[self.call.id]
             reply.content, reply.reasoning = self.text(), self.text("reasoning")
             reply.status = _status(error)
             reply.error = error if reply.status == FAILED else None
-        self.is_told = True
+        self.is_announced = True
 
 
 def _status(error: str | None) -> str:

@@ -21,11 +21,11 @@ def test_of_two_messages_at_once_the_second_has_to_wait(speaker: NewSpeaker) -> 
     alice = speaker()
     conversation = alice.begin()
     content = alice.words(tokens=10, delay_ms=50)
-    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(2) as hands:
+    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(2) as executor:
         holder.execute(
             "SELECT FROM conversations_conversation WHERE id = %s FOR UPDATE", (conversation,)
         )
-        sent = [hands.submit(send, alice, conversation, content) for _ in range(2)]
+        sent = [executor.submit(send, alice, conversation, content) for _ in range(2)]
         wait_until_blocked(holder, waiters=2)
         holder.rollback()
         answers = sorted(future.result() for future in sent)
@@ -39,11 +39,11 @@ def test_who_follows_the_branch_is_told_that_it_has_moved(speaker: NewSpeaker) -
     conversation = alice.begin()
     first = alice.send(conversation)
     question = first.metadata["user_message_id"]
-    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(1) as hand:
+    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(1) as executor:
         holder.execute(
             "SELECT FROM conversations_conversation WHERE id = %s FOR UPDATE", (conversation,)
         )
-        sent = hand.submit(send, alice, conversation, alice.words())
+        sent = executor.submit(send, alice, conversation, alice.words())
         wait_until_blocked(holder)
         holder.execute(
             "UPDATE conversations_conversation SET leaf_id = %s WHERE id = %s",
@@ -58,8 +58,8 @@ def test_conversations_of_one_user_do_not_wait_for_each_other(speaker: NewSpeake
     alice = speaker()
     conversations = [alice.begin() for _ in range(4)]
     content = alice.words(tokens=10, delay_ms=30)
-    with ThreadPoolExecutor(4) as hands:
-        answers = list(hands.map(lambda each: send(alice, each, content), conversations))
+    with ThreadPoolExecutor(4) as executor:
+        answers = list(executor.map(lambda each: send(alice, each, content), conversations))
     assert answers == [(200, "")] * 4
     assert len(alice.calls()) == 4
 

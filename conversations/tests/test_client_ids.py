@@ -14,7 +14,7 @@ from conversations.models import Attachment, Message
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
 from conversations.services.drafts import draft_message
-from conversations.tests import hand
+from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import USER, add, talk
 from conversations.tests.speaker import FREE_MODEL, Shape, Speaker
@@ -340,7 +340,7 @@ def test_two_at_the_same_moment_are_one(user: User, place: Shape, has_ended: boo
         draft=drafts[0], request_key=None, owner_id=owner, request_id="req_test"
     )
     assert isinstance(started, sending.StartedReply)
-    call = hand.Call(started, owner)
+    call = manual.Call(started, owner)
     if has_ended:
         call.settle("Hello.")
 

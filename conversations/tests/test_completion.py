@@ -19,7 +19,7 @@ from conversations.models import Conversation, Message
 from conversations.services import conversations as conversation_services
 from conversations.services import stopping
 from conversations.services.completion import REPLY
-from conversations.tests import hand
+from conversations.tests import manual
 from conversations.tests.rows import talk
 from events.models import Event
 from generations.endings import give_up, release_readers
@@ -41,7 +41,7 @@ def user(committed: None) -> User:
     return new_user("alice", plan="max", balance_usd=5)
 
 
-def told(reply_id: UUID) -> list[tuple[str, Any]]:
+def events_of(reply_id: UUID) -> list[tuple[str, Any]]:
     """The events of a reply, with their data."""
     log = Event.objects.filter(stream=reply_id).order_by("seq")
     return [(event.type, json.loads(event.data)) for event in log]
@@ -53,13 +53,13 @@ def written(message: Any) -> Any:
 
 
 def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
-    call = hand.begin(user, talk(user))
-    call.tell(Piece("reasoning", "Hm. "), Piece("text", "De"))
+    call = manual.begin(user, talk(user))
+    call.write(Piece("reasoning", "Hm. "), Piece("text", "De"))
     untold = call.deltas(Piece("text", "ep."), offset=6)
     said = Completion(content="Deep.", reasoning="Hm. ", finish_reason="stop", unsent=untold)
-    ending = Ending(call.id, user.pk, "settled", hand.COST, {"tokens_in": 5, "tokens_out": 10})
+    ending = Ending(call.id, user.pk, "settled", manual.COST, {"tokens_in": 5, "tokens_out": 10})
     ended = call.conclude(ending, said)
-    *deltas, (last, data) = told(call.id)
+    *deltas, (last, data) = events_of(call.id)
     assert [(each["offset"], each["kind"], each["text"]) for _, each in deltas] == [
         (0, "reasoning", "Hm. "),
         (4, "text", "De"),
@@ -77,18 +77,18 @@ def test_what_the_log_lacks_comes_before_the_end(user: User) -> None:
 
 
 def test_an_end_that_is_repeated_is_one_end(user: User) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     first = call.settle("Deep.")
     again = call.settle("Deep.")
     assert (first.resolution.moved, again.resolution.moved) == (True, False)
     assert again.view == first.view
-    assert len(told(call.id)) == 1
+    assert len(events_of(call.id)) == 1
     row = Conversation.objects.get(pk=call.started.reply.conversation_id)
     assert row.characters == len("Hi") + len("Deep.")
 
 
 def test_a_charge_that_somebody_else_has_ended_fails_the_reply(user: User) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     call.save()
     bank.expire(call.id)
     call.settle("Deep.")
@@ -96,14 +96,14 @@ def test_a_charge_that_somebody_else_has_ended_fails_the_reply(user: User) -> No
     assert (reply.status, reply.content) == ("failed", "Deep.")
     assert reply.error is not None
     assert reply.error["code"] == "interrupted"
-    assert bank.charge_of(call.id).cost == hand.COST
+    assert bank.charge_of(call.id).cost == manual.COST
 
 
 @pytest.mark.parametrize("ending", ["conclude", "give_up"])
 def test_a_process_that_has_lost_the_job_leaves_the_next_attempt_its_hold(
     user: User, ending: str
 ) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     jobs.start_again(job_id=call.id, attempt=1, max_losses=3)
 
     if ending == "conclude":
@@ -113,7 +113,7 @@ def test_a_process_that_has_lost_the_job_leaves_the_next_attempt_its_hold(
 
     assert bank.charge_of(call.id).status == "held"
     assert (call.reply.status, Job.objects.get(pk=call.id).status) == ("running", "queued")
-    assert told(call.id) == []
+    assert events_of(call.id) == []
     # The next attempt ends it.
     Job.objects.filter(pk=call.id).update(status=Job.Status.RUNNING)
     call.settle("Deep.")
@@ -121,9 +121,9 @@ def test_a_process_that_has_lost_the_job_leaves_the_next_attempt_its_hold(
 
 
 def test_a_reply_whose_process_died_keeps_what_its_log_has(user: User) -> None:
-    call = hand.begin(user, talk(user))
-    call.tell(Piece("reasoning", "Hm. "), Piece("text", "De"))
-    call.tell(Piece("text", "ep"), offset=6)
+    call = manual.begin(user, talk(user))
+    call.write(Piece("reasoning", "Hm. "), Piece("text", "De"))
+    call.write(Piece("text", "ep"), offset=6)
     call.save()
     call.die()
     reply = call.reply
@@ -131,16 +131,16 @@ def test_a_reply_whose_process_died_keeps_what_its_log_has(user: User) -> None:
     assert reply.error is not None
     assert reply.error["code"] == "interrupted"
     charge = bank.charge_of(call.id)
-    assert (charge.status, charge.cost) == ("expired", hand.COST)
-    kind, data = told(call.id)[-1]
+    assert (charge.status, charge.cost) == ("expired", manual.COST)
+    kind, data = events_of(call.id)[-1]
     assert (kind, data["message"]["status"]) == ("reply.ended", "failed")
     assert data["message"]["usage"]["cost_usd"] > 0
 
 
 def test_what_its_process_is_just_telling_is_kept_too(user: User) -> None:
     """It was not dead, but slow."""
-    call = hand.begin(user, talk(user))
-    call.tell(Piece("text", "De"))
+    call = manual.begin(user, talk(user))
+    call.write(Piece("text", "De"))
     [last] = call.deltas(Piece("text", "ep"), offset=2)
     item = {"job": call.id, "attempt": 1, "number": 1, "stream": call.id, "events": [last]}
 
@@ -160,34 +160,34 @@ def test_what_its_process_is_just_telling_is_kept_too(user: User) -> None:
 
 
 def test_one_that_died_before_any_output_costs_nothing(user: User) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     call.die()
     assert (call.reply.status, call.reply.content) == ("failed", "")
     assert bank.charge_of(call.id).status == "released"
 
 
 def test_one_that_was_stopped_before_its_process_died_is_cancelled(user: User) -> None:
-    call = hand.begin(user, talk(user))
-    call.tell(Piece("text", "Deep"))
+    call = manual.begin(user, talk(user))
+    call.write(Piece("text", "Deep"))
     call.save()
     stopping.stop(user=user, conversation_id=call.reply.conversation_id, message_id=call.id)
     call.die()
     reply = call.reply
     assert (reply.status, reply.content, reply.error) == ("cancelled", "Deep", None)
     assert Job.objects.get(pk=call.id).status == "cancelled"
-    assert bank.charge_of(call.id).cost == hand.COST
+    assert bank.charge_of(call.id).cost == manual.COST
 
 
 def test_a_process_that_was_thought_dead_changes_nothing_any_more(user: User) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     call.die()
     call.settle("Deep.")
     assert (call.reply.status, call.reply.content) == ("failed", "")
-    assert len(told(call.id)) == 1
+    assert len(events_of(call.id)) == 1
 
 
 def test_a_reply_that_has_ended_is_not_ended_as_lost(user: User) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     call.settle("Deep.")
     call.die()
     assert (call.reply.status, call.reply.content) == ("completed", "Deep.")
@@ -195,17 +195,17 @@ def test_a_reply_that_has_ended_is_not_ended_as_lost(user: User) -> None:
 
 def test_the_next_message_may_come_when_the_process_has_died(user: User) -> None:
     conversation = talk(user)
-    call = hand.begin(user, conversation)
+    call = manual.begin(user, conversation)
     with pytest.raises(ReplyRunning):
-        hand.begin(user, conversation)
+        manual.begin(user, conversation)
     call.die()
-    hand.begin(user, conversation, "Again").settle("Deep.")
+    manual.begin(user, conversation, "Again").settle("Deep.")
 
 
 @pytest.mark.parametrize("how", ["settle", "release", "die"])
 def test_a_reply_of_a_deleted_conversation_ends_all_the_same(user: User, how: str) -> None:
     conversation = talk(user)
-    call = hand.begin(user, conversation)
+    call = manual.begin(user, conversation)
     conversation_services.delete(user=user, conversation_id=conversation.pk)
     assert Job.objects.get(pk=call.id).signal == "cancel"
     if how == "settle":
@@ -216,22 +216,22 @@ def test_a_reply_of_a_deleted_conversation_ends_all_the_same(user: User, how: st
         call.die()
     assert Job.objects.get(pk=call.id).ended_at is not None
     assert bank.charge_of(call.id).status in ("settled", "released")
-    assert told(call.id) == [("reply.ended", {"message": None})]
+    assert events_of(call.id) == [("reply.ended", {"message": None})]
     assert not Message.objects.filter(pk=call.id).exists()
 
 
 @pytest.mark.parametrize("is_deleted", [False, True], ids=["there", "deleted"])
 @pytest.mark.parametrize("how", ["settle", "release", "die"])
-def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
+def test_one_whose_readers_were_released_ends_its_charge_and_its_job_and_nothing_else(
     user: User, how: str, is_deleted: bool
 ) -> None:
     conversation = talk(user)
-    call = hand.begin(user, conversation)
+    call = manual.begin(user, conversation)
     if is_deleted:
         conversation_services.delete(user=user, conversation_id=conversation.pk)
     message = release_readers(REPLY, call_id=call.id, attempt=1, completion=STOPPED)
     assert (message is None) == is_deleted
-    assert told(call.id) == [("reply.ended", {"message": written(message)})]
+    assert events_of(call.id) == [("reply.ended", {"message": written(message)})]
     if not is_deleted:
         assert (call.reply.status, call.reply.content) == ("cancelled", "Deep")
     job = Job.objects.get(pk=call.id)
@@ -246,30 +246,30 @@ def test_one_whose_user_was_let_go_ends_its_charge_and_its_job_and_nothing_else(
         call.die()
     assert Job.objects.get(pk=call.id).ended_at is not None
     assert bank.charge_of(call.id).status == ("settled" if how == "settle" else "released")
-    assert len(told(call.id)) == 1
+    assert len(events_of(call.id)) == 1
     after = list(Message.objects.filter(conversation=conversation.pk).order_by("id").values())
     assert after == before
     assert Conversation.objects.filter(pk=conversation.pk).values().first() == row
 
 
-def test_nobody_is_let_go_by_a_process_that_was_thought_dead(user: User) -> None:
-    call = hand.begin(user, talk(user))
+def test_no_reader_is_released_by_a_process_that_was_thought_dead(user: User) -> None:
+    call = manual.begin(user, talk(user))
     call.die()
     message = release_readers(REPLY, call_id=call.id, attempt=1, completion=STOPPED)
     assert message is not None
     assert message["status"] == call.reply.status == "failed"
-    assert len(told(call.id)) == 1
+    assert len(events_of(call.id)) == 1
 
 
 def test_a_message_to_a_deleted_conversation_is_not_found(user: User) -> None:
     conversation = talk(user)
     conversation_services.delete(user=user, conversation_id=conversation.pk)
     with pytest.raises(NotFound):
-        hand.begin(user, conversation)
+        manual.begin(user, conversation)
 
 
 def test_a_reply_that_failed_says_why(user: User) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     call.release(UpstreamFailed())
     assert call.reply.status == "failed"
     assert call.reply.error == {"code": "upstream_error", "message": UpstreamFailed.message}
@@ -278,7 +278,7 @@ def test_a_reply_that_failed_says_why(user: User) -> None:
 
 def test_an_end_moves_the_conversation_to_the_top(user: User) -> None:
     conversation = talk(user)
-    call = hand.begin(user, conversation)
+    call = manual.begin(user, conversation)
     other = talk(user, "Later")
     call.settle("Deep.")
     first = Conversation.objects.filter(account=user).order_by("-activity").first()
@@ -289,7 +289,7 @@ def test_an_end_moves_the_conversation_to_the_top(user: User) -> None:
 def test_the_branch_that_the_user_looks_at_stays(user: User) -> None:
     conversation = talk(user, "One", "Two")
     shown = conversation.leaf_id
-    call = hand.begin(user, conversation)
+    call = manual.begin(user, conversation)
     Conversation.objects.filter(pk=conversation.pk).update(leaf=shown)
     call.settle("Deep.")
     assert Conversation.objects.get(pk=conversation.pk).leaf_id == shown

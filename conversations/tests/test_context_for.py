@@ -183,8 +183,11 @@ def test_files_go_with_their_messages(alice: User, given: Given) -> None:
     one, _, two = _said(context)
     assert re.match(r"Read this\.\n\n<attachment .*>\nWide\.\n</attachment>$", one)
     assert re.match(r"And now\?\n\n<attachment .*>\nTief\.\n</attachment>$", two)
-    told = context.report["attachments"]
-    assert [(file["name"], file["characters"]) for file in told] == [("notes.txt", 5), ("t.md", 5)]
+    attachments = context.report["attachments"]
+    assert [(file["name"], file["characters"]) for file in attachments] == [
+        ("notes.txt", 5),
+        ("t.md", 5),
+    ]
     assert attached_to(message) == [first]
 
 

@@ -120,7 +120,7 @@ def test_a_reply_that_runs_is_stopped_and_billed_for_what_has_come(speaker: NewS
     assert alice.ask("GET", f"/{conversation}").status_code == 404
 
 
-def test_before_any_output_its_reader_is_let_go_and_the_first_output_billed(
+def test_before_any_output_its_reader_is_released_and_the_first_output_billed(
     speaker: NewSpeaker,
 ) -> None:
     alice = speaker(plan="max")

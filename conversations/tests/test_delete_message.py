@@ -21,7 +21,7 @@ from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import find_earlier, get_message
 from conversations.services import messages, sending
 from conversations.services.drafts import draft_message, draft_regeneration
-from conversations.tests import hand
+from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import ASSISTANT, add, talk
 from conversations.tests.speaker import BALANCE_ONLY
@@ -235,7 +235,7 @@ def test_what_was_drafted_after_it_is_refused_when_it_is_gone(user: User) -> Non
 
 def test_the_end_of_a_reply_that_is_gone_bills_it_and_writes_nothing(user: User) -> None:
     sea = talk(user)
-    call = hand.begin(user, sea)
+    call = manual.begin(user, sea)
     messages.delete(user=user, conversation_id=sea.pk, message_id=call.started.question.pk)
 
     call.settle("Very.")
@@ -247,7 +247,7 @@ def test_the_end_of_a_reply_that_is_gone_bills_it_and_writes_nothing(user: User)
 
 def test_it_may_go_just_before_the_reply_ends(user: User) -> None:
     """Who waits for the conversation had seen the reply, which is gone when its turn comes."""
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(1) as other:
         holder.execute("SELECT FROM conversations_conversation FOR UPDATE")
         ending = other.submit(in_thread, call.settle, "Very.")
@@ -266,7 +266,7 @@ def test_it_may_go_just_before_the_reply_ends(user: User) -> None:
 
 def test_a_request_whose_reply_was_deleted_is_not_carried_out_again(user: User) -> None:
     sea, request_key = talk(user), RequestKey("/", uuid4().hex, b"")
-    call = hand.begin(user, sea, request_key=request_key)
+    call = manual.begin(user, sea, request_key=request_key)
     call.settle("Very.")
     add(sea, "Other.", parent=None)
     messages.delete(user=user, conversation_id=sea.pk, message_id=call.id)
@@ -274,7 +274,7 @@ def test_a_request_whose_reply_was_deleted_is_not_carried_out_again(user: User) 
     with pytest.raises(ReplyDeleted):
         find_earlier(user, request_key)
     with pytest.raises(ReplyDeleted):
-        hand.begin(user, sea, request_key=request_key)
+        manual.begin(user, sea, request_key=request_key)
 
     assert Charge.objects.filter(account=user).count() == 1
 

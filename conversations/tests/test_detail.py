@@ -63,11 +63,11 @@ def running_reply(conversation: Conversation, *pieces: tuple[str, str]) -> Messa
     """A reply that has said so much; its events say other things as well."""
     reply = add(conversation, "", role=ASSISTANT, status=Message.Status.RUNNING)
     open_stream(stream_id=reply.pk, kind="reply", account=conversation.account)
-    told = [
+    deltas = [
         NewEvent("reply.delta", {"offset": 0, "kind": kind, "text": text}) for kind, text in pieces
     ]
     with transaction.atomic():
-        append(stream_id=reply.pk, events=[*told, NewEvent("reply.title", {"title": "The sea"})])
+        append(stream_id=reply.pk, events=[*deltas, NewEvent("reply.title", {"title": "The sea"})])
     return reply
 
 

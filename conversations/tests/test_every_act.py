@@ -55,8 +55,8 @@ def apply(rows: Rows, event: Shape) -> Rows:
             return {each: row for each, row in rows.items() if each != data["conversation_id"]}
         case "conversation.replied":
             running = data["message_id"] if data["status"] == "running" else None
-            told = {"title": data["title"], "running_message_id": running}
-            return {**rows, data["conversation_id"]: {**rows[data["conversation_id"]], **told}}
+            row = {"title": data["title"], "running_message_id": running}
+            return {**rows, data["conversation_id"]: {**rows[data["conversation_id"]], **row}}
         case "space.deleted":
             freed = {"space_id": None}
             return {

@@ -18,15 +18,15 @@ pieces = st.lists(st.tuples(st.sampled_from(get_args(Kind)), st.text()), max_siz
 
 def read(frames: bytes) -> list[tuple[int, dict[str, Any]]]:
     """The ids and data of frames."""
-    told = []
+    received = []
     for frame in frames.decode().split("\n\n")[:-1]:
         number, data = frame.split("\n")
-        told.append((int(number.removeprefix("id: ")), json.loads(data.removeprefix("data: "))))
-    return told
+        received.append((int(number.removeprefix("id: ")), json.loads(data.removeprefix("data: "))))
+    return received
 
 
-def deltas(told: list[tuple[int, dict[str, Any]]]) -> str:
-    return "".join(data["delta"] for _, data in told if data["type"].endswith("-delta"))
+def deltas(received: list[tuple[int, dict[str, Any]]]) -> str:
+    return "".join(data["delta"] for _, data in received if data["type"].endswith("-delta"))
 
 
 @given(said=pieces, data=st.data())
@@ -36,10 +36,10 @@ def test_what_a_reader_has_and_what_comes_then_is_all(
     whole = "".join(text for _, text in said)
     seen = data.draw(st.integers(0, len(whole)))
     frames = Frames(seen)
-    told = [frame for piece in said for frame in read(frames.pieces([piece]))]
-    assert whole[:seen] + deltas(told) == whole
+    received = [frame for piece in said for frame in read(frames.pieces([piece]))]
+    assert whole[:seen] + deltas(received) == whole
     at = seen
-    for number, each in told:
+    for number, each in received:
         at += len(each.get("delta", ""))
         assert number == at
 
@@ -50,11 +50,11 @@ def test_every_part_is_opened_filled_and_closed(
 ) -> None:
     whole = "".join(text for _, text in said)
     frames = Frames(data.draw(st.integers(0, len(whole))))
-    told = read(frames.pieces(said))
+    received = read(frames.pieces(said))
     ended = frames.end(COMPLETED)
     assert ended.endswith(b"data: [DONE]\n\n")
-    told += read(ended.rpartition(b"id: ")[0])
-    parts = [(each["type"], each["id"]) for _, each in told if "id" in each]
+    received += read(ended.rpartition(b"id: ")[0])
+    parts = [(each["type"], each["id"]) for _, each in received if "id" in each]
     seen_ids = set()
     while parts:
         kind, number = parts[0]
@@ -75,9 +75,9 @@ def finish(message: dict[str, Any] | None) -> list[dict[str, Any]]:
 
 
 def test_the_end_says_what_it_cost() -> None:
-    [told] = finish(COMPLETED)
+    [finished] = finish(COMPLETED)
     metadata = {"status": "completed", "usage": USAGE}
-    assert told == {
+    assert finished == {
         "type": "finish",
         "finishReason": "stop",
         "usage": USAGE,
@@ -100,22 +100,25 @@ def test_words_of_providers_become_those_of_the_protocol() -> None:
 def test_a_failure_is_told_before_the_end() -> None:
     error = {"code": "upstream_error", "message": "It failed."}
     failed = {"status": "failed", "finish_reason": None, "usage": None, "error": error}
-    told, last = finish(failed)
-    assert told == {"type": "error", "errorText": "It failed.", "code": "upstream_error"}
+    finished, last = finish(failed)
+    assert finished == {"type": "error", "errorText": "It failed.", "code": "upstream_error"}
     assert last["finishReason"] == "error"
     assert (last["usage"], last["messageMetadata"]) == (None, {"status": "failed", "usage": None})
 
 
 def test_a_reply_that_is_no_more_ends_too() -> None:
-    [told] = finish(None)
-    assert (told["finishReason"], told["messageMetadata"]["status"]) == ("other", "cancelled")
+    [finished] = finish(None)
+    assert (finished["finishReason"], finished["messageMetadata"]["status"]) == (
+        "other",
+        "cancelled",
+    )
 
 
 def test_of_a_reply_that_was_stopped_before_it_began_no_cost_is_known() -> None:
     stopped = {"status": "cancelled", "finish_reason": None, "usage": None, "error": None}
-    [told] = finish(stopped)
-    assert told["usage"] is None
-    assert told["messageMetadata"] == {"status": "cancelled", "usage": None}
+    [finished] = finish(stopped)
+    assert finished["usage"] is None
+    assert finished["messageMetadata"] == {"status": "cancelled", "usage": None}
 
 
 def test_who_did_not_think_has_no_part_for_it() -> None:

@@ -17,7 +17,7 @@ from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
 from conversations.services.drafts import draft_message, draft_repeat
 from conversations.services.sending import StartedReply
-from conversations.tests import hand
+from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
 from conversations.tests.speaker import FREE_MODEL, THINKER, Heard, Speaker
@@ -184,10 +184,10 @@ def test_it_is_not_carried_out_anew_before_newer_messages(speaker: NewSpeaker) -
 def test_nor_where_one_has_come_at_the_same_moment(user: User) -> None:
     request_key = RequestKey("/", uuid4().hex, b"")
     conversation = talk(user)
-    failed = hand.begin(user, conversation, request_key=request_key)
+    failed = manual.begin(user, conversation, request_key=request_key)
     failed.release(UpstreamFailed())
     draft = draft_repeat(user, get_conversation(user, conversation.pk), failed.reply)
-    hand.begin(user, conversation).settle("Hello.")
+    manual.begin(user, conversation).settle("Hello.")
     with pytest.raises(ReplyRunning):
         sending.start(
             draft=draft,
@@ -202,7 +202,7 @@ def test_one_that_failed_while_it_was_sent_again_is_sent_once_more(user: User) -
     request_key = RequestKey("/", uuid4().hex, b"")
     conversation = talk(user)
     draft = draft_message(user, conversation, content="Hi")
-    call = hand.begin(user, conversation, request_key=request_key)
+    call = manual.begin(user, conversation, request_key=request_key)
     call.release(UpstreamFailed())
     with pytest.raises(IdempotencyInProgress):
         sending.start(
@@ -221,16 +221,16 @@ def test_one_whose_process_died_is_told_again_where_anything_was_paid_for_it(
         RequestKey("/", uuid4().hex, b""),
     )
     conversation = talk(alice, model=FREE_MODEL)
-    call = hand.begin(alice, conversation, request_key=request_key)
+    call = manual.begin(alice, conversation, request_key=request_key)
     call.save(cost)
     call.die()
 
     draft = draft_repeat(alice, get_conversation(alice, conversation.pk), call.reply)
-    told = sending.start(
+    replayed = sending.start(
         draft=draft, request_key=request_key, owner_id=call.owner, request_id="req_test"
     )
 
-    assert told == call.reply
+    assert replayed == call.reply
     assert (call.reply.status, conversation.messages.count()) == ("failed", 2)
 
 
@@ -238,7 +238,7 @@ def test_one_whose_process_died_before_it_had_cost_anything_is_carried_out_anew(
     user: User,
 ) -> None:
     request_key, conversation = RequestKey("/", uuid4().hex, b""), talk(user)
-    call = hand.begin(user, conversation, request_key=request_key)
+    call = manual.begin(user, conversation, request_key=request_key)
     call.save(0)
     call.die()
 
@@ -282,8 +282,8 @@ def test_a_double_click_is_one_message(speaker: NewSpeaker) -> None:
         path, named = f"/{conversation}/messages", {"Idempotency-Key": key}
         return alice.ask("POST", path, named, content=content).status_code
 
-    with ThreadPoolExecutor(6) as hands:
-        statuses = sorted(hands.map(click, range(6)))
+    with ThreadPoolExecutor(6) as executor:
+        statuses = sorted(executor.map(click, range(6)))
     assert statuses[0] == 200
     assert set(statuses) <= {200, 409}
     assert len(alice.calls()) == 1

@@ -9,7 +9,7 @@ import pytest
 from conversations.replies.answers import frames_of
 from conversations.replies.running import Reply
 from conversations.services import stopping
-from conversations.tests import hand
+from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
 from conversations.tests.speaker import BALANCE_ONLY
@@ -48,19 +48,19 @@ def test_a_reply_that_is_complete_is_not_told_as_cancelled(speaker: NewSpeaker) 
 def test_a_reply_that_cannot_begin_any_more_is_told_as_it_is_stored() -> None:
     """Its process begins to drain between the transaction and the call."""
     alice = new_user("alice", plan="max", balance_usd=5)
-    call = hand.begin(alice, talk(alice))
+    call = manual.begin(alice, talk(alice))
     stopping.stop(user=alice, conversation_id=call.reply.conversation_id, message_id=call.id)
     reply = Reply(call.started)
 
     async def run() -> bytes:
         get_runtime().begin_drain(seconds=60)
         running = asyncio.create_task(reply.run())
-        told = b"".join([frame async for frame in frames_of(reply)])
+        received = b"".join([frame async for frame in frames_of(reply)])
         await running
-        return told
+        return received
 
     *_, finish, done, _ = asyncio.run(run()).decode().split("\n\n")
     assert done.endswith("data: [DONE]")
-    told = json.loads(finish.split("data: ")[1])
-    assert (told["type"], told["messageMetadata"]["status"]) == ("finish", "cancelled")
+    received = json.loads(finish.split("data: ")[1])
+    assert (received["type"], received["messageMetadata"]["status"]) == ("finish", "cancelled")
     assert (call.reply.status, call.reply.error) == ("cancelled", None)

@@ -27,12 +27,12 @@ SIMPLE = {
     "go on": World.go_on,
     "stop": World.stop,
     "release": World.release,
-    "let go": World.let_go,
+    "release readers": World.release_readers_of,
     "die": World.die,
 }
 WHAT = [
     *["say"] * 3,
-    *["delete", "delete message", "regenerate", "send again", "tell", "settle", "settle"],
+    *["delete", "delete message", "regenerate", "send again", "write", "settle", "settle"],
     *SIMPLE,
 ]
 
@@ -193,8 +193,8 @@ class Life(RolledBackLife):
                 world.regenerate(act.pick, act.name, waits=act.is_late)
             case "send again":
                 world.send_again(act.pick, waits=act.is_late)
-            case "tell":
-                world.tell(act.pick, act.kind, saves=act.is_late)
+            case "write":
+                world.write(act.pick, act.kind, saves=act.is_late)
             case "settle":
                 world.settle(act.pick, act.failure)
             case _:

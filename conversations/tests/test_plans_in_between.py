@@ -15,7 +15,7 @@ from conversations.models import Conversation, Message
 from conversations.services import sending
 from conversations.services.drafts import draft_message
 from conversations.services.sending import StartedReply
-from conversations.tests import hand
+from conversations.tests import manual
 from conversations.tests.rows import talk
 from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL
 from inference.bounds import DEFAULT_OUTPUT_TOKENS
@@ -75,7 +75,7 @@ def test_once_the_days_budget_is_spent_nothing_is_free_and_nothing_stays() -> No
     alice = new_user("alice", plan="free", balance_usd=5)
     conversation = talk(alice)
     with pytest.raises(FreeBudgetSpent) as refusal:
-        hand.begin(alice, conversation)
+        manual.begin(alice, conversation)
     assert refusal.value.status == 503
     assert not Message.objects.filter(conversation=conversation).exists()
     assert not Charge.objects.filter(account=alice).exists()
@@ -85,6 +85,6 @@ def test_once_the_days_budget_is_spent_nothing_is_free_and_nothing_stays() -> No
 @pytest.mark.usefixtures("spent_budget")
 def test_who_pays_is_answered_all_the_same() -> None:
     alice = new_user("alice", plan="max", balance_usd=5)
-    call = hand.begin(alice, talk(alice))
+    call = manual.begin(alice, talk(alice))
     assert bank.charge_of(call.id).funding == "customer"
     call.release(UpstreamFailed())

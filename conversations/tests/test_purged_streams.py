@@ -10,7 +10,7 @@ from accounts.models import User
 from common.ids import uuid7
 from conversations.models import Conversation, Message
 from conversations.services.sweeps import purge_all_ended_streams, purge_ended_streams
-from conversations.tests import hand
+from conversations.tests import manual
 from conversations.tests.rows import talk
 from events.models import Event, Stream
 from events.services import open_stream
@@ -33,8 +33,8 @@ def age(reply_id: UUID, minutes: int) -> None:
 
 
 def test_logs_of_replies_go_some_minutes_after_the_end(user: User) -> None:
-    running, fresh, old = (hand.begin(user, talk(user)) for _ in range(3))
-    old.tell(Piece("text", "Deep."))
+    running, fresh, old = (manual.begin(user, talk(user)) for _ in range(3))
+    old.write(Piece("text", "Deep."))
     for call, minutes in ((fresh, 9), (old, 11)):
         call.settle("Deep.")
         age(call.id, minutes)
@@ -48,7 +48,7 @@ def test_logs_of_replies_go_some_minutes_after_the_end(user: User) -> None:
 
 def test_that_of_a_deleted_conversation_goes_too(user: User) -> None:
     conversation = talk(user)
-    call = hand.begin(user, conversation)
+    call = manual.begin(user, conversation)
     call.settle("Deep.")
     age(call.id, 11)
     Conversation.objects.filter(pk=conversation.pk).update(leaf=None)
@@ -58,7 +58,7 @@ def test_that_of_a_deleted_conversation_goes_too(user: User) -> None:
 
 
 def test_one_whose_job_is_forgotten_goes_too(user: User) -> None:
-    call = hand.begin(user, talk(user))
+    call = manual.begin(user, talk(user))
     call.settle("Deep.")
     Job.objects.filter(pk=call.id).delete()
     purge_ended_streams()
@@ -73,7 +73,7 @@ def test_streams_of_other_kinds_stay(user: User) -> None:
 
 
 def test_no_more_than_so_many_go_at_once(user: User) -> None:
-    calls = [hand.begin(user, talk(user)) for _ in range(3)]
+    calls = [manual.begin(user, talk(user)) for _ in range(3)]
     for call in calls:
         call.settle("Deep.")
         age(call.id, 11)
@@ -84,7 +84,7 @@ def test_no_more_than_so_many_go_at_once(user: User) -> None:
 
 def test_a_sweep_goes_on_until_nothing_is_left(user: User) -> None:
     purge_all_ended_streams()  # what other tests have left
-    calls = [hand.begin(user, talk(user)) for _ in range(5)]
+    calls = [manual.begin(user, talk(user)) for _ in range(5)]
     for call in calls:
         call.settle("Deep.")
         age(call.id, 11)

@@ -172,10 +172,10 @@ def test_a_message_without_a_parent_begins_anew(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()
     alice.send(conversation)
-    anew = alice.send(conversation, alice.words("Anew?"), parent_id=None)
-    question = alice.message(conversation, anew.metadata["user_message_id"])
+    again = alice.send(conversation, alice.words("Again?"), parent_id=None)
+    question = alice.message(conversation, again.metadata["user_message_id"])
     assert question["parent_id"] is None
-    assert anew.metadata["context"]["messages"] == 1
+    assert again.metadata["context"]["messages"] == 1
 
 
 def test_the_first_message_gives_the_title_until_a_model_has(speaker: NewSpeaker) -> None:

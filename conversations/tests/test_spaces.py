@@ -92,12 +92,12 @@ def test_only_what_is_named_is_changed(alice: Persona) -> None:
     space = make(alice, instructions="Be brief.").json()
 
     renamed = change(alice, space["id"], name="Ocean").json()
-    told = change(alice, space["id"], instructions="").json()
+    changed = change(alice, space["id"], instructions="").json()
 
     assert (renamed["name"], renamed["instructions"]) == ("Ocean", "Be brief.")
-    assert (told["name"], told["instructions"]) == ("Ocean", "")
-    assert told["created_at"] == space["created_at"]
-    assert change(alice, space["id"]).json() == told
+    assert (changed["name"], changed["instructions"]) == ("Ocean", "")
+    assert changed["created_at"] == space["created_at"]
+    assert change(alice, space["id"]).json() == changed
 
 
 def test_a_change_is_told_by_the_time_of_the_change(alice: Persona) -> None:

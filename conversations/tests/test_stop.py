@@ -119,7 +119,7 @@ def test_what_came_first_after_that_is_billed_and_changes_nothing_else(
     assert list(log.values_list("type", flat=True)) == ["reply.ended"]
 
 
-def test_who_follows_it_is_let_go_too(speaker: NewSpeaker) -> None:
+def test_who_follows_it_is_released_too(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()
     path, content = f"/{conversation}/messages", alice.words(tokens=400, ttft_ms=2000)
@@ -139,9 +139,9 @@ def test_one_json_too(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()
     content = alice.words(ttft_ms=2000)
-    with ThreadPoolExecutor(1) as hands:
+    with ThreadPoolExecutor(1) as executor:
         path = f"/{conversation}/messages"
-        asked = hands.submit(alice.ask, "POST", path, content=content, stream=False)
+        asked = executor.submit(alice.ask, "POST", path, content=content, stream=False)
         while (running := alice.detail(conversation)["running_message_id"]) is None:
             time.sleep(0.02)
         assert stop(alice, conversation, running) == 202

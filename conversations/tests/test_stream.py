@@ -217,15 +217,15 @@ def test_of_readers_who_come_at_once_those_too_many_are_told_so(
             retry_after = answer.headers.get("retry-after", "")
             return answer.status_code, retry_after, answer.read()
 
-    with running(alice, delay_ms=50) as (conversation, stream), ThreadPoolExecutor(12) as hands:
-        answers = list(hands.map(follow, range(12)))
+    with running(alice, delay_ms=50) as (conversation, stream), ThreadPoolExecutor(12) as executor:
+        answers = list(executor.map(follow, range(12)))
         stream.to_the_end()
 
     read = [body for status, _, body in answers if status == 200]
-    told = [(status, after) for status, after, _ in answers if status != 200]
+    refusals = [(status, after) for status, after, _ in answers if status != 200]
     assert len(read) == 2
     assert all(body.endswith(b"data: [DONE]\n\n") for body in read)
-    assert set(told) == {(429, "5")}
+    assert set(refusals) == {(429, "5")}
 
 
 def test_a_token_that_was_revoked_follows_no_longer(

@@ -21,7 +21,7 @@ from conversations.models import Conversation
 from conversations.services import titles
 from conversations.services.conversations import delete_all
 from conversations.services.messages import delete
-from conversations.tests.hand import COST
+from conversations.tests.manual import COST
 from conversations.tests.rows import talk
 from conversations.titles import make_title
 from inference.runtime import get_runtime

@@ -23,13 +23,13 @@ from conversations.selectors.messages import find_earlier, find_sent, get_messag
 from conversations.services import sending
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.tests.acts import Conversations, one
-from conversations.tests.hand import Call
+from conversations.tests.manual import Call
 from conversations.tests.story import (
     ASSISTANT,
     FAILED,
     RUNNING,
     USER,
-    Said,
+    ExpectedMessage,
     Shape,
     Talk,
     Writing,
@@ -40,8 +40,8 @@ from files.models import Upload
 
 @dataclass(eq=False)
 class Request:
-    """A request for a reply: to the `question`, or to something new after `parent`, that is `said`
-    with these `files`. `follows`: only while `parent` is the end of the branch that is shown.
+    """A request for a reply: to the `question`, or to something new after `parent`, with that
+    `body` and these `files`. `follows`: only while `parent` is the end of the branch that is shown.
     `refusal`: what its draft is answered with."""
 
     talk: Talk
@@ -50,7 +50,7 @@ class Request:
     question: UUID | None = None
     parent: UUID | None = None
     follows: bool = False
-    said: Shape = field(default_factory=dict)
+    body: Shape = field(default_factory=dict)
     files: tuple[str, ...] = ()
     refusal: type[DomainError] | None = None
     draft: Draft | None = None
@@ -73,7 +73,7 @@ class World(Conversations):
         client's, of which there are few."""
         files = () if words and file % 4 else (one([*self.uploads], file),)
         places: list[Shape] = [{}, {}, {"parent_id": None}]
-        places += [{"parent_id": each.name} for each in talk.said.values()]
+        places += [{"parent_id": each.name} for each in talk.messages.values()]
         place = one(places, where)
         client_id = one([None, "the-id-of-client-A", None, "the-id-of-client-B"], file)
         send = partial(self.send, talk, words, files, place, name, client_id)
@@ -81,8 +81,8 @@ class World(Conversations):
         send(waits=waits)
 
     def regenerate(self, pick: int, name: str | None, *, waits: bool) -> None:
-        if said := self.said:
-            send = partial(self.send_anew, *one(said, pick), name)
+        if messages := self.messages:
+            send = partial(self.send_message, *one(messages, pick), name)
             self.sent.append(send)
             send(waits=waits)
 
@@ -104,9 +104,9 @@ class World(Conversations):
     ) -> None:
         upload_ids = [self.uploads[each] for each in files]
         parent = place.get("parent_id", talk.leaf)
-        parent = next((each.id for each in talk.said.values() if each.name == parent), parent)
+        parent = next((each.id for each in talk.messages.values() if each.name == parent), parent)
         refusal: type[DomainError] | None = None
-        if parent is not None and parent not in talk.said:
+        if parent is not None and parent not in talk.messages:
             refusal = MessageNotFound
         elif any(map(is_gone, upload_ids)):
             refusal = UploadNotFound
@@ -119,19 +119,21 @@ class World(Conversations):
             partial(draft_message, self.alice, **body),
             parent=parent,
             follows=not place,
-            said=body,
+            body=body,
             files=files,
             refusal=refusal,
         )
         self.request(request, waits=waits)
 
-    def send_anew(self, talk: Talk, message: Said, name: str | None, *, waits: bool) -> None:
+    def send_message(
+        self, talk: Talk, message: ExpectedMessage, name: str | None, *, waits: bool
+    ) -> None:
         def ask(conversation: Conversation) -> Draft:
             row = get_message(self.alice, talk.id, message.name)
             return draft_regeneration(self.alice, conversation, row)
 
         # It may be deleted, and another message have its client's id.
-        named = [each for each in talk.said.values() if each.name == message.name]
+        named = [each for each in talk.messages.values() if each.name == message.name]
         message = named[0] if named else message
         request_key = once_of(f"/{talk.id}/{message.id}", name, "")
         question = message.id if message.role == USER else message.parent
@@ -141,8 +143,8 @@ class World(Conversations):
         )
 
     def stop(self, pick: int) -> None:
-        if said := self.said:
-            talk, message = one(said, pick)
+        if messages := self.messages:
+            talk, message = one(messages, pick)
             path = f"/{talk.id}/messages/{message.name}/stop"
             replies = talk.replies(message) if message.role == USER else [message]
             if not replies:
@@ -171,17 +173,17 @@ class World(Conversations):
                 find_earlier(self.alice, request_key)
             return
         earlier, made = find_earlier(self.alice, request_key), self.made(talk, request_key)
-        sent = talk.called(request.said.get("client_id"))
+        sent = talk.called(request.body.get("client_id"))
         if made is None and sent is not None:
             if not self.is_same(request, sent):
                 with pytest.raises(MessageExists):
-                    find_sent(self.alice, conversation, request.said)
+                    find_sent(self.alice, conversation, request.body)
                 return
             if not talk.replies(sent):
                 with pytest.raises(ReplyDeleted):
-                    find_sent(self.alice, conversation, request.said)
+                    find_sent(self.alice, conversation, request.body)
                 return
-            earlier = find_sent(self.alice, conversation, request.said)
+            earlier = find_sent(self.alice, conversation, request.body)
             made = talk.replies(sent)[-1]
         assert (earlier and earlier.pk) == (made and made.id)
         if earlier and made:
@@ -230,10 +232,10 @@ class World(Conversations):
         else:
             self.started(request, Call(started, self.owner))
 
-    def is_same(self, request: Request, sent: Said) -> bool:
+    def is_same(self, request: Request, sent: ExpectedMessage) -> bool:
         """Is it the message that was sent before with its id?"""
         is_there = request.follows or request.parent == sent.parent
-        return is_there and (request.said["content"], request.files) == (sent.content, sent.files)
+        return is_there and (request.body["content"], request.files) == (sent.content, sent.files)
 
     def is_anothers(self, request_key: RequestKey | None) -> bool:
         """Does its name stand for another request?"""
@@ -260,12 +262,12 @@ class World(Conversations):
         if talk.is_deleted:
             return NotFound
         is_new = request.question is None
-        if is_new and talk.called(request.said["client_id"]):
+        if is_new and talk.called(request.body["client_id"]):
             return IdempotencyInProgress
         if talk.running or (request.follows and talk.leaf != request.parent):
             return ReplyRunning
         anchor = request.parent if is_new else request.question
-        if anchor is not None and anchor not in talk.said:
+        if anchor is not None and anchor not in talk.messages:
             return NotFound
         is_lost = is_new and any(is_gone(self.uploads[each]) for each in request.files)
         return UploadNotFound if is_lost else None
@@ -274,20 +276,20 @@ class World(Conversations):
         talk, started = request.talk, call.started
         if request.question is None:
             content, parent = started.question.content, request.parent
-            question = Said(
+            question = ExpectedMessage(
                 started.question.pk,
                 USER,
                 parent,
                 content,
                 files=request.files,
-                client_id=request.said["client_id"],
+                client_id=request.body["client_id"],
             )
         else:
-            question = talk.said[request.question]
+            question = talk.messages[request.question]
         assert started.question.pk == question.id
         given = started.reply.context
         assert given["messages"] + given["omitted"] == talk.given(question)
-        talk.add(question, Said(call.id, ASSISTANT, question.id, status=RUNNING))
+        talk.add(question, ExpectedMessage(call.id, ASSISTANT, question.id, status=RUNNING))
         self.writings[call.id] = Writing(call, talk)
         self.owner = bank.live_owner()
         if request_key := request.request_key:
@@ -296,21 +298,21 @@ class World(Conversations):
                 call.id,
             )
 
-    def made(self, talk: Talk, request_key: RequestKey | None) -> Said | None:
+    def made(self, talk: Talk, request_key: RequestKey | None) -> ExpectedMessage | None:
         """The reply that the very request has brought."""
         if request_key is None or talk.is_deleted:
             return None
         digest, reply_id = self.named.get((request_key.route, request_key.key), (b"", None))
-        return talk.said.get(reply_id) if reply_id and digest == request_key.digest else None
+        return talk.messages.get(reply_id) if reply_id and digest == request_key.digest else None
 
     def is_made_gone(self, talk: Talk, request_key: RequestKey | None) -> bool:
         """Was the reply that the very request has brought deleted, and its conversation not?"""
         if request_key is None or talk.is_deleted or self.is_anothers(request_key):
             return False
         named = self.named.get((request_key.route, request_key.key))
-        return named is not None and named[1] not in talk.said
+        return named is not None and named[1] not in talk.messages
 
-    def is_to_be_repeated(self, reply: Said) -> bool:
+    def is_to_be_repeated(self, reply: ExpectedMessage) -> bool:
         return reply.status == FAILED and not self.writings[reply.id].is_billed
 
 

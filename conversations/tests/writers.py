@@ -8,7 +8,7 @@ from billing.tests import bank
 from billing.types import Ending
 from common.errors import DomainError, ServiceUnavailable
 from conversations.services.completion import REPLY
-from conversations.tests.hand import COST
+from conversations.tests.manual import COST
 from conversations.tests.story import HELD, RELEASED, RUNNING, SETTLED, Writing
 from events.types import NewEvent
 from generations.endings import give_up, release_readers
@@ -27,26 +27,26 @@ class Writers:
         self.alice = alice
         self.writings: dict[UUID, Writing] = {}
 
-    def tell(self, pick: int, kind: Kind, *, saves: bool) -> None:
-        if not (writing := self.open(pick)) or writing.is_told:
+    def write(self, pick: int, kind: Kind, *, saves: bool) -> None:
+        if not (writing := self.open(pick)) or writing.is_announced:
             return
-        writing.call.tell(Piece(kind, PIECE), offset=writing.length)
+        writing.call.write(Piece(kind, PIECE), offset=writing.length)
         writing.log.append((kind, PIECE))
         if saves and writing.charge == HELD:
             writing.call.save()
             writing.is_saved = True
 
     def settle(self, pick: int, failure: DomainError | None) -> None:
-        """With a piece that is not told yet."""
+        """With a piece that is not in the log yet."""
         if writing := self.open(pick):
-            untold = writing.call.deltas(Piece("text", PIECE), offset=writing.length)
-            if not writing.is_told:
+            unsent = writing.call.deltas(Piece("text", PIECE), offset=writing.length)
+            if not writing.is_announced:
                 writing.log.append(("text", PIECE))
-            said = said_of(writing, failure, untold)
+            completion = completion_of(writing, failure, unsent)
             ending = Ending(
                 writing.call.id, self.alice.pk, "settled", COST, {"tokens_in": 5, "tokens_out": 10}
             )
-            writing.call.conclude(ending, said)
+            writing.call.conclude(ending, completion)
             writing.conclude(SETTLED, failure.code if failure else None)
 
     def settle_all(self) -> None:
@@ -59,12 +59,12 @@ class Writers:
             writing.call.release(UpstreamFailed())
             writing.conclude(RELEASED, UpstreamFailed.code)
 
-    def let_go(self, pick: int) -> None:
-        """Of the user, where they have stopped it."""
+    def release_readers_of(self, pick: int) -> None:
+        """Its user has stopped it and need not wait for its end."""
         if (writing := self.open(pick)) and writing.is_unwanted:
-            said = said_of(writing, CallCancelled(), [])
-            release_readers(REPLY, call_id=writing.call.id, attempt=1, completion=said)
-            writing.let_go()
+            completion = completion_of(writing, CallCancelled(), [])
+            release_readers(REPLY, call_id=writing.call.id, attempt=1, completion=completion)
+            writing.release_readers()
 
     def die(self, pick: int) -> None:
         if writing := self.open(pick):
@@ -93,11 +93,13 @@ class Writers:
             call.die()
 
     def open(self, pick: int) -> Writing | None:
-        """One that has not ended; its user may have been let go, its conversation be deleted."""
+        """One that has not ended; its readers may have been released, its conversation deleted."""
         writings = [each for each in self.writings.values() if each.job == RUNNING]
         return writings[pick % len(writings)] if writings else None
 
 
-def said_of(writing: Writing, failure: DomainError | None, untold: list[NewEvent]) -> Completion:
+def completion_of(
+    writing: Writing, failure: DomainError | None, unsent: list[NewEvent]
+) -> Completion:
     content, reasoning = writing.text(), writing.text("reasoning")
-    return Completion(content=content, reasoning=reasoning, failure=failure, unsent=untold)
+    return Completion(content=content, reasoning=reasoning, failure=failure, unsent=unsent)

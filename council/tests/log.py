@@ -11,7 +11,7 @@ def types(session_id: UUID) -> list[str]:
     return [event.type for event in _events(session_id)]
 
 
-def told(session_id: UUID, kind: str) -> list[dict[str, Any]]:
+def data_of(session_id: UUID, kind: str) -> list[dict[str, Any]]:
     """The data of the events of that type."""
     return [json.loads(event.data) for event in _events(session_id) if event.type == kind]
 

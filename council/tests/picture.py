@@ -30,7 +30,7 @@ def _changes(picture: Picture, kind: str, data: dict[str, Any]) -> Picture:
         case "card", "card.created":
             return {"cards": [*picture["cards"], {**data["card"], "content": ""}]}
         case "card", _:
-            return {"cards": [_as_told(card, data["card"]) for card in picture["cards"]]}
+            return {"cards": [_as_sent(card, data["card"]) for card in picture["cards"]]}
     return {}
 
 
@@ -41,8 +41,8 @@ def _with_text(card: dict[str, Any], delta: dict[str, Any]) -> dict[str, Any]:
     return {**card, "content": card["content"] + delta["text"]}
 
 
-def _as_told(card: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    if card["id"] != told["id"]:
+def _as_sent(card: dict[str, Any], sent: dict[str, Any]) -> dict[str, Any]:
+    if card["id"] != sent["id"]:
         return card
-    same = card["current_version"] == told["current_version"]
-    return {**card, **told, "content": card["content"] if same else ""}
+    same = card["current_version"] == sent["current_version"]
+    return {**card, **sent, "content": card["content"] if same else ""}

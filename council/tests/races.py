@@ -10,18 +10,18 @@ from billing.tests import bank
 from common.errors import DomainError
 from council.models import Session
 from council.services import sessions
-from council.tests import hand
+from council.tests import manual
 from council.tests.owner import BALANCE_ONLY
 from tests.locks import wait_until_blocked
 
 Act = Callable[[], object]
 
 
-def begin(user: User, *, cards: int = 1) -> tuple[Session, list[hand.Call]]:
+def begin(user: User, *, cards: int = 1) -> tuple[Session, list[manual.Call]]:
     """A council whose calls have come as far as to their providers."""
     with transaction.atomic():
         council = sessions.start(user=user, prompt="How deep?", models=[BALANCE_ONLY] * cards)
-        calls = [hand.begin(card) for card in council.cards.order_by("id")]
+        calls = [manual.begin(card) for card in council.cards.order_by("id")]
     return council, calls
 
 

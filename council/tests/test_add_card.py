@@ -8,17 +8,24 @@ from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from council.models import Card, Generation
 from council.prompts import messages_for
 from council.tests import log
-from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    UNDERWAY,
+    CouncilClient,
+    new_council_client,
+)
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def test_it_answers_the_same_question_blind(alice: Desk) -> None:
+def test_it_answers_the_same_question_blind(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.")
 
     answer = alice.post(f"{SESSIONS}/{session.pk}/cards", model_key=BALANCE_ONLY)
@@ -33,7 +40,7 @@ def test_it_answers_the_same_question_blind(alice: Desk) -> None:
     assert (message.role, message.text) == ("user", QUESTION)
 
 
-def test_it_may_answer_a_question_of_its_own(alice: Desk) -> None:
+def test_it_may_answer_a_question_of_its_own(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.")
     body = {"model_key": IN_PLAN, "prompt": f"Another one?\n{QUESTION}"}
 
@@ -42,14 +49,14 @@ def test_it_may_answer_a_question_of_its_own(alice: Desk) -> None:
     assert card["prompt"] == body["prompt"]
     prompts = [each["prompt"] for each in alice.session(session.pk)["cards"]]
     assert prompts == [None, body["prompt"]]
-    created = log.told(session.pk, "card.created")
+    created = log.data_of(session.pk, "card.created")
     assert [each["card"]["prompt"] for each in created] == prompts
     [question, _] = alice.get(f"{CARDS}/{card['id']}/messages").json()
     assert question["content"] == body["prompt"]
     assert alice.session(session.pk)["prompt"] == QUESTION
 
 
-def test_a_ninth_card_is_409_until_one_is_removed(alice: Desk) -> None:
+def test_a_ninth_card_is_409_until_one_is_removed(alice: CouncilClient) -> None:
     session, cards = alice.council(*["Deep."] * 8)
     path = f"{SESSIONS}/{session.pk}/cards"
 
@@ -69,7 +76,9 @@ def test_a_ninth_card_is_409_until_one_is_removed(alice: Desk) -> None:
         ({"model_key": IN_PLAN, "prompt": "x" * 100_001}, "prompt"),
     ],
 )
-def test_what_is_no_card_is_422_and_named(alice: Desk, body: dict[str, Any], field: str) -> None:
+def test_what_is_no_card_is_422_and_named(
+    alice: CouncilClient, body: dict[str, Any], field: str
+) -> None:
     session, _ = alice.council("Deep.")
 
     answer = alice.post(f"{SESSIONS}/{session.pk}/cards", **body)

@@ -13,7 +13,7 @@ from council.models import Card, Generation, Status, Turn
 from council.sections import UNCHANGED
 from council.selectors.sessions import SessionState, get_session
 from council.services import conversation, debates, merges, sessions
-from council.tests import hand, log
+from council.tests import log, manual
 from council.tests.owner import BALANCE_ONLY
 from council.tests.races import Act, begin, in_turn, outcome
 from council.types import MergeMode
@@ -119,7 +119,7 @@ def test_a_chat_and_a_debate_exclude_each_other(alice: User) -> None:
     _, refused = in_turn(council, chat, debate)
     assert isinstance(refused, SessionBusy)
 
-    hand.finish_all(council)
+    manual.finish_all(council)
     # A worker of another test may have taken some of its calls.
     wait_until(lambda: not council.turns.filter(status=Status.RUNNING).exists())
     _, refused = in_turn(council, debate, chat)
@@ -167,13 +167,13 @@ def test_a_round_whose_last_answers_come_together_is_completed_once(alice: User)
         call.settle("Deep.")
     with transaction.atomic():
         debates.debate(user=alice, session_id=council.pk)
-        revising = [hand.begin(card) for card in council.cards.all()]
+        revising = [manual.begin(card) for card in council.cards.all()]
 
     in_turn(council, *(lambda call=call: call.settle(UNCHANGED) for call in revising))
 
-    told = log.types(council.pk)
-    assert told.count("debate.round.completed") == 1
-    assert told[-2:] == ["debate.completed", "session.completed"]
+    types = log.types(council.pk)
+    assert types.count("debate.round.completed") == 1
+    assert types[-2:] == ["debate.completed", "session.completed"]
 
 
 def test_no_more_cards_are_added_than_there_is_room_for(alice: User) -> None:
@@ -214,9 +214,9 @@ def test_a_card_that_ends_and_is_then_removed_is_told_both(alice: User) -> None:
         lambda: sessions.remove(user=alice, card_id=card.pk),
     )
 
-    told = log.types(council.pk)
-    assert told[-5:-2] == ["card.completed", "usage.updated", "session.completed"]
-    assert told[-2:] == ["card.removed", "session.updated"]
+    types = log.types(council.pk)
+    assert types[-5:-2] == ["card.completed", "usage.updated", "session.completed"]
+    assert types[-2:] == ["card.removed", "session.updated"]
     assert bank.charge_of(call.job_id).status == "settled"
 
 
@@ -230,8 +230,8 @@ def test_a_card_that_is_removed_and_then_ends_costs_what_it_produced(alice: User
         lambda: call.settle("Deep.", CallCancelled()),
     )
 
-    told = log.types(council.pk)
-    assert told[-3:] == ["card.removed", "usage.updated", "session.updated"]
+    types = log.types(council.pk)
+    assert types[-3:] == ["card.removed", "usage.updated", "session.updated"]
     assert bank.charge_of(call.job_id).status == "settled"
 
 
@@ -249,11 +249,11 @@ def test_a_call_that_ends_while_it_is_ended_as_lost_ends_once(
     # The wallet comes before the council: who has it goes first.
     in_turn(council, *acts)
 
-    told = log.types(council.pk)
+    types = log.types(council.pk)
     ends = {"worker": "card.completed", "sweeper": "card.failed"}
-    assert [kind for kind in told if kind in ends.values()] == [ends[who_is_first]]
+    assert [kind for kind in types if kind in ends.values()] == [ends[who_is_first]]
     charge = bank.charge_of(call.job_id)
-    cost = {"worker": hand.COST, "sweeper": 3000}[who_is_first]
+    cost = {"worker": manual.COST, "sweeper": 3000}[who_is_first]
     assert (charge.cost, charge.charge_balance) == (cost, 2 * cost)
 
 
@@ -262,10 +262,10 @@ def test_the_council_is_complete_once_when_all_cards_end_together(alice: User) -
 
     in_turn(council, *(lambda call=call: call.settle("Deep.") for call in calls))
 
-    told = log.types(council.pk)
-    assert told.count("card.completed") == 5
-    assert told[-1] == "session.completed"
-    assert told.count("session.completed") == 1
+    types = log.types(council.pk)
+    assert types.count("card.completed") == 5
+    assert types[-1] == "session.completed"
+    assert types.count("session.completed") == 1
 
 
 def test_a_picture_is_of_one_moment(alice: User) -> None:

@@ -9,7 +9,14 @@ from django.utils import timezone
 from billing.tests.bank import IN_PLAN
 from common.ids import uuid7
 from council.models import Card, Session
-from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    UNDERWAY,
+    CouncilClient,
+    new_council_client,
+)
 from council.types import MAX_CARDS, MAX_CARDS_EVER, MAX_SESSIONS_PER_DAY
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -18,11 +25,11 @@ BODY: dict[str, Any] = {"prompt": QUESTION, "models": [IN_PLAN]}
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def test_the_last_council_of_a_day_is_begun_and_one_more_is_429(alice: Desk) -> None:
+def test_the_last_council_of_a_day_is_begun_and_one_more_is_429(alice: CouncilClient) -> None:
     _begin(alice, MAX_SESSIONS_PER_DAY - 1, hours_ago=23)
     assert alice.post(SESSIONS, key="the last", **BODY).status_code == 201
 
@@ -32,10 +39,10 @@ def test_the_last_council_of_a_day_is_begun_and_one_more_is_429(alice: Desk) -> 
         assert 3500 < int(answer.headers["Retry-After"]) <= 3600
     assert Session.objects.filter(account=alice.user).count() == MAX_SESSIONS_PER_DAY
     assert alice.post(SESSIONS, key="the last", **BODY).status_code == 201
-    assert new_desk("bob").post(SESSIONS, **BODY).status_code == 201
+    assert new_council_client("bob").post(SESSIONS, **BODY).status_code == 201
 
 
-def test_councils_of_the_day_before_do_not_count(alice: Desk) -> None:
+def test_councils_of_the_day_before_do_not_count(alice: CouncilClient) -> None:
     _begin(alice, 1, hours_ago=24)
     _begin(alice, MAX_SESSIONS_PER_DAY - 1, hours_ago=0)
 
@@ -43,7 +50,7 @@ def test_councils_of_the_day_before_do_not_count(alice: Desk) -> None:
     assert alice.post(SESSIONS, **BODY).status_code == 429
 
 
-def test_removed_cards_count_until_a_council_has_had_its_last_one(alice: Desk) -> None:
+def test_removed_cards_count_until_a_council_has_had_its_last_one(alice: CouncilClient) -> None:
     session, [first, _] = alice.council("Deep.", "Blue.")
     _remove(session, MAX_CARDS_EVER - 3)
     path = f"{SESSIONS}/{session.pk}"
@@ -62,7 +69,7 @@ def test_removed_cards_count_until_a_council_has_had_its_last_one(alice: Desk) -
     assert again.json()["status"] in UNDERWAY
 
 
-def test_a_merge_counts_as_a_card(alice: Desk) -> None:
+def test_a_merge_counts_as_a_card(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.", "Blue.")
     _remove(session, MAX_CARDS_EVER - 3)
 
@@ -70,7 +77,7 @@ def test_a_merge_counts_as_a_card(alice: Desk) -> None:
     assert alice.post(f"{SESSIONS}/{session.pk}/cards", model_key=IN_PLAN).status_code == 409
 
 
-def test_a_council_that_is_full_says_how_to_make_room(alice: Desk) -> None:
+def test_a_council_that_is_full_says_how_to_make_room(alice: CouncilClient) -> None:
     session, _ = alice.council(*["Deep."] * MAX_CARDS)
 
     answer = alice.post(f"{SESSIONS}/{session.pk}/cards", model_key=IN_PLAN)
@@ -78,10 +85,12 @@ def test_a_council_that_is_full_says_how_to_make_room(alice: Desk) -> None:
     assert "Remove one first." in answer.json()["detail"]
 
 
-def _begin(desk: Desk, count: int, *, hours_ago: int) -> None:
+def _begin(person: CouncilClient, count: int, *, hours_ago: int) -> None:
     moment = datetime.now(UTC) - timedelta(hours=hours_ago)
     Session.objects.bulk_create(
-        Session(id=uuid7(moment), account=desk.user, title="", prompt=QUESTION, status="completed")
+        Session(
+            id=uuid7(moment), account=person.user, title="", prompt=QUESTION, status="completed"
+        )
         for _ in range(count)
     )
 

@@ -8,42 +8,48 @@ from django.db import transaction
 from billing.tests.bank import IN_PLAN
 from council.models import Card, Message
 from council.services import conversation, sessions
-from council.tests import hand
-from council.tests.desk import CARDS, QUESTION, UNDERWAY, Desk, new_desk
+from council.tests import manual
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    UNDERWAY,
+    CouncilClient,
+    new_council_client,
+)
 from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
 @pytest.fixture
-def card(alice: Desk) -> Card:
+def card(alice: CouncilClient) -> Card:
     _, [card] = alice.council("Deep.")
     return card
 
 
-def say(desk: Desk, card: Card, content: Any) -> Any:
-    return desk.post(f"{CARDS}/{card.pk}/messages", content=content)
+def say(person: CouncilClient, card: Card, content: Any) -> Any:
+    return person.post(f"{CARDS}/{card.pk}/messages", content=content)
 
 
-def thread(desk: Desk, card: Card, **query: Any) -> list[dict[str, Any]]:
-    answer = desk.get(f"{CARDS}/{card.pk}/messages", **query)
+def thread(person: CouncilClient, card: Card, **query: Any) -> list[dict[str, Any]]:
+    answer = person.get(f"{CARDS}/{card.pk}/messages", **query)
     assert answer.status_code == 200
     said: list[dict[str, Any]] = answer.json()
     return said
 
 
-def exchange(desk: Desk, card: Card, content: str, reply: str) -> None:
+def exchange(person: CouncilClient, card: Card, content: str, reply: str) -> None:
     with transaction.atomic():
-        conversation.message_card(user=desk.user, card_id=card.pk, content=content)
-        hand.answer(card, reply)
+        conversation.message_card(user=person.user, card_id=card.pk, content=content)
+        manual.answer(card, reply)
 
 
-def test_a_message_is_taken_and_its_reply_begins(alice: Desk, card: Card) -> None:
+def test_a_message_is_taken_and_its_reply_begins(alice: CouncilClient, card: Card) -> None:
     answer = say(alice, card, QUESTION)
 
     assert answer.status_code == 202
@@ -64,7 +70,7 @@ def test_a_message_is_taken_and_its_reply_begins(alice: Desk, card: Card) -> Non
         assert state["status"] in UNDERWAY
 
 
-def test_the_conversation_is_listed_oldest_first(alice: Desk, card: Card) -> None:
+def test_the_conversation_is_listed_oldest_first(alice: CouncilClient, card: Card) -> None:
     exchange(alice, card, "How blue?", "Blue.")
 
     said = thread(alice, card)
@@ -79,7 +85,7 @@ def test_the_conversation_is_listed_oldest_first(alice: Desk, card: Card) -> Non
     assert {each["card_id"] for each in said} == {str(card.pk)}
 
 
-def test_a_limit_keeps_the_newest(alice: Desk, card: Card) -> None:
+def test_a_limit_keeps_the_newest(alice: CouncilClient, card: Card) -> None:
     exchange(alice, card, "How blue?", "Blue.")
 
     newest = thread(alice, card, limit=2)
@@ -89,7 +95,7 @@ def test_a_limit_keeps_the_newest(alice: Desk, card: Card) -> None:
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "two", "1.5", ""])
-def test_a_limit_that_is_none_is_422(alice: Desk, card: Card, limit: str) -> None:
+def test_a_limit_that_is_none_is_422(alice: CouncilClient, card: Card, limit: str) -> None:
     answer = alice.get(f"{CARDS}/{card.pk}/messages", limit=limit)
 
     assert answer.status_code == 422
@@ -97,7 +103,7 @@ def test_a_limit_that_is_none_is_422(alice: Desk, card: Card, limit: str) -> Non
 
 
 @pytest.mark.parametrize("content", ["", " ", None, 7, "x" * 100_001, ["hello"]])
-def test_what_is_no_message_is_422(alice: Desk, card: Card, content: Any) -> None:
+def test_what_is_no_message_is_422(alice: CouncilClient, card: Card, content: Any) -> None:
     answer = say(alice, card, content)
 
     assert answer.status_code == 422
@@ -105,19 +111,19 @@ def test_what_is_no_message_is_422(alice: Desk, card: Card, content: Any) -> Non
     assert not Message.objects.filter(session=card.session_id).exists()
 
 
-def test_a_card_that_is_being_written_is_409(alice: Desk, card: Card) -> None:
+def test_a_card_that_is_being_written_is_409(alice: CouncilClient, card: Card) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
 
     assert say(alice, card, QUESTION).status_code == 409
     call.settle("Very deep.")
 
 
-def test_a_card_without_a_finished_answer_is_409(alice: Desk, card: Card) -> None:
+def test_a_card_without_a_finished_answer_is_409(alice: CouncilClient, card: Card) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card).release(UpstreamFailed())
+        manual.begin(card).release(UpstreamFailed())
 
     answer = say(alice, card, QUESTION)
 

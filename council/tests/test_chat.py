@@ -7,8 +7,15 @@ from django.db import transaction
 
 from council.models import Generation, Session
 from council.services import merges, sessions
-from council.tests import hand
-from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
+from council.tests import manual
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    UNDERWAY,
+    CouncilClient,
+    new_council_client,
+)
 from council.types import MergeMode
 from inference.errors import UpstreamFailed
 
@@ -16,19 +23,19 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def chat(desk: Desk, session: Session, content: Any = QUESTION) -> Any:
-    return desk.post(f"{SESSIONS}/{session.pk}/chat", content=content)
+def chat(person: CouncilClient, session: Session, content: Any = QUESTION) -> Any:
+    return person.post(f"{SESSIONS}/{session.pk}/chat", content=content)
 
 
-def test_every_card_that_answers_is_asked(alice: Desk) -> None:
+def test_every_card_that_answers_is_asked(alice: CouncilClient) -> None:
     with transaction.atomic():
         session, cards = alice.council("Deep.", "Blue.")
         merge = merges.merge(user=alice.user, session_id=session.pk, mode=MergeMode.FUSE)
-        hand.answer(merge, "Deep blue.")
+        manual.answer(merge, "Deep blue.")
 
     answer = chat(alice, session)
 
@@ -46,31 +53,31 @@ def test_every_card_that_answers_is_asked(alice: Desk) -> None:
     assert alice.session(session.pk)["activity"] == "chatting"
 
 
-def test_a_card_without_a_finished_answer_is_passed_over(alice: Desk) -> None:
+def test_a_card_without_a_finished_answer_is_passed_over(alice: CouncilClient) -> None:
     session, [failed, other] = alice.council("Deep.", "Blue.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=failed.pk)
-        hand.begin(failed).release(UpstreamFailed())
+        manual.begin(failed).release(UpstreamFailed())
 
     begun = chat(alice, session).json()
 
     assert [card["id"] for card in begun["cards"]] == [str(other.pk)]
 
 
-def test_where_no_card_has_an_answer_it_is_409(alice: Desk) -> None:
+def test_where_no_card_has_an_answer_it_is_409(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card).release(UpstreamFailed())
+        manual.begin(card).release(UpstreamFailed())
 
     assert chat(alice, session).status_code == 409
 
 
-def test_a_card_that_is_being_written_is_passed_over(alice: Desk) -> None:
+def test_a_card_that_is_being_written_is_passed_over(alice: CouncilClient) -> None:
     session, [slow, other] = alice.council("Deep.", "Blue.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=slow.pk)
-        call = hand.begin(slow)
+        call = manual.begin(slow)
 
     begun = chat(alice, session).json()
 
@@ -78,11 +85,11 @@ def test_a_card_that_is_being_written_is_passed_over(alice: Desk) -> None:
     call.settle("Deep.")
 
 
-def test_where_all_are_being_written_it_is_409(alice: Desk) -> None:
+def test_where_all_are_being_written_it_is_409(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
 
     answer = chat(alice, session)
 
@@ -90,7 +97,7 @@ def test_where_all_are_being_written_it_is_409(alice: Desk) -> None:
     call.settle("Deep.")
 
 
-def test_while_a_chat_goes_on_it_is_409(alice: Desk) -> None:
+def test_while_a_chat_goes_on_it_is_409(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.", "Blue.")
     assert chat(alice, session).status_code == 202
 
@@ -100,7 +107,7 @@ def test_while_a_chat_goes_on_it_is_409(alice: Desk) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "\n", None, 0, "x" * 100_001])
-def test_what_is_no_message_is_422(alice: Desk, content: Any) -> None:
+def test_what_is_no_message_is_422(alice: CouncilClient, content: Any) -> None:
     session, _ = alice.council("Deep.")
 
     answer = chat(alice, session, content)

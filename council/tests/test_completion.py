@@ -17,7 +17,7 @@ from council.models import Card, Session, Status
 from council.selectors.cards import CardState, get_card, live_cards, state_of
 from council.selectors.versions import list_versions
 from council.services import conversation, sessions
-from council.tests import hand
+from council.tests import manual
 from council.tests.owner import BALANCE_ONLY
 from events.models import Event
 from inference.errors import AnswerInterrupted, CallCancelled, ProviderNotAvailable, UpstreamFailed
@@ -43,11 +43,11 @@ def card(council: Session) -> Card:
 
 
 def test_an_answer_is_written_with_its_charge(council: Session, card: Card) -> None:
-    hand.answer(card, "Deep.")
+    manual.answer(card, "Deep.")
 
     state = _state(card)
     assert (state.status, state.content, state.error) == ("completed", "Deep.", None)
-    assert state.cost == 2 * hand.COST
+    assert state.cost == 2 * manual.COST
     assert _told(council) == [
         "session.created",
         "card.created",
@@ -60,7 +60,7 @@ def test_an_answer_is_written_with_its_charge(council: Session, card: Card) -> N
 
 
 def test_what_was_told_before_is_not_told_again_at_the_end(council: Session, card: Card) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.say("Deep 🌊")
 
     call.settle("Deep 🌊, very deep.")
@@ -72,7 +72,7 @@ def test_what_was_told_before_is_not_told_again_at_the_end(council: Session, car
 def test_an_answer_says_why_its_model_stopped(
     council: Session, card: Card, alice: User, reason: FinishReason
 ) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     assert _last(council, "card.started")["card"]["finish_reason"] is None
 
     call.settle("Deep, ve", finish=reason)
@@ -84,7 +84,7 @@ def test_an_answer_says_why_its_model_stopped(
 
 
 def test_a_failed_call_has_no_such_reason(council: Session, card: Card) -> None:
-    hand.begin(card).settle("Deep, ", AnswerInterrupted())
+    manual.begin(card).settle("Deep, ", AnswerInterrupted())
 
     assert _last(council, "card.failed")["card"]["finish_reason"] is None
 
@@ -93,12 +93,12 @@ def test_a_failed_call_has_no_such_reason(council: Session, card: Card) -> None:
 def test_a_call_that_ends_well_without_any_text_has_failed_and_is_billed(
     council: Session, card: Card, alice: User, text: str
 ) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.settle(text, finish="length")
 
     assert (bank.charge_of(call.job_id).failure or {})["code"] == "no_text"
     state = _state(card)
-    assert (state.status, state.content, state.cost) == ("failed", text, 2 * hand.COST)
+    assert (state.status, state.content, state.cost) == ("failed", text, 2 * manual.COST)
     failed = _last(council, "card.failed")["card"]
     assert (failed["error"]["code"], failed["error"]["finish_reason"]) == ("no_text", "length")
     assert failed["finish_reason"] is None
@@ -109,11 +109,11 @@ def test_a_call_that_ends_well_without_any_text_has_failed_and_is_billed(
 
 
 def test_an_end_that_is_repeated_happens_once(council: Session, card: Card, alice: User) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.settle("Deep.")
     before = _told(council), bank.wallet_of(alice).balance
 
-    assert call.settle("Deep.").billed == 2 * hand.COST
+    assert call.settle("Deep.").billed == 2 * manual.COST
 
     assert (_told(council), bank.wallet_of(alice).balance) == before
 
@@ -121,7 +121,7 @@ def test_an_end_that_is_repeated_happens_once(council: Session, card: Card, alic
 def test_a_call_whose_worker_died_is_billed_once_to_its_checkpoint(
     council: Session, card: Card, alice: User
 ) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.say("Deep, ")
     call.save(cost=3000)
 
@@ -141,7 +141,7 @@ def test_a_call_whose_worker_died_is_billed_once_to_its_checkpoint(
 def test_a_worker_that_comes_back_changes_nothing(
     council: Session, card: Card, alice: User
 ) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.save(cost=3000)
     call.on_lost()
     before = _told(council), bank.wallet_of(alice).balance, _state(card)
@@ -153,7 +153,7 @@ def test_a_worker_that_comes_back_changes_nothing(
 
 
 def test_a_call_that_is_found_twice_is_ended_as_lost_once(council: Session, card: Card) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.on_lost()
     before = _told(council)
 
@@ -163,7 +163,7 @@ def test_a_call_that_is_found_twice_is_ended_as_lost_once(council: Session, card
 
 
 def test_a_call_that_has_ended_is_not_ended_as_lost(card: Card) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.settle("Deep.")
 
     call.on_lost()
@@ -172,7 +172,7 @@ def test_a_call_that_has_ended_is_not_ended_as_lost(card: Card) -> None:
 
 
 def test_a_call_whose_worker_died_before_it_held_costs_nothing(card: Card) -> None:
-    call = hand.take(card)
+    call = manual.take(card)
     call.prepare()
 
     call.on_lost()
@@ -181,15 +181,15 @@ def test_a_call_whose_worker_died_before_it_held_costs_nothing(card: Card) -> No
 
 
 def test_an_interrupted_answer_is_kept_and_billed(card: Card) -> None:
-    hand.begin(card).settle("Deep, ", AnswerInterrupted())
+    manual.begin(card).settle("Deep, ", AnswerInterrupted())
 
     state = _state(card)
-    assert (state.status, state.content, state.cost) == ("failed", "Deep, ", 2 * hand.COST)
+    assert (state.status, state.content, state.cost) == ("failed", "Deep, ", 2 * manual.COST)
     assert state.error == {"code": "upstream_error", "message": AnswerInterrupted.message}
 
 
 def test_a_failure_before_any_output_costs_nothing(council: Session, card: Card) -> None:
-    hand.begin(card).release(UpstreamFailed())
+    manual.begin(card).release(UpstreamFailed())
 
     state = _state(card)
     assert (state.status, state.content, state.cost, state.usage) == ("failed", "", 0, None)
@@ -197,7 +197,7 @@ def test_a_failure_before_any_output_costs_nothing(council: Session, card: Card)
 
 
 def test_a_fault_of_ours_in_mid_answer_keeps_what_was_told_and_saved(card: Card) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.say("Deep, ")
     call.save(cost=3000)
 
@@ -209,7 +209,7 @@ def test_a_fault_of_ours_in_mid_answer_keeps_what_was_told_and_saved(card: Card)
 
 
 def test_a_model_that_has_gone_from_the_catalog_is_not_available(card: Card) -> None:
-    call = hand.take(card)
+    call = manual.take(card)
     card.generations.update(model="gone")
 
     with pytest.raises(ProviderNotAvailable) as refusal:
@@ -222,7 +222,7 @@ def test_a_model_that_has_gone_from_the_catalog_is_not_available(card: Card) -> 
 
 
 def test_a_preparation_that_is_repeated_is_told_once(council: Session, card: Card) -> None:
-    call = hand.take(card)
+    call = manual.take(card)
     assert call.prepare() is not None
 
     assert call.prepare() is not None
@@ -231,7 +231,7 @@ def test_a_preparation_that_is_repeated_is_told_once(council: Session, card: Car
 
 
 def test_an_attempt_that_has_lost_its_job_prepares_nothing(council: Session, card: Card) -> None:
-    call = hand.take(card)
+    call = manual.take(card)
     Job.objects.filter(pk=call.job_id).update(attempt=2)
 
     assert call.prepare() is None
@@ -240,9 +240,9 @@ def test_an_attempt_that_has_lost_its_job_prepares_nothing(council: Session, car
 
 
 def test_a_call_whose_charge_was_expired_in_the_meantime_was_interrupted(card: Card) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.say("Deep")
-    call.save(hand.COST)
+    call.save(manual.COST)
     assert bank.expire(call.job_id) == "resolved"
 
     resolution = call.settle("Deep, very deep.")
@@ -252,7 +252,7 @@ def test_a_call_whose_charge_was_expired_in_the_meantime_was_interrupted(card: C
     assert (state.status, state.content) == ("failed", "Deep, very deep.")
     assert state.error is not None
     assert state.error["code"] == "interrupted"
-    assert state.cost == 2 * hand.COST
+    assert state.cost == 2 * manual.COST
 
 
 def test_a_card_that_waits_is_removed_at_once(council: Session, card: Card, alice: User) -> None:
@@ -268,7 +268,7 @@ def test_a_card_that_waits_is_removed_at_once(council: Session, card: Card, alic
 def test_a_card_that_is_being_written_is_removed_and_its_call_stopped(
     council: Session, card: Card, alice: User
 ) -> None:
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.say("Deep, ")
 
     sessions.remove(user=alice, card_id=card.pk)
@@ -282,13 +282,13 @@ def test_a_card_that_is_being_written_is_removed_and_its_call_stopped(
 
     assert _told(council)[-2:] == ["usage.updated", "session.updated"]
     assert not live_cards().filter(session=council).exists()
-    assert _last(council, "usage.updated") == {"cost_usd": usd(2 * hand.COST)}
+    assert _last(council, "usage.updated") == {"cost_usd": usd(2 * manual.COST)}
 
 
 def test_a_card_that_is_removed_just_before_its_call_is_never_called_for(
     council: Session, card: Card, alice: User
 ) -> None:
-    call = hand.take(card)
+    call = manual.take(card)
     sessions.remove(user=alice, card_id=card.pk)
 
     with pytest.raises(CallCancelled) as refusal:
@@ -306,7 +306,7 @@ def test_removing_one_of_two_keeps_the_council_running(alice: User) -> None:
     sessions.remove(user=alice, card_id=first.pk)
     assert _told(council)[-2:] == ["card.removed", "usage.updated"]
 
-    hand.answer(second, "Deep.")
+    manual.answer(second, "Deep.")
     assert _told(council)[-1] == "session.completed"
 
 
@@ -321,7 +321,7 @@ def test_the_added_card_is_the_one_that_was_added_whatever_the_clocks_say(
 
 
 def test_a_council_whose_cards_all_failed_has_failed(council: Session, card: Card) -> None:
-    hand.begin(card).release(UpstreamFailed())
+    manual.begin(card).release(UpstreamFailed())
 
     council.refresh_from_db()
     assert council.status == Status.FAILED
@@ -330,26 +330,26 @@ def test_a_council_whose_cards_all_failed_has_failed(council: Session, card: Car
 def test_a_regenerated_card_heals_a_failed_council(
     council: Session, card: Card, alice: User
 ) -> None:
-    hand.begin(card).release(UpstreamFailed())
+    manual.begin(card).release(UpstreamFailed())
     sessions.regenerate(user=alice, card_id=card.pk)
-    hand.answer(card, "Deep.")
+    manual.answer(card, "Deep.")
 
     council.refresh_from_db()
     assert council.status == Status.COMPLETED
     state = _state(card)
-    assert (state.current_version, state.source, state.cost) == (2, "regenerate", 2 * hand.COST)
+    assert (state.current_version, state.source, state.cost) == (2, "regenerate", 2 * manual.COST)
 
 
 def test_restoring_costs_nothing(council: Session, card: Card, alice: User) -> None:
-    hand.answer(card, "Deep.")
+    manual.answer(card, "Deep.")
     sessions.regenerate(user=alice, card_id=card.pk)
-    hand.answer(card, "Very deep.")
+    manual.answer(card, "Very deep.")
 
     sessions.restore(user=alice, card_id=card.pk, number=1)
 
     state = _state(card)
     assert (state.current_version, state.source, state.content) == (3, "restore", "Deep.")
-    assert state.cost == 4 * hand.COST
+    assert state.cost == 4 * manual.COST
     assert _told(council)[-2:] == ["card.restored", "card.delta"]
 
 
@@ -363,8 +363,8 @@ def _told(council: Session) -> list[str]:
 
 
 def _deltas(council: Session) -> list[tuple[int, str]]:
-    told = _events(council).filter(type="card.delta").values_list("data", flat=True)
-    return [(data["offset"], data["text"]) for data in map(json.loads, told)]
+    deltas = _events(council).filter(type="card.delta").values_list("data", flat=True)
+    return [(data["offset"], data["text"]) for data in map(json.loads, deltas)]
 
 
 def _last(council: Session, kind: str) -> Any:

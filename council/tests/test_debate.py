@@ -13,7 +13,7 @@ from council.models import Card, Session, Status, Turn, Version
 from council.prompts import messages_for
 from council.selectors.cards import CardState, current_of, get_card, state_of
 from council.services import conversation, debates, merges, sessions
-from council.tests import hand, log
+from council.tests import log, manual
 from council.types import MAX_VERSIONS, MergeMode
 from inference.errors import AnswerInterrupted, UpstreamFailed
 from tests.personas import new_user
@@ -33,7 +33,7 @@ def council(alice: User) -> Session:
     """With three answers."""
     council = sessions.start(user=alice, prompt="How deep is the sea?", models=MODELS)
     for card, text in zip(council.cards.order_by("id"), ANSWERS, strict=True):
-        hand.answer(card, text)
+        manual.answer(card, text)
     return council
 
 
@@ -45,12 +45,12 @@ def test_a_revision_takes_the_place_of_the_answer_in_its_thread(
 ) -> None:
     first, *others = _cards(council)
     conversation.message_card(user=alice, card_id=first.pk, content="In metres?")
-    hand.answer(first, "3,000.")
+    manual.answer(first, "3,000.")
     before = _version(first)
     _debate(council)
-    hand.answer(first, hand.revised("3,688.", errors="B guesses.", held="The unit."))
+    manual.answer(first, manual.revised("3,688.", errors="B guesses.", held="The unit."))
     for card in others:
-        hand.answer(card, UNCHANGED)
+        manual.answer(card, UNCHANGED)
 
     version = _version(first)
     assert (version.source, version.revises) == (Version.Source.DEBATE, before)
@@ -72,7 +72,7 @@ def test_a_revision_can_be_restored_away(council: Session, alice: User) -> None:
     first, *others = _cards(council)
     _debate(council)
     for card in (first, *others):
-        hand.answer(card, hand.revised("No idea."))
+        manual.answer(card, manual.revised("No idea."))
 
     sessions.restore(user=alice, card_id=first.pk, number=1)
 
@@ -84,11 +84,11 @@ def test_a_revision_can_be_restored_away(council: Session, alice: User) -> None:
 def test_an_answer_that_stands_is_told_again_and_has_not_changed(council: Session) -> None:
     first, *_ = _cards(council)
     _debate(council)
-    hand.answer(first, UNCHANGED)
+    manual.answer(first, UNCHANGED)
 
     state = _state(first)
     assert (state.content, state.details["changed"]) == ("Deep.", False)
-    delta = log.told(council.pk, "card.delta")[-1]
+    delta = log.data_of(council.pk, "card.delta")[-1]
     assert (delta["version"], delta["offset"], delta["text"]) == (2, 0, "Deep.")
 
 
@@ -97,11 +97,11 @@ def test_an_answer_that_stands_has_ended_as_when_it_was_written(
 ) -> None:
     first, second, third = _cards(council)
     sessions.regenerate(user=alice, card_id=first.pk)
-    hand.begin(first).settle("Deep, ve", finish="length")
+    manual.begin(first).settle("Deep, ve", finish="length")
     _debate(council)
-    hand.answer(first, UNCHANGED)
-    hand.begin(second).settle("<revised_answer>4,00", finish="length")
-    hand.begin(third).settle("<errors_found>A is wro", finish="content_filter")
+    manual.answer(first, UNCHANGED)
+    manual.begin(second).settle("<revised_answer>4,00", finish="length")
+    manual.begin(third).settle("<errors_found>A is wro", finish="content_filter")
 
     ended = [(state.content, state.finish_reason) for state in map(_state, _cards(council))]
     assert ended == [("Deep, ve", "length"), ("4,00", "length"), ("Nobody knows.", "stop")]
@@ -110,13 +110,13 @@ def test_an_answer_that_stands_has_ended_as_when_it_was_written(
 def test_a_debate_tells_who_takes_part_and_where_they_stand(council: Session) -> None:
     first, second, third = _cards(council)
     turn = _debate(council, focus="The number.")
-    hand.answer(first, hand.revised("3,688 m."))
-    hand.answer(second, UNCHANGED)
-    hand.begin(third).release(UpstreamFailed())
+    manual.answer(first, manual.revised("3,688 m."))
+    manual.answer(second, UNCHANGED)
+    manual.begin(third).release(UpstreamFailed())
 
-    (started,) = log.told(council.pk, "debate.started")
-    (round_completed,) = log.told(council.pk, "debate.round.completed")
-    (completed,) = log.told(council.pk, "debate.completed")
+    (started,) = log.data_of(council.pk, "debate.started")
+    (round_completed,) = log.data_of(council.pk, "debate.round.completed")
+    (completed,) = log.data_of(council.pk, "debate.completed")
     labels = turn.params["labels"]
     assert started == {
         "turn_id": str(turn.pk),
@@ -161,17 +161,17 @@ def test_the_next_round_begins_when_all_have_ended(council: Session) -> None:
     _debate(council, rounds=2)
     _session(council, "debating", 1, 2)
     for card in cards[:2]:
-        hand.answer(card, hand.revised("About 4 km."))
+        manual.answer(card, manual.revised("About 4 km."))
     _session(council, "debating", 1, 2)
-    hand.answer(cards[2], UNCHANGED)
+    manual.answer(cards[2], UNCHANGED)
 
     _session(council, "debating", 2, 2)
     assert [_state(card).status for card in cards] == ["queued"] * 3
     assert [_version(card).details for card in cards] == [{"round": 2}] * 3
     for card in cards:
-        hand.answer(card, hand.revised("4,000 m."))
+        manual.answer(card, manual.revised("4,000 m."))
 
-    (completed,) = log.told(council.pk, "debate.completed")
+    (completed,) = log.data_of(council.pk, "debate.completed")
     assert (completed["rounds_run"], completed["stopped_early"]) == (2, False)
     _session(council, "", None, None)
 
@@ -179,11 +179,11 @@ def test_the_next_round_begins_when_all_have_ended(council: Session) -> None:
 def test_it_stops_when_nobody_changes_anything(council: Session) -> None:
     first, second, third = _cards(council)
     _debate(council, rounds=3)
-    hand.answer(first, UNCHANGED)
-    hand.answer(second, hand.revised("4,000 m."))  # which it has said before
-    hand.answer(third, UNCHANGED)
+    manual.answer(first, UNCHANGED)
+    manual.answer(second, manual.revised("4,000 m."))  # which it has said before
+    manual.answer(third, UNCHANGED)
 
-    (completed,) = log.told(council.pk, "debate.completed")
+    (completed,) = log.data_of(council.pk, "debate.completed")
     assert (completed["rounds_run"], completed["stopped_early"]) == (1, True)
     _session(council, "", None, None)
 
@@ -193,30 +193,30 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
     *good, bad = _cards(council)
     _debate(council, rounds=3)
     if how == "failed":
-        hand.begin(bad).release(UpstreamFailed())
+        manual.begin(bad).release(UpstreamFailed())
     elif how == "broke off":
-        hand.begin(bad).settle("<revised_answer>3,6", AnswerInterrupted())
+        manual.begin(bad).settle("<revised_answer>3,6", AnswerInterrupted())
     elif how == "said nothing":
-        hand.begin(bad).settle("")
+        manual.begin(bad).settle("")
     elif how == "died":
-        hand.begin(bad).on_lost()
+        manual.begin(bad).on_lost()
     else:
         refusal = InsufficientBalance(model_key=MODELS[2], plan="max", balance=0, needed=1)
-        hand.take(bad).give_up(refusal)
+        manual.take(bad).give_up(refusal)
     for card in good:
-        hand.answer(card, hand.revised("4 km."))
+        manual.answer(card, manual.revised("4 km."))
 
     assert [_state(card).status for card in (*good, bad)] == ["queued", "queued", "completed"]
     _is_as_before(bad)
     for card in good:
-        hand.answer(card, UNCHANGED)
+        manual.answer(card, UNCHANGED)
 
-    (completed,) = log.told(council.pk, "debate.completed")
+    (completed,) = log.data_of(council.pk, "debate.completed")
     assert completed["rounds_run"] == 2
     assert [p["status"] for p in completed["positions"] if p["card_id"] == str(bad.pk)] == [
         "failed"
     ]
-    assert len(log.told(council.pk, "debate.round.completed")[1]["positions"]) == 2
+    assert len(log.data_of(council.pk, "debate.round.completed")[1]["positions"]) == 2
     failed = bad.versions.get(number=2).generation
     assert (failed.status, failed.content) == ("failed", "3,6" if how == "broke off" else "")
 
@@ -227,10 +227,10 @@ def test_after_a_failed_round_its_card_goes_on_from_the_round_before(
     *others, card = _cards(council)
     _debate(council, rounds=2)
     for each in (*others, card):
-        hand.answer(each, hand.revised("4 km."))
-    hand.begin(card).release(UpstreamFailed())
+        manual.answer(each, manual.revised("4 km."))
+    manual.begin(card).release(UpstreamFailed())
     for each in others:
-        hand.answer(each, UNCHANGED)
+        manual.answer(each, UNCHANGED)
 
     state = _state(card)
     assert (state.content, state.source, state.current_version) == ("4 km.", "restore", 4)
@@ -245,7 +245,7 @@ def test_a_debate_of_which_nothing_came_leaves_the_answers_as_they_were(council:
     cards = _cards(council)
     _debate(council)
     for card in cards:
-        hand.begin(card).release(UpstreamFailed())
+        manual.begin(card).release(UpstreamFailed())
 
     assert [_state(card).content for card in cards] == list(ANSWERS)
     _session(council, "", None, None)
@@ -255,7 +255,7 @@ def test_there_is_room_to_take_back_the_last_round(council: Session) -> None:
     first, *_ = _cards(council)
     Version.objects.filter(card=first).update(number=MAX_VERSIONS - 2)
     _debate(council)
-    hand.begin(first).release(UpstreamFailed())
+    manual.begin(first).release(UpstreamFailed())
 
     assert _state(first).current_version == MAX_VERSIONS
 
@@ -263,11 +263,11 @@ def test_there_is_room_to_take_back_the_last_round(council: Session) -> None:
 def test_it_stops_when_one_is_left(council: Session) -> None:
     first, second, third = _cards(council)
     _debate(council, rounds=3)
-    hand.answer(first, hand.revised("4 km."))
+    manual.answer(first, manual.revised("4 km."))
     for card in (second, third):
-        hand.begin(card).release(UpstreamFailed())
+        manual.begin(card).release(UpstreamFailed())
 
-    (completed,) = log.told(council.pk, "debate.completed")
+    (completed,) = log.data_of(council.pk, "debate.completed")
     assert (completed["rounds_run"], completed["stopped_early"]) == (1, True)
 
 
@@ -276,22 +276,22 @@ def test_a_removed_card_takes_no_part_any_more(council: Session, alice: User, st
     *left, removed = _cards(council)
     _debate(council, rounds=2)
     for card in left:
-        hand.answer(card, hand.revised("4 km."))
+        manual.answer(card, manual.revised("4 km."))
     if state == "running":
-        call = hand.begin(removed)
+        call = manual.begin(removed)
         sessions.remove(user=alice, card_id=removed.pk)
         call.settle("<revised_answer>3,6", AnswerInterrupted())
     else:
         if state == "done":
-            hand.answer(removed, hand.revised("3 km."))
+            manual.answer(removed, manual.revised("3 km."))
         sessions.remove(user=alice, card_id=removed.pk)
 
     _session(council, "debating", 2, 2)
     for card in left:
-        hand.answer(card, UNCHANGED)
+        manual.answer(card, UNCHANGED)
     if state == "done":
         _session(council, "", None, None)
-    positions = log.told(council.pk, "debate.completed")[-1]["positions"]
+    positions = log.data_of(council.pk, "debate.completed")[-1]["positions"]
     assert {p["card_id"] for p in positions} == {str(card.pk) for card in left}
 
 
@@ -313,7 +313,7 @@ def test_cards_of_others_are_not_found(council: Session) -> None:
 
 def test_a_merge_takes_no_part(council: Session, alice: User) -> None:
     merge = merges.merge(user=alice, session_id=council.pk, mode=MergeMode.FUSE)
-    hand.answer(merge, "4 km.")
+    manual.answer(merge, "4 km.")
 
     with pytest.raises(ValidationFailed):
         _debate(council, card_ids=[*_ids(council), merge.pk])
@@ -350,7 +350,7 @@ def test_there_has_to_be_room_for_all_rounds(council: Session) -> None:
 def test_nobody_interferes_with_those_who_take_part(council: Session, alice: User) -> None:
     first, second, third = _cards(council)
     _debate(council, card_ids=[first.pk, second.pk])
-    hand.answer(first, UNCHANGED)
+    manual.answer(first, UNCHANGED)
 
     for action in (
         lambda: sessions.regenerate(user=alice, card_id=first.pk),
@@ -392,10 +392,10 @@ def _is_as_before(card: Card) -> None:
     state = _state(card)
     assert (state.current_version, state.source, state.error) == (3, "restore", None)
     assert state.content == "Nobody knows."
-    told = log.types(card.session_id)
-    failed = told.index("card.failed")
-    assert told[failed + 1 : failed + 4] == ["usage.updated", "card.restored", "card.delta"]
-    deltas = log.told(card.session_id, "card.delta")
+    types = log.types(card.session_id)
+    failed = types.index("card.failed")
+    assert types[failed + 1 : failed + 4] == ["usage.updated", "card.restored", "card.delta"]
+    deltas = log.data_of(card.session_id, "card.delta")
     assert [d["text"] for d in deltas if (d["card_id"], d["version"]) == (str(card.pk), 3)] == [
         "Nobody knows."
     ]

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from council.models import Session
-from council.tests.desk import SESSIONS, UNDERWAY, Desk, new_desk
+from council.tests.council_client import SESSIONS, UNDERWAY, CouncilClient, new_council_client
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
@@ -14,15 +14,15 @@ SLOW = 'Be brief.\n@sim {"tokens": 1, "ttft_ms": 3000}'
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def debate(desk: Desk, session: Session, **body: Any) -> Any:
-    return desk.post(f"{SESSIONS}/{session.pk}/debate", **body)
+def debate(person: CouncilClient, session: Session, **body: Any) -> Any:
+    return person.post(f"{SESSIONS}/{session.pk}/debate", **body)
 
 
-def test_a_debate_begins_between_the_named_cards(alice: Desk) -> None:
+def test_a_debate_begins_between_the_named_cards(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.", "Wet.")
     named = [str(card.pk) for card in cards[:2]]
 
@@ -41,7 +41,7 @@ def test_a_debate_begins_between_the_named_cards(alice: Desk) -> None:
     assert debate(alice, session).status_code == 409
 
 
-def test_it_has_one_round_between_all_unless_it_is_said(alice: Desk) -> None:
+def test_it_has_one_round_between_all_unless_it_is_said(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.")
 
     begun = debate(alice, session, focus=SLOW).json()
@@ -49,7 +49,7 @@ def test_it_has_one_round_between_all_unless_it_is_said(alice: Desk) -> None:
     assert (begun["rounds"], len(begun["cards"])) == (1, len(cards))
 
 
-def test_fewer_than_two_answers_are_400(alice: Desk) -> None:
+def test_fewer_than_two_answers_are_400(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
 
     assert debate(alice, session).status_code == 400
@@ -76,7 +76,7 @@ def test_fewer_than_two_answers_are_400(alice: Desk) -> None:
     ],
 )
 def test_what_is_no_debate_is_422_and_named(
-    alice: Desk, body: dict[str, Any], place: list[str | int]
+    alice: CouncilClient, body: dict[str, Any], place: list[str | int]
 ) -> None:
     session, _ = alice.council("Deep.", "Blue.")
 

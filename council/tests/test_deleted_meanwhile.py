@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from accounts.models import User
 from council.models import Session
 from council.services import conversation, merges, sessions
-from council.tests import hand
-from council.tests.desk import CARDS, SESSIONS, Desk, new_desk
+from council.tests import manual
+from council.tests.council_client import CARDS, SESSIONS, CouncilClient, new_council_client
 from council.types import MergeMode
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -39,19 +39,19 @@ class Deletion:
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk(balance_usd=100)
+def alice(committed: None) -> CouncilClient:
+    return new_council_client(balance_usd=100)
 
 
-def merged(desk: Desk) -> Session:
+def merged(person: CouncilClient) -> Session:
     """A council whose merge has been spoken to."""
-    session, _ = desk.council("Deep.", "Blue.")
+    session, _ = person.council("Deep.", "Blue.")
     with transaction.atomic():
-        card = merges.merge(user=desk.user, session_id=session.pk, mode=MergeMode.FUSE)
-        hand.answer(card, "Deep blue.")
+        card = merges.merge(user=person.user, session_id=session.pk, mode=MergeMode.FUSE)
+        manual.answer(card, "Deep blue.")
     with transaction.atomic():
-        conversation.message_card(user=desk.user, card_id=card.pk, content="Why?")
-        hand.answer(card, "Because.")
+        conversation.message_card(user=person.user, card_id=card.pk, content="Why?")
+        manual.answer(card, "Because.")
     return session
 
 
@@ -59,13 +59,13 @@ def card_path(session: Session) -> str:
     return f"{CARDS}/{session.cards.latest('id').pk}"
 
 
-def statuses(desk: Desk, prepare: Callable[[Session], Request]) -> list[int]:
+def statuses(person: CouncilClient, prepare: Callable[[Session], Request]) -> list[int]:
     """The status of the answer for each moment of the deletion, the last being after the end."""
     seen: list[int] = []
     while True:
-        session = merged(desk)
+        session = merged(person)
         request = prepare(session)
-        deletion = Deletion(desk.user, session.pk, len(seen))
+        deletion = Deletion(person.user, session.pk, len(seen))
         with connection.execute_wrapper(deletion):
             seen.append(request().status_code)
         if not deletion.is_done:
@@ -73,7 +73,7 @@ def statuses(desk: Desk, prepare: Callable[[Session], Request]) -> list[int]:
 
 
 @pytest.mark.parametrize("what", ["messages", "export", "diff?version=1&against_version=2"])
-def test_what_is_read_of_a_card_is_404(alice: Desk, what: str) -> None:
+def test_what_is_read_of_a_card_is_404(alice: CouncilClient, what: str) -> None:
     def prepare(session: Session) -> Request:
         path = f"{card_path(session)}/{what}"
         return lambda: alice.get(path)
@@ -85,7 +85,7 @@ def test_what_is_read_of_a_card_is_404(alice: Desk, what: str) -> None:
 
 @pytest.mark.parametrize("act", ["cards", "chat", "merge", "debate", "regenerate", "messages"])
 @pytest.mark.parametrize("key", [None, "mine"], ids=["once", "sent again"])
-def test_an_action_on_it_is_404(alice: Desk, act: str, key: str | None) -> None:
+def test_an_action_on_it_is_404(alice: CouncilClient, act: str, key: str | None) -> None:
     bodies: dict[str, dict[str, Any]] = {
         "cards": {"model_key": "gpt-6-luna"},
         "chat": {"content": "Why?"},

@@ -8,28 +8,28 @@ from django.db import transaction
 
 from council.models import Card
 from council.services import sessions
-from council.tests import hand
-from council.tests.desk import CARDS, Desk, new_desk
+from council.tests import manual
+from council.tests.council_client import CARDS, CouncilClient, new_council_client
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def diff(desk: Desk, card: Card, **query: Any) -> Any:
-    return desk.get(f"{CARDS}/{card.pk}/diff", **query)
+def diff(person: CouncilClient, card: Card, **query: Any) -> Any:
+    return person.get(f"{CARDS}/{card.pk}/diff", **query)
 
 
-def rewrite(desk: Desk, card: Card, text: str) -> None:
+def rewrite(person: CouncilClient, card: Card, text: str) -> None:
     with transaction.atomic():
-        sessions.regenerate(user=desk.user, card_id=card.pk)
-        hand.answer(card, text)
+        sessions.regenerate(user=person.user, card_id=card.pk)
+        manual.answer(card, text)
 
 
-def test_two_cards_are_compared_by_lines(alice: Desk) -> None:
+def test_two_cards_are_compared_by_lines(alice: CouncilClient) -> None:
     _, [left, right] = alice.council("One.\nTwo.\n", "One.\nThree.\n")
 
     answer = diff(alice, left)
@@ -48,7 +48,7 @@ def test_two_cards_are_compared_by_lines(alice: Desk) -> None:
     }
 
 
-def test_words_and_lines_without_the_text_beside_can_be_had(alice: Desk) -> None:
+def test_words_and_lines_without_the_text_beside_can_be_had(alice: CouncilClient) -> None:
     _, [left, right] = alice.council("The deep sea.", "The blue sea.")
 
     words = diff(alice, left, against=right.pk, format="words").json()
@@ -59,7 +59,7 @@ def test_words_and_lines_without_the_text_beside_can_be_had(alice: Desk) -> None
     assert words["unified"] is lines["unified"] is None
 
 
-def test_two_versions_of_a_card_are_compared(alice: Desk) -> None:
+def test_two_versions_of_a_card_are_compared(alice: CouncilClient) -> None:
     _, [card, _] = alice.council("Deep.", "Blue.")
     rewrite(alice, card, "Very deep.")
 
@@ -70,7 +70,7 @@ def test_two_versions_of_a_card_are_compared(alice: Desk) -> None:
     assert answer["right"]["card_id"] == str(card.pk)
 
 
-def test_versions_of_two_cards_are_compared(alice: Desk) -> None:
+def test_versions_of_two_cards_are_compared(alice: CouncilClient) -> None:
     _, [left, right, _] = alice.council("Deep.", "Blue.", "Wet.")
     rewrite(alice, right, "Green.")
 
@@ -83,7 +83,7 @@ def test_versions_of_two_cards_are_compared(alice: Desk) -> None:
 
 @pytest.mark.parametrize("answers", [["Deep."], ["Deep.", "Blue.", "Wet."]])
 def test_the_other_card_has_to_be_named_where_it_is_not_clear(
-    alice: Desk, answers: list[str]
+    alice: CouncilClient, answers: list[str]
 ) -> None:
     _, cards = alice.council(*answers)
 
@@ -93,7 +93,7 @@ def test_the_other_card_has_to_be_named_where_it_is_not_clear(
     assert answer.json()["errors"][0]["loc"] == ["against"]
 
 
-def test_a_removed_card_is_no_other_card(alice: Desk) -> None:
+def test_a_removed_card_is_no_other_card(alice: CouncilClient) -> None:
     _, [left, right, gone] = alice.council("Deep.", "Blue.", "Wet.")
     alice.client.delete(f"{CARDS}/{gone.pk}")
 
@@ -101,10 +101,10 @@ def test_a_removed_card_is_no_other_card(alice: Desk) -> None:
     assert diff(alice, left, against=gone.pk).status_code == 404
 
 
-def test_a_card_of_another_council_or_of_bob_is_404(alice: Desk) -> None:
+def test_a_card_of_another_council_or_of_bob_is_404(alice: CouncilClient) -> None:
     _, [card, _] = alice.council("Deep.", "Blue.")
     _, [elsewhere] = alice.council("Wet.")
-    _, [bobs] = new_desk("bob").council("Salty.")
+    _, [bobs] = new_council_client("bob").council("Salty.")
 
     for other in (elsewhere.pk, bobs.pk, uuid4()):
         answer = diff(alice, card, against=other)
@@ -113,7 +113,7 @@ def test_a_card_of_another_council_or_of_bob_is_404(alice: Desk) -> None:
 
 
 @pytest.mark.parametrize("query", [{"version": 2}, {"against_version": 2}])
-def test_an_unknown_version_is_404(alice: Desk, query: dict[str, int]) -> None:
+def test_an_unknown_version_is_404(alice: CouncilClient, query: dict[str, int]) -> None:
     _, [card, _] = alice.council("Deep.", "Blue.")
 
     assert diff(alice, card, **query).status_code == 404
@@ -133,7 +133,7 @@ def test_an_unknown_version_is_404(alice: Desk, query: dict[str, int]) -> None:
         ("format", ""),
     ],
 )
-def test_a_query_that_is_none_is_422_and_named(alice: Desk, name: str, value: str) -> None:
+def test_a_query_that_is_none_is_422_and_named(alice: CouncilClient, name: str, value: str) -> None:
     _, [card, _] = alice.council("Deep.", "Blue.")
 
     answer = diff(alice, card, **{name: value})
@@ -142,11 +142,13 @@ def test_a_query_that_is_none_is_422_and_named(alice: Desk, name: str, value: st
     assert answer.json()["errors"][0]["loc"] == [name]
 
 
-def test_a_card_that_is_being_written_is_compared_as_far_as_it_has_come(alice: Desk) -> None:
+def test_a_card_that_is_being_written_is_compared_as_far_as_it_has_come(
+    alice: CouncilClient,
+) -> None:
     with transaction.atomic():
         _, [card, other] = alice.council("Deep.", "Deep and")
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
         call.say("Deep and")
 
     answer = diff(alice, other).json()

@@ -15,7 +15,13 @@ from common.ids import uuid7
 from common.money import usd
 from council.models import Card, Generation, Message, Session, Turn, Version
 from council.services.estimates import BYTES_PER_TOKEN, EXPECTED_OUTPUT_TOKENS
-from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    CouncilClient,
+    new_council_client,
+)
 from events.models import Event, Stream
 from inference.bounds import output_bound
 from jobs.models import Job
@@ -26,12 +32,12 @@ UNREACHED = "mistral-medium-3.5"
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def estimate(desk: Desk, path: str, **body: Any) -> dict[str, Any]:
-    answer = desk.post(f"{SESSIONS}{path}/estimate", **body)
+def estimate(person: CouncilClient, path: str, **body: Any) -> dict[str, Any]:
+    answer = person.post(f"{SESSIONS}{path}/estimate", **body)
     assert answer.status_code == 200, answer.content
     found: dict[str, Any] = answer.json()
     return found
@@ -45,7 +51,7 @@ def cost(model_id: str, tokens_in: int, tokens_out: int) -> int:
     return -(-pico // 1_000)
 
 
-def test_a_council_is_expected_to_cost_an_usual_answer_of_each(alice: Desk) -> None:
+def test_a_council_is_expected_to_cost_an_usual_answer_of_each(alice: CouncilClient) -> None:
     found = estimate(alice, "", prompt="x" * 400, models=[IN_PLAN, BALANCE_ONLY])
 
     planned, paid = found["calls"]
@@ -61,7 +67,7 @@ def test_a_council_is_expected_to_cost_an_usual_answer_of_each(alice: Desk) -> N
 
 
 def test_at_most_it_costs_what_is_held() -> None:
-    broke = new_desk(balance_usd=0)
+    broke = new_council_client(balance_usd=0)
     asked: dict[str, Any] = {"prompt": QUESTION, "models": [BALANCE_ONLY]}
     needed = broke.post(SESSIONS, **asked).json()["detail"]["needed_usd"]
 
@@ -70,7 +76,7 @@ def test_at_most_it_costs_what_is_held() -> None:
     assert call["at_most_usd"] == needed > call["expected_usd"]
 
 
-def test_an_allowance_is_used_up_call_by_call(alice: Desk) -> None:
+def test_an_allowance_is_used_up_call_by_call(alice: CouncilClient) -> None:
     """Of two calls that cost as much, one is paid by the plan, the other at twice its price."""
     body = {"prompt": "x" * 100_000, "models": [IN_PLAN] * 2}
     one = cost(IN_PLAN, 25_004, EXPECTED_OUTPUT_TOKENS)
@@ -84,7 +90,7 @@ def test_an_allowance_is_used_up_call_by_call(alice: Desk) -> None:
 
 
 def test_what_could_not_be_made_says_why_and_is_not_in_the_sums() -> None:
-    broke = new_desk(balance_usd=0)
+    broke = new_council_client(balance_usd=0)
 
     found = estimate(broke, "", prompt=QUESTION, models=[IN_PLAN, BALANCE_ONLY, UNREACHED])
 
@@ -97,7 +103,7 @@ def test_what_could_not_be_made_says_why_and_is_not_in_the_sums() -> None:
     assert found["at_most_usd"] == made["at_most_usd"]
 
 
-def test_a_message_to_all_is_a_call_of_each_card(alice: Desk) -> None:
+def test_a_message_to_all_is_a_call_of_each_card(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.")
 
     found = estimate(alice, f"/{session.pk}/chat", content="x" * 4_000)
@@ -107,7 +113,7 @@ def test_a_message_to_all_is_a_call_of_each_card(alice: Desk) -> None:
     assert found["expected_usd"] > shorter["expected_usd"]
 
 
-def test_a_merge_is_one_call_on_a_card_that_is_not_there(alice: Desk) -> None:
+def test_a_merge_is_one_call_on_a_card_that_is_not_there(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.", "Blue.")
 
     found = estimate(alice, f"/{session.pk}/merge", model_key=BALANCE_ONLY, mode="compare")
@@ -117,7 +123,7 @@ def test_a_merge_is_one_call_on_a_card_that_is_not_there(alice: Desk) -> None:
     assert found["expected_usd"] == call["expected_usd"] > 0
 
 
-def test_a_debate_is_a_call_of_each_card_in_each_round(alice: Desk) -> None:
+def test_a_debate_is_a_call_of_each_card_in_each_round(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.", model=BALANCE_ONLY)
 
     one = estimate(alice, f"/{session.pk}/debate")
@@ -135,7 +141,7 @@ def test_a_debate_is_a_call_of_each_card_in_each_round(alice: Desk) -> None:
     )
 
 
-def test_who_could_not_debate_is_not_in_later_rounds(alice: Desk) -> None:
+def test_who_could_not_debate_is_not_in_later_rounds(alice: CouncilClient) -> None:
     session, [first, second] = alice.council("Deep.", "Blue.")
     other, [third] = alice.council("Wet.", model=BALANCE_ONLY)
     Card.objects.filter(session=other).update(session=session)
@@ -149,7 +155,7 @@ def test_who_could_not_debate_is_not_in_later_rounds(alice: Desk) -> None:
     assert [call["card_id"] for call in found["calls"]] == ids
 
 
-def test_an_estimate_leaves_nothing_behind(alice: Desk) -> None:
+def test_an_estimate_leaves_nothing_behind(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.", "Blue.")
     before = alice.session(session.pk)
     counts = _counts(alice)
@@ -163,7 +169,7 @@ def test_an_estimate_leaves_nothing_behind(alice: Desk) -> None:
     assert alice.session(session.pk) == before
 
 
-def test_it_is_refused_where_the_action_would_be(alice: Desk) -> None:
+def test_it_is_refused_where_the_action_would_be(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.")
     path = f"{SESSIONS}/{session.pk}"
     assert alice.post(f"{path}/merge/estimate", mode="guided").status_code == 422
@@ -176,21 +182,21 @@ def test_it_is_refused_where_the_action_would_be(alice: Desk) -> None:
     alice.client.delete(f"{CARDS}/{cards[0].pk}")
     alice.client.delete(f"{CARDS}/{cards[1].pk}")
 
-    bob = new_desk("bob", plan="free")
+    bob = new_council_client("bob", plan="free")
     answer = bob.post(f"{SESSIONS}/estimate", prompt="?", models=[IN_PLAN])
     assert answer.json()["detail"]["code"] == "plan_required"
 
 
-def _counts(desk: Desk) -> list[int]:
+def _counts(person: CouncilClient) -> list[int]:
     of_councils: tuple[type[Model], ...] = (Turn, Card, Message, Generation)
     counts = [
-        each._default_manager.filter(session__account=desk.user).count() for each in of_councils
+        each._default_manager.filter(session__account=person.user).count() for each in of_councils
     ]
     return [
         *counts,
-        Session.objects.filter(account=desk.user).count(),
-        Version.objects.filter(card__session__account=desk.user).count(),
-        Stream.objects.filter(account=desk.user).count(),
-        Event.objects.filter(stream__account=desk.user).count(),
-        Job.objects.filter(account=desk.user).count(),
+        Session.objects.filter(account=person.user).count(),
+        Version.objects.filter(card__session__account=person.user).count(),
+        Stream.objects.filter(account=person.user).count(),
+        Event.objects.filter(stream__account=person.user).count(),
+        Job.objects.filter(account=person.user).count(),
     ]

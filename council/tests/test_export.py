@@ -14,8 +14,8 @@ from council.exports import render
 from council.models import Card, Generation, Session
 from council.selectors.documents import get_document
 from council.services import conversation, merges, sessions
-from council.tests import hand
-from council.tests.desk import CARDS, QUESTION, Desk, new_desk
+from council.tests import manual
+from council.tests.council_client import CARDS, QUESTION, CouncilClient, new_council_client
 from council.types import MergeMode
 from inference.errors import UpstreamFailed
 
@@ -23,32 +23,32 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def export(desk: Desk, card: Card, **query: Any) -> Any:
-    return desk.get(f"{CARDS}/{card.pk}/export", **query)
+def export(person: CouncilClient, card: Card, **query: Any) -> Any:
+    return person.get(f"{CARDS}/{card.pk}/export", **query)
 
 
-def told_more(desk: Desk) -> Card:
+def told_more(person: CouncilClient) -> Card:
     """A card whose conversation has gone on."""
     with transaction.atomic():
-        _, [card] = desk.council("Very *deep*.")
-        conversation.message_card(user=desk.user, card_id=card.pk, content="And how blue?")
-        hand.answer(card, "Blue indeed.")
+        _, [card] = person.council("Very *deep*.")
+        conversation.message_card(user=person.user, card_id=card.pk, content="And how blue?")
+        manual.answer(card, "Blue indeed.")
     return card
 
 
-def merged(desk: Desk) -> tuple[Session, Card]:
+def merged(person: CouncilClient) -> tuple[Session, Card]:
     with transaction.atomic():
-        session, _ = desk.council("Deep.", "Blue.")
-        card = merges.merge(user=desk.user, session_id=session.pk, mode=MergeMode.FUSE)
-        hand.answer(card, "Deep and blue.")
+        session, _ = person.council("Deep.", "Blue.")
+        card = merges.merge(user=person.user, session_id=session.pk, mode=MergeMode.FUSE)
+        manual.answer(card, "Deep and blue.")
     return session, card
 
 
-def test_markdown_has_title_question_model_and_answer(alice: Desk) -> None:
+def test_markdown_has_title_question_model_and_answer(alice: CouncilClient) -> None:
     answer = export(alice, told_more(alice))
 
     assert answer.status_code == 200
@@ -60,7 +60,7 @@ def test_markdown_has_title_question_model_and_answer(alice: Desk) -> None:
     )
 
 
-def test_plain_text_has_the_same(alice: Desk) -> None:
+def test_plain_text_has_the_same(alice: CouncilClient) -> None:
     answer = export(alice, told_more(alice), format="txt")
 
     assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
@@ -69,7 +69,7 @@ def test_plain_text_has_the_same(alice: Desk) -> None:
         assert part in text
 
 
-def test_json_has_version_thread_and_usage(alice: Desk) -> None:
+def test_json_has_version_thread_and_usage(alice: CouncilClient) -> None:
     card = told_more(alice)
 
     answer = export(alice, card, format="json", version=1)
@@ -84,7 +84,7 @@ def test_json_has_version_thread_and_usage(alice: Desk) -> None:
     assert document["sources"] == []
 
 
-def test_amounts_are_written_as_in_all_other_answers(alice: Desk) -> None:
+def test_amounts_are_written_as_in_all_other_answers(alice: CouncilClient) -> None:
     card = told_more(alice)
     document = get_document(alice.user, card, 1)
     assert document.usage is not None
@@ -96,7 +96,7 @@ def test_amounts_are_written_as_in_all_other_answers(alice: Desk) -> None:
     assert FastJSONRenderer().render({"cost_usd": usd(55_100)}) == b'{"cost_usd":0.0000551}'
 
 
-def test_a_merge_names_its_sources(alice: Desk) -> None:
+def test_a_merge_names_its_sources(alice: CouncilClient) -> None:
     session, card = merged(alice)
 
     document = json.loads(export(alice, card, format="json").content)
@@ -111,7 +111,7 @@ def test_a_merge_names_its_sources(alice: Desk) -> None:
     assert text.endswith("Merge:\n\nMode: fuse.\n\n\nSources:\n\n" + "\n".join(lines) + "\n")
 
 
-def test_code_in_which_an_answer_was_cut_off_ends_with_it(alice: Desk) -> None:
+def test_code_in_which_an_answer_was_cut_off_ends_with_it(alice: CouncilClient) -> None:
     with transaction.atomic():
         session, [card] = alice.council("```python\ndepth =")
     Generation.objects.filter(session=session).update(finish_reason="length")
@@ -121,7 +121,7 @@ def test_code_in_which_an_answer_was_cut_off_ends_with_it(alice: Desk) -> None:
 
 
 @pytest.mark.parametrize("form", ["md", "txt"])
-def test_a_merge_says_what_was_asked_for_and_who_stood_in(alice: Desk, form: str) -> None:
+def test_a_merge_says_what_was_asked_for_and_who_stood_in(alice: CouncilClient, form: str) -> None:
     with transaction.atomic():
         session, _ = alice.council("Deep.", "Blue.")
         card = merges.merge(
@@ -130,12 +130,12 @@ def test_a_merge_says_what_was_asked_for_and_who_stood_in(alice: Desk, form: str
             mode=MergeMode.GUIDED,
             instructions="Keep\nthe numbers.",
         )
-        hand.begin(card).release(UpstreamFailed())
-        hand.answer(card, "Deep and blue.")
+        manual.begin(card).release(UpstreamFailed())
+        manual.answer(card, "Deep and blue.")
         sessions.regenerate(user=alice.user, card_id=card.pk, instructions="Shorter.")
-        hand.answer(card, "Deep blue.")
+        manual.answer(card, "Deep blue.")
         conversation.message_card(user=alice.user, card_id=card.pk, content="Shorter.")
-        hand.answer(card, "Blue.")
+        manual.answer(card, "Blue.")
 
     first = export(alice, card, format=form, version=1).content.decode()
     last = export(alice, card, format=form).content.decode()
@@ -150,11 +150,11 @@ def test_a_merge_says_what_was_asked_for_and_who_stood_in(alice: Desk, form: str
     assert "Written by" not in last
 
 
-def test_the_sources_of_a_merge_stay_when_its_conversation_goes_on(alice: Desk) -> None:
+def test_the_sources_of_a_merge_stay_when_its_conversation_goes_on(alice: CouncilClient) -> None:
     _, card = merged(alice)
     with transaction.atomic():
         conversation.message_card(user=alice.user, card_id=card.pk, content="Shorter.")
-        hand.answer(card, "Deep blue.")
+        manual.answer(card, "Deep blue.")
 
     document = json.loads(export(alice, card, format="json").content)
 
@@ -174,7 +174,9 @@ def test_the_sources_of_a_merge_stay_when_its_conversation_goes_on(alice: Desk) 
         ),
     ],
 )
-def test_the_name_of_the_file_is_a_name_anywhere(alice: Desk, title: str, name: str) -> None:
+def test_the_name_of_the_file_is_a_name_anywhere(
+    alice: CouncilClient, title: str, name: str
+) -> None:
     with transaction.atomic():
         session = sessions.start(
             user=alice.user,
@@ -183,26 +185,26 @@ def test_the_name_of_the_file_is_a_name_anywhere(alice: Desk, title: str, name: 
             title=title.replace("\0", ""),
         )
         card = session.cards.get()
-        hand.answer(card, "Deep.")
+        manual.answer(card, "Deep.")
 
     answer = export(alice, card)
 
     assert answer.headers["Content-Disposition"] == name
 
 
-def test_a_very_long_title_is_cut(alice: Desk) -> None:
+def test_a_very_long_title_is_cut(alice: CouncilClient) -> None:
     with transaction.atomic():
         session = sessions.start(
             user=alice.user, prompt=QUESTION, models=[IN_PLAN], title="x" * 200
         )
-        hand.answer(session.cards.get(), "Deep.")
+        manual.answer(session.cards.get(), "Deep.")
 
     header = export(alice, session.cards.get()).headers["Content-Disposition"]
 
     assert f'"{"x" * 80} - {IN_PLAN} v1.md"' in header
 
 
-def test_whatever_the_client_would_rather_have_it_gets_the_file(alice: Desk) -> None:
+def test_whatever_the_client_would_rather_have_it_gets_the_file(alice: CouncilClient) -> None:
     _, [card] = alice.council("Deep.")
 
     answer = alice.client.get(f"{CARDS}/{card.pk}/export", headers={"Accept": "text/markdown"})
@@ -220,7 +222,7 @@ def test_whatever_the_client_would_rather_have_it_gets_the_file(alice: Desk) -> 
     ],
 )
 def test_what_is_not_there_or_none_is_refused(
-    alice: Desk, query: dict[str, Any], status: int
+    alice: CouncilClient, query: dict[str, Any], status: int
 ) -> None:
     _, [card] = alice.council("Deep.")
 

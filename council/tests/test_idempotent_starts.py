@@ -15,7 +15,13 @@ from billing.tests.web_app import clock
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from council.models import Card, Generation, Session
-from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    CouncilClient,
+    new_council_client,
+)
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
@@ -23,8 +29,8 @@ Place = tuple[str, dict[str, Any]]
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
 def _start(session: Session, card: Card) -> Place:
@@ -58,7 +64,7 @@ def _debate(session: Session, card: Card) -> Place:
 
 @pytest.mark.parametrize("place", [_start, _add, _regenerate, _say, _chat, _merge, _debate])
 def test_sent_again_it_begins_nothing_and_answers_the_same(
-    alice: Desk, place: Callable[[Session, Card], Place]
+    alice: CouncilClient, place: Callable[[Session, Card], Place]
 ) -> None:
     session, cards = alice.council("Deep.", "Very deep.")
     path, body = place(session, cards[0])
@@ -75,7 +81,7 @@ def test_sent_again_it_begins_nothing_and_answers_the_same(
     assert _calls(alice) == begun
 
 
-def test_sent_twice_at_once_it_begins_once(alice: Desk) -> None:
+def test_sent_twice_at_once_it_begins_once(alice: CouncilClient) -> None:
     together = Barrier(4)
 
     def start(_: int) -> Any:
@@ -93,7 +99,7 @@ def test_sent_twice_at_once_it_begins_once(alice: Desk) -> None:
     assert _calls(alice) == 1
 
 
-def test_another_body_under_the_same_name_is_422(alice: Desk) -> None:
+def test_another_body_under_the_same_name_is_422(alice: CouncilClient) -> None:
     alice.post(SESSIONS, key="mine", prompt=QUESTION, models=[IN_PLAN])
 
     answer = alice.post(SESSIONS, key="mine", prompt=QUESTION, models=[IN_PLAN, IN_PLAN])
@@ -103,8 +109,8 @@ def test_another_body_under_the_same_name_is_422(alice: Desk) -> None:
     assert _calls(alice) == 1
 
 
-def test_a_name_stands_for_one_route_of_one_account_for_a_day(alice: Desk) -> None:
-    bob = new_desk("bob")
+def test_a_name_stands_for_one_route_of_one_account_for_a_day(alice: CouncilClient) -> None:
+    bob = new_council_client("bob")
     session, [card] = alice.council("Deep.")
     with clock("2026-10-23T12:00:00Z"):
         first = alice.post(SESSIONS, key="mine", prompt=QUESTION, models=[IN_PLAN])
@@ -122,7 +128,7 @@ def test_a_name_stands_for_one_route_of_one_account_for_a_day(alice: Desk) -> No
 
 
 def test_what_was_refused_leaves_its_name_free() -> None:
-    broke = new_desk(balance_usd=0)
+    broke = new_council_client(balance_usd=0)
     asked = {"prompt": QUESTION, "models": [BALANCE_ONLY]}
     assert broke.post(SESSIONS, key="mine", **asked).status_code == 402
     assert not IdempotencyKey.objects.filter(account=broke.user).exists()
@@ -132,7 +138,7 @@ def test_what_was_refused_leaves_its_name_free() -> None:
     assert broke.post(SESSIONS, key="mine", **asked).status_code == 201
 
 
-def test_sent_again_after_a_downgrade_it_still_answers(alice: Desk) -> None:
+def test_sent_again_after_a_downgrade_it_still_answers(alice: CouncilClient) -> None:
     first = alice.post(SESSIONS, key="mine", prompt=QUESTION, models=[IN_PLAN])
     balance.change_plan(account=alice.user, plan="free", forced=True)
 
@@ -143,7 +149,7 @@ def test_sent_again_after_a_downgrade_it_still_answers(alice: Desk) -> None:
 
 @pytest.mark.parametrize("place", [_add, _regenerate, _say, _chat, _merge, _debate])
 def test_sent_again_when_its_cards_are_gone_it_still_answers(
-    alice: Desk, place: Callable[[Session, Card], Place]
+    alice: CouncilClient, place: Callable[[Session, Card], Place]
 ) -> None:
     session, cards = alice.council("Deep.", "Very deep.")
     path, body = place(session, cards[0])
@@ -158,22 +164,22 @@ def test_sent_again_when_its_cards_are_gone_it_still_answers(
     assert alice.session(session.pk)["cards"] == []
 
 
-def test_without_a_name_it_begins_each_time(alice: Desk) -> None:
+def test_without_a_name_it_begins_each_time(alice: CouncilClient) -> None:
     for _ in range(2):
         alice.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN])
 
     assert _calls(alice) == 2
 
 
-def test_a_malformed_name_is_422(alice: Desk) -> None:
+def test_a_malformed_name_is_422(alice: CouncilClient) -> None:
     answer = alice.post(SESSIONS, key="x" * 256, prompt=QUESTION, models=[IN_PLAN])
 
     assert answer.status_code == 422
     assert _calls(alice) == 0
 
 
-def _calls(desk: Desk) -> int:
-    return Generation.objects.filter(session__account=desk.user).count()
+def _calls(person: CouncilClient) -> int:
+    return Generation.objects.filter(session__account=person.user).count()
 
 
 def _identity(answer: dict[str, Any]) -> tuple[str, list[str]]:

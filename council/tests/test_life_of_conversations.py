@@ -118,8 +118,8 @@ def test_a_card_that_is_being_written_takes_no_message(alice: Owner) -> None:
             alice.send("POST", f"/cards/{card['id']}/restore", version=1),
         ]
 
-    told = [(answer.status_code, answer.json()["detail"]) for answer in refused]
-    assert told == [(409, CardRunning.message)] * 3
+    refusals = [(answer.status_code, answer.json()["detail"]) for answer in refused]
+    assert refusals == [(409, CardRunning.message)] * 3
     assert len(alice.calls()) == 1
     alice.check_money(follower.pictures[-1])
 

@@ -124,8 +124,8 @@ def test_one_thing_at_a_time_is_done_with_the_whole_council(alice: Owner) -> Non
             alice.send("POST", f"{path}/chat", content="And now?"),
         ]
 
-    told = [(answer.status_code, answer.json()["detail"]) for answer in refused]
-    assert told == [(409, SessionBusy.message)] * 3
+    refusals = [(answer.status_code, answer.json()["detail"]) for answer in refused]
+    assert refusals == [(409, SessionBusy.message)] * 3
     alice.check_money(follower.pictures[-1])
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from council.tests import log
 from council.tests.conftest import NewOwner
-from council.tests.hand import revised
+from council.tests.manual import revised
 from council.tests.owner import BALANCE_ONLY, Owner
 
 MODELS = ("gpt-6-luna", "claude-haiku-5-5", "gemini-3.8-flash")
@@ -37,7 +37,7 @@ def test_a_council_debates_until_nobody_changes_anything(owner: NewOwner) -> Non
     # Three answers, three in the first round, two in the second; none of them twice.
     assert len(alice.calls()) == 8
     assert len(alice.charges()) == 8
-    (completed,) = log.told(_id(session), "debate.completed")
+    (completed,) = log.data_of(_id(session), "debate.completed")
     assert (completed["rounds_run"], completed["stopped_early"]) == (2, True)
 
 
@@ -56,7 +56,7 @@ def test_a_revised_answer_is_seen_while_it_is_written_and_the_notes_are_not(
         assert card["details"]["errors"] == ("Many. " * 30).strip()
         pieces = [
             delta["text"]
-            for delta in log.told(_id(session), "card.delta")
+            for delta in log.data_of(_id(session), "card.delta")
             if (delta["card_id"], delta["version"]) == (card["id"], 2)
         ]
         assert len(pieces) > 1

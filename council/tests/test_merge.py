@@ -16,7 +16,7 @@ from council.prompts import messages_for
 from council.selectors.cards import CardState, current_of, get_card, state_of
 from council.selectors.sources import sources_of
 from council.services import conversation, debates, merges, sessions
-from council.tests import hand, log
+from council.tests import log, manual
 from council.tests.conftest import NewOwner
 from council.types import MAX_CARDS, MergeMode
 from inference.errors import AnswerInterrupted, CallCancelled, RequestRefusedByProvider
@@ -35,7 +35,7 @@ def council(alice: User) -> Session:
     """With three answers."""
     council = sessions.start(user=alice, prompt="How deep is the sea?", models=MODELS)
     for card in council.cards.order_by("id"):
-        hand.answer(card, "Deep.")
+        manual.answer(card, "Deep.")
     return council
 
 
@@ -64,7 +64,7 @@ def test_the_named_cards_are_merged_by_the_named_model(council: Session) -> None
 def test_a_card_without_a_finished_answer_is_passed_over(council: Session, alice: User) -> None:
     first, second, third = _cards(council)
     sessions.regenerate(user=alice, card_id=first.pk)
-    hand.begin(first).settle("De", AnswerInterrupted())
+    manual.begin(first).settle("De", AnswerInterrupted())
 
     assert _sources(_state(_merge(council))) == {(str(second.pk), 1), (str(third.pk), 1)}
 
@@ -72,10 +72,10 @@ def test_a_card_without_a_finished_answer_is_passed_over(council: Session, alice
 def test_of_what_it_is_made_nothing_else_is_read(council: Session, alice: User) -> None:
     first, *_ = _cards(council)
     sessions.regenerate(user=alice, card_id=first.pk)
-    hand.answer(first, "4,000 m.")
+    manual.answer(first, "4,000 m.")
     merge = _merge(council)
     sessions.regenerate(user=alice, card_id=first.pk)
-    hand.answer(first, "Very deep.")
+    manual.answer(first, "Very deep.")
 
     rows: list[int] = []
     with connection.execute_wrapper(partial(_count, rows)):
@@ -91,10 +91,10 @@ def test_of_what_it_is_made_nothing_else_is_read(council: Session, alice: User) 
 def test_merges_can_be_merged_if_they_are_named(council: Session) -> None:
     first, *_ = _cards(council)
     merge = _merge(council)
-    hand.answer(merge, "4,000 m.")
+    manual.answer(merge, "4,000 m.")
 
     both = _merge(council, card_ids=[first.pk, merge.pk])
-    hand.answer(both, "3,688 m.")
+    manual.answer(both, "3,688 m.")
 
     assert _sources(_state(both)) == {(str(first.pk), 1), (str(merge.pk), 1)}
     assert len(_sources(_state(_merge(council)))) == 3
@@ -106,9 +106,9 @@ def test_a_merge_keeps_to_the_versions_that_it_was_begun_with(
     first, *_ = _cards(council)
     merge = _merge(council)
     sessions.regenerate(user=alice, card_id=first.pk)
-    hand.answer(first, "Shallow.")
+    manual.answer(first, "Shallow.")
 
-    prepared = hand.take(merge).prepare()
+    prepared = manual.take(merge).prepare()
 
     assert prepared is not None
     assert "Shallow." not in prepared.messages[0].text
@@ -156,7 +156,7 @@ def test_one_answer_is_not_enough(council: Session, alice: User, names: bool) ->
     first, second, third = _cards(council)
     sessions.remove(user=alice, card_id=third.pk)
     sessions.regenerate(user=alice, card_id=second.pk)
-    hand.begin(second).release(RequestRefusedByProvider())
+    manual.begin(second).release(RequestRefusedByProvider())
 
     with pytest.raises(NotEnoughCards):
         _merge(council, card_ids=[first.pk, second.pk] if names else None)
@@ -180,7 +180,7 @@ def test_it_waits_for_what_concerns_all(council: Session, alice: User, kind: str
 def test_there_is_room_for_as_many_merges_as_answers(council: Session) -> None:
     cards = [Card(session=council, kind=Card.Kind.MERGE) for _ in range(MAX_CARDS - 1)]
     Card.objects.bulk_create(cards)
-    hand.answer(_merge(council, card_ids=_ids(council)), "4,000 m.")
+    manual.answer(_merge(council, card_ids=_ids(council)), "4,000 m.")
 
     with pytest.raises(TooManyCards):
         _merge(council, card_ids=_ids(council))
@@ -191,10 +191,10 @@ def test_there_is_room_for_as_many_merges_as_answers(council: Session) -> None:
 
 def test_a_merge_tells_what_of_and_how_it_went(council: Session) -> None:
     merge = _merge(council)
-    hand.answer(merge, "4,000 m.")
+    manual.answer(merge, "4,000 m.")
 
-    (started,) = log.told(council.pk, "merge.started")
-    (completed,) = log.told(council.pk, "merge.completed")
+    (started,) = log.data_of(council.pk, "merge.started")
+    (completed,) = log.data_of(council.pk, "merge.completed")
     details = _state(merge).details
     for event, status in ((started, "queued"), (completed, "completed")):
         assert event["card"]["id"] == str(merge.pk)
@@ -228,9 +228,9 @@ def test_a_merge_that_failed_says_why(
     council: Session, failure: DomainError, code: str | None
 ) -> None:
     merge = _merge(council)
-    hand.begin(merge).release(failure)
+    manual.begin(merge).release(failure)
 
-    (failed,) = log.told(council.pk, "merge.failed")
+    (failed,) = log.data_of(council.pk, "merge.failed")
     assert (failed["card"]["error"] or {}).get("code") == code
     assert failed["synthesis"]["source"] == "primary"
     assert log.types(council.pk)[-1] == "session.completed"
@@ -249,15 +249,15 @@ def test_a_merge_that_was_removed_is_not_told_again(council: Session, alice: Use
 def test_regenerating_merges_the_same_answers_again(council: Session, alice: User) -> None:
     first, *_ = _cards(council)
     merge = _merge(council, mode=MergeMode.GUIDED, instructions="Keep the number.")
-    hand.answer(merge, "4,000 m.")
+    manual.answer(merge, "4,000 m.")
     before = _state(merge).details
     sessions.regenerate(user=alice, card_id=first.pk)
-    hand.answer(first, "Shallow.")
+    manual.answer(first, "Shallow.")
 
     sessions.regenerate(
         user=alice, card_id=merge.pk, model="grok-4.7", instructions="And the unit."
     )
-    prepared = hand.take(merge).prepare()
+    prepared = manual.take(merge).prepare()
 
     state = _state(merge)
     assert state.details["sources"] == before["sources"]
@@ -266,33 +266,33 @@ def test_regenerating_merges_the_same_answers_again(council: Session, alice: Use
     (message,) = prepared.messages
     assert "Shallow." not in message.text
     assert message.text.index("Keep the number.") < message.text.index("And the unit.")
-    assert len(log.told(council.pk, "merge.started")) == 2
+    assert len(log.data_of(council.pk, "merge.started")) == 2
 
 
 def test_regenerating_a_reply_on_a_merge_merges_nothing(council: Session, alice: User) -> None:
     merge = _merge(council)
-    hand.answer(merge, "4,000 m.")
+    manual.answer(merge, "4,000 m.")
     conversation.message_card(user=alice, card_id=merge.pk, content="Sure?")
-    hand.answer(merge, "Yes.")
+    manual.answer(merge, "Yes.")
 
     sessions.regenerate(user=alice, card_id=merge.pk)
-    hand.answer(merge, "No.")
+    manual.answer(merge, "No.")
 
     assert _state(merge).details == {}
-    assert len(log.told(council.pk, "merge.completed")) == 1
+    assert len(log.data_of(council.pk, "merge.completed")) == 1
 
 
 def test_a_restored_merge_is_a_merge(council: Session, alice: User) -> None:
     merge = _merge(council)
-    hand.answer(merge, "4,000 m.")
+    manual.answer(merge, "4,000 m.")
     conversation.message_card(user=alice, card_id=merge.pk, content="Sure?")
-    hand.answer(merge, "Yes.")
+    manual.answer(merge, "Yes.")
 
     sessions.restore(user=alice, card_id=merge.pk, number=1)
     sessions.regenerate(user=alice, card_id=merge.pk)
-    hand.answer(merge, "5,000 m.")
+    manual.answer(merge, "5,000 m.")
 
-    assert len(log.told(council.pk, "merge.completed")) == 2
+    assert len(log.data_of(council.pk, "merge.completed")) == 2
 
 
 # --- In the life ----------------------------------------------------------------------------------

@@ -7,7 +7,13 @@ import pytest
 
 from billing.tests.bank import BALANCE_ONLY
 from council.models import Session
-from council.tests.desk import CARDS, SESSIONS, UNDERWAY, Desk, new_desk
+from council.tests.council_client import (
+    CARDS,
+    SESSIONS,
+    UNDERWAY,
+    CouncilClient,
+    new_council_client,
+)
 from council.types import MAX_CARDS
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -16,15 +22,15 @@ SLOW = 'Be brief.\n@sim {"tokens": 1, "ttft_ms": 3000}'
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def merge(desk: Desk, session: Session, **body: Any) -> Any:
-    return desk.post(f"{SESSIONS}/{session.pk}/merge", **body)
+def merge(person: CouncilClient, session: Session, **body: Any) -> Any:
+    return person.post(f"{SESSIONS}/{session.pk}/merge", **body)
 
 
-def test_a_merge_begins_on_a_card_of_its_own(alice: Desk) -> None:
+def test_a_merge_begins_on_a_card_of_its_own(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.", "Wet.")
     named = [str(card.pk) for card in cards[:2]]
 
@@ -48,7 +54,7 @@ def test_a_merge_begins_on_a_card_of_its_own(alice: Desk) -> None:
     assert merge(alice, session).status_code == 409
 
 
-def test_fewer_than_two_answers_are_400(alice: Desk) -> None:
+def test_fewer_than_two_answers_are_400(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
 
     options: list[dict[str, Any]] = [{}, {"card_ids": [str(card.pk)]}, {"card_ids": []}]
@@ -58,7 +64,7 @@ def test_fewer_than_two_answers_are_400(alice: Desk) -> None:
         assert "two" in answer.json()["detail"]
 
 
-def test_a_card_of_another_council_is_404(alice: Desk) -> None:
+def test_a_card_of_another_council_is_404(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.")
     _, [elsewhere] = alice.council("Wet.")
 
@@ -85,7 +91,7 @@ def test_a_card_of_another_council_is_404(alice: Desk) -> None:
     ],
 )
 def test_what_is_no_merge_is_422_and_named(
-    alice: Desk, body: dict[str, Any], place: list[str | int]
+    alice: CouncilClient, body: dict[str, Any], place: list[str | int]
 ) -> None:
     session, _ = alice.council("Deep.", "Blue.")
 
@@ -96,7 +102,7 @@ def test_what_is_no_merge_is_422_and_named(
     assert alice.session(session.pk)["status"] == "completed"
 
 
-def test_a_merge_can_be_taken_off(alice: Desk) -> None:
+def test_a_merge_can_be_taken_off(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.", "Blue.")
     card = merge(alice, session, mode="custom", instructions=SLOW).json()
 

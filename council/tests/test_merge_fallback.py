@@ -19,7 +19,7 @@ from council.models import Card, Generation, Session
 from council.selectors.cards import CardState, get_card, state_of
 from council.services import conversation, merges, sessions
 from council.services.estimates import estimate
-from council.tests import hand, log
+from council.tests import log, manual
 from council.tests.conftest import NewOwner
 from council.types import MergeMode
 from inference.errors import (
@@ -80,7 +80,7 @@ def disable(db: None) -> Iterator[Disable]:
 )
 def test_another_model_takes_over(council: Session, failure: DomainError) -> None:
     merge = _merge(council)
-    first = hand.begin(merge)
+    first = manual.begin(merge)
     first.release(failure)
 
     state = _state(merge)
@@ -91,17 +91,17 @@ def test_another_model_takes_over(council: Session, failure: DomainError) -> Non
         "used_model": NEAREST,
         "reason": failure.code,
     }
-    (updated,) = log.told(council.pk, "card.updated")
+    (updated,) = log.data_of(council.pk, "card.updated")
     assert (updated["card"]["status"], updated["card"]["model"]) == ("queued", NEAREST)
     assert log.types(council.pk)[-1] == "card.updated"
 
-    second = hand.answer(merge, "4,000 m.")
+    second = manual.answer(merge, "4,000 m.")
 
     assert second.job_id != first.job_id
     state = _state(merge)
     assert (state.status, state.content, state.current_version) == ("completed", "4,000 m.", 1)
     assert state.cost > 0
-    (completed,) = log.told(council.pk, "merge.completed")
+    (completed,) = log.data_of(council.pk, "merge.completed")
     assert completed["synthesis"] == state.details["synthesis"]
     assert "merge.failed" not in log.types(council.pk)
 
@@ -121,7 +121,7 @@ def test_no_other_model_is_asked_what_was_refused_or_broke_off(
     council: Session, failure: DomainError
 ) -> None:
     merge = _merge(council)
-    hand.begin(merge).release(failure)
+    manual.begin(merge).release(failure)
 
     state = _state(merge)
     assert state.status in ("failed", "cancelled")
@@ -136,22 +136,22 @@ def test_a_model_that_has_said_or_thought_something_is_not_replaced(
 ) -> None:
     failure = AnswerInterrupted() if text else ServiceUnavailable()
     merge = _merge(council)
-    hand.begin(merge).settle(text, failure)
+    manual.begin(merge).settle(text, failure)
 
     assert (_state(merge).status, _state(merge).content) == ("failed", text)
 
 
 def test_there_is_one_fallback_and_its_failure_is_told_as_it_is(council: Session) -> None:
     merge = _merge(council)
-    hand.begin(merge).release(UpstreamFailed())
-    hand.begin(merge).release(ProviderNotAvailable())
+    manual.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(ProviderNotAvailable())
 
     state = _state(merge)
     assert (state.status, state.cost) == ("failed", 0)
     assert state.error is not None
     assert state.error["code"] == "provider_unavailable"
     assert state.details["synthesis"]["reason"] == "upstream_error"
-    (failed,) = log.told(council.pk, "merge.failed")
+    (failed,) = log.data_of(council.pk, "merge.failed")
     assert failed["synthesis"] == state.details["synthesis"]
     assert Generation.objects.filter(card=merge).count() == 2
 
@@ -159,11 +159,11 @@ def test_there_is_one_fallback_and_its_failure_is_told_as_it_is(council: Session
 def test_a_merge_that_is_repeated_may_fall_back_again(council: Session, alice: User) -> None:
     merge = _merge(council)
     for _ in range(2):
-        hand.begin(merge).release(UpstreamFailed())
+        manual.begin(merge).release(UpstreamFailed())
 
     sessions.regenerate(user=alice, card_id=merge.pk, model=REQUESTED)
     assert _state(merge).details["synthesis"]["source"] == "primary"
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
 
     assert (_state(merge).status, _state(merge).model) == ("queued", NEAREST)
 
@@ -173,7 +173,7 @@ def test_a_model_that_left_the_catalog_with_its_price_is_not_replaced(
 ) -> None:
     merge = _merge(council)
     disable(REQUESTED)
-    hand.take(merge).give_up(ProviderNotAvailable())
+    manual.take(merge).give_up(ProviderNotAvailable())
 
     _has_failed(merge, "provider_unavailable")
 
@@ -196,7 +196,7 @@ def test_the_best_of_what_is_left_takes_over(
     merge = _merge(council, model=requested)
     others = AIModel.objects.exclude(id__in=[*AUTHORS, requested, *left])
     disable(*others.values_list("id", flat=True))
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
 
     assert _state(merge).model == expected
 
@@ -208,7 +208,7 @@ def test_one_of_the_same_provider_is_better_than_none(alice: User, settings: Laz
     )
     simulated = frozenset(["openai"])
     settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
 
     assert _state(merge).model == "gpt-6.1-terra"
 
@@ -219,7 +219,7 @@ def test_one_of_the_same_provider_is_better_than_none(alice: User, settings: Laz
 def test_none_is_asked_that_cannot_be_paid(db: None, balance: int, expected: str) -> None:
     alice = bank.new_account(plan="starter", balance=balance)
     merge = _merge(_council(alice, *AUTHORS), model="claude-opus-5-5")
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
 
     assert _state(merge).model == expected
 
@@ -229,7 +229,7 @@ def test_none_is_asked_that_the_plan_does_not_pay_where_it_would_have_paid(
 ) -> None:
     """Such a call costs less, but twice of that is more."""
     merge = _merge(council, model="claude-opus-5-5")
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
 
     assert _state(merge).model == "gemini-3.1-pro-preview"
 
@@ -241,7 +241,7 @@ def test_where_only_authors_and_dearer_ones_are_left_the_merge_has_failed(
     merge = _merge(council)
     others = AIModel.objects.exclude(id__in=[*AUTHORS, REQUESTED, *left])
     disable(*others.values_list("id", flat=True))
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
 
     _has_failed(merge, "upstream_error")
 
@@ -252,16 +252,16 @@ def test_whoever_merges_costs_at_most_what_was_estimated(
 ) -> None:
     bound = _at_most(alice, council, requested)
     merge = _merge(council, model=requested)
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
     if _state(merge).status == "queued":
-        hand.answer(merge, "4,000 m.")
+        manual.answer(merge, "4,000 m.")
 
     assert _at_most(alice, council, _state(merge).model) <= bound
 
 
 def test_a_removed_merge_is_left_alone(council: Session, alice: User) -> None:
     merge = _merge(council)
-    call = hand.begin(merge)
+    call = manual.begin(merge)
     sessions.remove(user=alice, card_id=merge.pk)
     call.release(UpstreamFailed())
 
@@ -270,9 +270,9 @@ def test_a_removed_merge_is_left_alone(council: Session, alice: User) -> None:
 
 def test_a_reply_on_a_merge_is_not_given_to_another_model(council: Session, alice: User) -> None:
     merge = _merge(council)
-    hand.answer(merge, "4,000 m.")
+    manual.answer(merge, "4,000 m.")
     conversation.message_card(user=alice, card_id=merge.pk, content="Sure?")
-    hand.begin(merge).release(UpstreamFailed())
+    manual.begin(merge).release(UpstreamFailed())
 
     assert _state(merge).status == "failed"
 
@@ -305,7 +305,7 @@ def test_a_council_is_merged_although_the_first_model_fails(owner: NewOwner) -> 
 def _council(user: User, *models: str) -> Session:
     council = sessions.start(user=user, prompt="How deep is the sea?", models=models)
     for card in council.cards.order_by("id"):
-        hand.answer(card, "Deep.")
+        manual.answer(card, "Deep.")
     return council
 
 

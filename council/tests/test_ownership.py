@@ -9,7 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from billing.tests.bank import IN_PLAN
-from council.tests.desk import CARDS, QUESTION, SESSIONS, new_desk
+from council.tests.council_client import CARDS, QUESTION, SESSIONS, new_council_client
 from council.urls import urlpatterns
 from tests.documents import assert_same
 
@@ -63,7 +63,7 @@ def test_every_route_is_here() -> None:
 def test_bob_gets_404_and_alice_keeps_what_she_has(
     method: str, path: str, body: dict[str, Any]
 ) -> None:
-    alice, bob = new_desk(), new_desk("bob")
+    alice, bob = new_council_client(), new_council_client("bob")
     session, cards = alice.council("Deep.", "Very deep.")
     before = alice.session(session.pk)
     address = path.format(session_id=session.pk, card_id=cards[0].pk)
@@ -83,7 +83,7 @@ def test_bob_gets_404_and_alice_keeps_what_she_has(
 def test_what_does_not_exist_is_404_and_needs_a_token_first(
     method: str, path: str, body: dict[str, Any], visitor: APIClient
 ) -> None:
-    alice = new_desk()
+    alice = new_council_client()
     address = path.format(session_id=uuid4(), card_id=uuid4())
 
     assert send(alice.client, method, address, body).status_code == 404
@@ -94,7 +94,7 @@ def test_what_does_not_exist_is_404_and_needs_a_token_first(
 
 @pytest.mark.parametrize(("method", "path", "body"), [r for r in ROUTES if "card_id" in r[1]])
 def test_a_removed_card_is_not_there_any_more(method: str, path: str, body: dict[str, Any]) -> None:
-    alice = new_desk()
+    alice = new_council_client()
     _, cards = alice.council("Deep.", "Very deep.")
     alice.client.delete(f"{CARDS}/{cards[0].pk}")
 
@@ -104,7 +104,7 @@ def test_a_removed_card_is_not_there_any_more(method: str, path: str, body: dict
 
 
 def test_the_list_has_only_ones_own() -> None:
-    alice, bob = new_desk(), new_desk("bob")
+    alice, bob = new_council_client(), new_council_client("bob")
     mine, _ = alice.council("Deep.")
     bob.council("Deep.")
 

@@ -14,7 +14,14 @@ from common.ids import uuid7
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
 from council.models import Card, Generation, Session
 from council.services import sessions
-from council.tests.desk import CARDS, QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    UNDERWAY,
+    CouncilClient,
+    new_council_client,
+)
 from events.models import Event
 from events.tests.streams import session_streams
 from jobs.models import Job
@@ -27,12 +34,12 @@ BASE = {"code", "message", "model_key", "plan", "balance_usd", "needed_usd"}
 
 
 @pytest.fixture
-def broke(committed: None) -> Desk:
+def broke(committed: None) -> CouncilClient:
     """On a plan that has an allowance for some models, with nothing in the balance."""
-    return new_desk(balance_usd=0)
+    return new_council_client(balance_usd=0)
 
 
-def test_a_council_begins_with_those_that_can_be_paid_for(broke: Desk) -> None:
+def test_a_council_begins_with_those_that_can_be_paid_for(broke: CouncilClient) -> None:
     answer = broke.post(SESSIONS, prompt=QUESTION, models=[BALANCE_ONLY, IN_PLAN, BALANCE_ONLY])
 
     assert answer.status_code == 201
@@ -44,14 +51,14 @@ def test_a_council_begins_with_those_that_can_be_paid_for(broke: Desk) -> None:
     assert (first["error"]["model_key"], first["error"]["plan"]) == (BALANCE_ONLY, "max")
     assert first["error"]["needed_usd"] > 0
     assert answer.json()["status"] == "running"
-    told = Event.objects.filter(stream=answer.json()["id"]).values_list("type", flat=True)
-    assert list(told).count("card.failed") == 2
+    types = Event.objects.filter(stream=answer.json()["id"]).values_list("type", flat=True)
+    assert list(types).count("card.failed") == 2
     for card in (first, third):
         call = Generation.objects.get(card=card["id"])
         assert Job.objects.get(pk=call.pk).status == "cancelled"
 
 
-def test_where_none_can_be_paid_for_nothing_begins(broke: Desk) -> None:
+def test_where_none_can_be_paid_for_nothing_begins(broke: CouncilClient) -> None:
     answer = broke.post(SESSIONS, prompt=QUESTION, models=[BALANCE_ONLY, BALANCE_ONLY])
 
     assert answer.status_code == 402
@@ -61,7 +68,7 @@ def test_where_none_can_be_paid_for_nothing_begins(broke: Desk) -> None:
 
 
 def test_what_is_left_is_too_little_for_the_longest_answer() -> None:
-    alice = new_desk(balance_usd=0)
+    alice = new_council_client(balance_usd=0)
     balance.topup(operation_id=uuid7(), account=alice.user, amount=2 * NUSD_PER_CENT)
 
     detail = alice.post(SESSIONS, prompt=QUESTION, models=[BALANCE_ONLY]).json()["detail"]
@@ -73,7 +80,7 @@ def test_what_is_left_is_too_little_for_the_longest_answer() -> None:
 
 
 def test_what_a_dead_process_holds_does_not_stand_in_the_way() -> None:
-    alice = new_desk(balance_usd=1)
+    alice = new_council_client(balance_usd=1)
     bank.hold(alice.user, NUSD_PER_USD // 2, owner=bank.dead_owner())
 
     answer = alice.post(SESSIONS, prompt=QUESTION, models=[BALANCE_ONLY])
@@ -81,7 +88,7 @@ def test_what_a_dead_process_holds_does_not_stand_in_the_way() -> None:
     assert answer.status_code == 201, answer.content
 
 
-def test_a_card_whose_provider_is_away_fails_beside_the_others(broke: Desk) -> None:
+def test_a_card_whose_provider_is_away_fails_beside_the_others(broke: CouncilClient) -> None:
     answer = broke.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN, UNREACHED])
 
     assert answer.status_code == 201
@@ -90,50 +97,50 @@ def test_a_card_whose_provider_is_away_fails_beside_the_others(broke: Desk) -> N
     assert (failed["status"], failed["error"]["code"]) == ("failed", "provider_unavailable")
 
 
-def test_where_no_provider_is_there_it_is_503(broke: Desk) -> None:
+def test_where_no_provider_is_there_it_is_503(broke: CouncilClient) -> None:
     answer = broke.post(SESSIONS, prompt=QUESTION, models=[UNREACHED])
 
     assert answer.status_code == 503
     assert _has_nothing(broke)
 
 
-def test_a_402_comes_before_a_503(broke: Desk) -> None:
+def test_a_402_comes_before_a_503(broke: CouncilClient) -> None:
     answer = broke.post(SESSIONS, prompt=QUESTION, models=[UNREACHED, BALANCE_ONLY])
 
     assert answer.status_code == 402
 
 
-def _add(desk: Desk, session: Session, card: Card) -> Any:
-    return desk.post(f"{SESSIONS}/{session.pk}/cards", model_key=BALANCE_ONLY)
+def _add(person: CouncilClient, session: Session, card: Card) -> Any:
+    return person.post(f"{SESSIONS}/{session.pk}/cards", model_key=BALANCE_ONLY)
 
 
-def _regenerate(desk: Desk, session: Session, card: Card) -> Any:
-    return desk.post(f"{CARDS}/{card.pk}/regenerate")
+def _regenerate(person: CouncilClient, session: Session, card: Card) -> Any:
+    return person.post(f"{CARDS}/{card.pk}/regenerate")
 
 
-def _say(desk: Desk, session: Session, card: Card) -> Any:
-    return desk.post(f"{CARDS}/{card.pk}/messages", content=QUESTION)
+def _say(person: CouncilClient, session: Session, card: Card) -> Any:
+    return person.post(f"{CARDS}/{card.pk}/messages", content=QUESTION)
 
 
-def _chat(desk: Desk, session: Session, card: Card) -> Any:
-    return desk.post(f"{SESSIONS}/{session.pk}/chat", content=QUESTION)
+def _chat(person: CouncilClient, session: Session, card: Card) -> Any:
+    return person.post(f"{SESSIONS}/{session.pk}/chat", content=QUESTION)
 
 
-def _merge(desk: Desk, session: Session, card: Card) -> Any:
-    return desk.post(f"{SESSIONS}/{session.pk}/merge", model_key=BALANCE_ONLY)
+def _merge(person: CouncilClient, session: Session, card: Card) -> Any:
+    return person.post(f"{SESSIONS}/{session.pk}/merge", model_key=BALANCE_ONLY)
 
 
-def _debate(desk: Desk, session: Session, card: Card) -> Any:
-    return desk.post(f"{SESSIONS}/{session.pk}/debate")
+def _debate(person: CouncilClient, session: Session, card: Card) -> Any:
+    return person.post(f"{SESSIONS}/{session.pk}/debate")
 
 
 ACTIONS = [_add, _regenerate, _say, _chat, _merge, _debate]
-Act = Callable[[Desk, Session, Card], Any]
+Act = Callable[[CouncilClient, Session, Card], Any]
 
 
 @pytest.mark.parametrize("act", ACTIONS)
 def test_whatever_cannot_be_paid_for_leaves_the_council_as_it_was(act: Act) -> None:
-    alice = new_desk()
+    alice = new_council_client()
     session, cards = alice.council("Deep.", "Very deep.", model=BALANCE_ONLY)
     _spend_all(alice)
     before = alice.session(session.pk)
@@ -148,7 +155,7 @@ def test_whatever_cannot_be_paid_for_leaves_the_council_as_it_was(act: Act) -> N
 
 @pytest.mark.parametrize("act", ACTIONS)
 def test_on_the_free_plan_a_council_is_read_and_not_gone_on_with(act: Act) -> None:
-    alice = new_desk()
+    alice = new_council_client()
     session, cards = alice.council("Deep.", "Very deep.")
     balance.change_plan(account=alice.user, plan="free", forced=True)
 
@@ -162,7 +169,7 @@ def test_on_the_free_plan_a_council_is_read_and_not_gone_on_with(act: Act) -> No
 
 
 def test_a_chat_goes_to_those_cards_that_can_be_paid_for() -> None:
-    alice = new_desk()
+    alice = new_council_client()
     session, _ = alice.council("Deep.", "Very deep.")
     with_balance, _ = alice.council("Deep.", model=BALANCE_ONLY)
     Card.objects.filter(session=with_balance).update(session=session)
@@ -179,7 +186,7 @@ def test_a_chat_goes_to_those_cards_that_can_be_paid_for() -> None:
 
 
 def test_a_debate_needs_two_that_can_be_paid_for() -> None:
-    alice = new_desk()
+    alice = new_council_client()
     session, _ = alice.council("Deep.")
     other, _ = alice.council("Very deep.", model=BALANCE_ONLY)
     Card.objects.filter(session=other).update(session=session)
@@ -193,7 +200,7 @@ def test_a_debate_needs_two_that_can_be_paid_for() -> None:
 
 
 def test_a_model_that_has_left_the_catalog_is_503() -> None:
-    alice = new_desk()
+    alice = new_council_client()
     _, [card] = alice.council("Deep.")
     Generation.objects.filter(card=card).update(model="gone-model")
 
@@ -205,7 +212,7 @@ def test_a_model_that_has_left_the_catalog_is_503() -> None:
 
 def test_too_many_calls_at_once_are_429(settings: Settings) -> None:
     settings.MAX_RUNNING_CALLS = 3
-    alice = new_desk()
+    alice = new_council_client()
     for _ in range(2):
         Job.objects.create(id=uuid4(), kind="none", account=alice.user, status="running")
 
@@ -222,19 +229,19 @@ def test_too_many_calls_at_once_are_429(settings: Settings) -> None:
 
 def test_calls_that_are_over_or_others_do_not_count(settings: Settings) -> None:
     settings.MAX_RUNNING_CALLS = 1
-    alice, bob = new_desk(), new_desk("bob")
+    alice, bob = new_council_client(), new_council_client("bob")
     alice.council("Deep.", "Very deep.")
     sessions.start(user=bob.user, prompt=QUESTION, models=[IN_PLAN])
 
     assert alice.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN]).status_code == 201
 
 
-def _spend_all(desk: Desk) -> None:
+def _spend_all(person: CouncilClient) -> None:
     """Nothing is left in the balance."""
-    left = desk.user.wallet.balance
-    balance.adjust(operation_id=uuid7(), account=desk.user, delta=-left, reason="test")
+    left = person.user.wallet.balance
+    balance.adjust(operation_id=uuid7(), account=person.user, delta=-left, reason="test")
 
 
-def _has_nothing(desk: Desk) -> bool:
-    rows = [each._default_manager.filter(account=desk.user) for each in (Session, Job)]
-    return not any(found.exists() for found in [*rows, session_streams(desk.user)])
+def _has_nothing(person: CouncilClient) -> bool:
+    rows = [each._default_manager.filter(account=person.user) for each in (Session, Job)]
+    return not any(found.exists() for found in [*rows, session_streams(person.user)])

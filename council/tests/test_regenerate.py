@@ -1,4 +1,4 @@
-"""POST /api/council/cards/{id}/regenerate: write a card's answer anew."""
+"""POST /api/council/cards/{id}/regenerate: write a card's answer again."""
 
 from typing import Any
 
@@ -9,28 +9,28 @@ from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from council.models import Card
 from council.prompts import messages_for
 from council.services import sessions
-from council.tests import hand
-from council.tests.desk import CARDS, UNDERWAY, Desk, new_desk
+from council.tests import manual
+from council.tests.council_client import CARDS, UNDERWAY, CouncilClient, new_council_client
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
 @pytest.fixture
-def card(alice: Desk) -> Card:
+def card(alice: CouncilClient) -> Card:
     _, [card] = alice.council("Deep.")
     return card
 
 
-def regenerate(desk: Desk, card: Card, **body: Any) -> Any:
-    return desk.post(f"{CARDS}/{card.pk}/regenerate", **body)
+def regenerate(person: CouncilClient, card: Card, **body: Any) -> Any:
+    return person.post(f"{CARDS}/{card.pk}/regenerate", **body)
 
 
-def test_the_next_version_begins_and_the_older_ones_stay(alice: Desk, card: Card) -> None:
+def test_the_next_version_begins_and_the_older_ones_stay(alice: CouncilClient, card: Card) -> None:
     answer = regenerate(alice, card)
 
     assert answer.status_code == 202
@@ -42,7 +42,7 @@ def test_the_next_version_begins_and_the_older_ones_stay(alice: Desk, card: Card
     assert [row["version"] for row in rows] == [2, 1]
 
 
-def test_another_model_may_write_it_and_heed_instructions(alice: Desk, card: Card) -> None:
+def test_another_model_may_write_it_and_heed_instructions(alice: CouncilClient, card: Card) -> None:
     body = {"model_key": BALANCE_ONLY, "instructions": "In French."}
 
     state = regenerate(alice, card, **body).json()
@@ -53,10 +53,10 @@ def test_another_model_may_write_it_and_heed_instructions(alice: Desk, card: Car
     assert message.text.endswith("In French.")
 
 
-def test_a_card_that_is_being_written_is_409(alice: Desk, card: Card) -> None:
+def test_a_card_that_is_being_written_is_409(alice: CouncilClient, card: Card) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
 
     answer = regenerate(alice, card)
 
@@ -77,7 +77,7 @@ def test_a_card_that_is_being_written_is_409(alice: Desk, card: Card) -> None:
     ],
 )
 def test_what_cannot_be_heeded_is_422_and_named(
-    alice: Desk, card: Card, field: str, value: Any
+    alice: CouncilClient, card: Card, field: str, value: Any
 ) -> None:
     answer = regenerate(alice, card, **{field: value})
 

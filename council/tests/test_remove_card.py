@@ -6,8 +6,14 @@ from django.db import transaction
 from billing.tests.bank import IN_PLAN
 from council.models import Generation
 from council.services import sessions
-from council.tests import hand, log
-from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
+from council.tests import log, manual
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    CouncilClient,
+    new_council_client,
+)
 from inference.errors import CallCancelled
 from jobs.models import Job
 
@@ -15,11 +21,11 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def test_it_is_gone_and_what_it_cost_stays(alice: Desk) -> None:
+def test_it_is_gone_and_what_it_cost_stays(alice: CouncilClient) -> None:
     session, [card, other] = alice.council("Deep.", "Blue.")
     cost = alice.session(session.pk)["cost_usd"]
 
@@ -34,7 +40,7 @@ def test_it_is_gone_and_what_it_cost_stays(alice: Desk) -> None:
     assert (row["models"], row["cost_usd"]) == ([IN_PLAN], cost)
 
 
-def test_a_call_that_waits_is_never_made(alice: Desk) -> None:
+def test_a_call_that_waits_is_never_made(alice: CouncilClient) -> None:
     with transaction.atomic():
         session = sessions.start(user=alice.user, prompt=QUESTION, models=[IN_PLAN])
         card = session.cards.get()
@@ -46,7 +52,7 @@ def test_a_call_that_waits_is_never_made(alice: Desk) -> None:
     assert alice.session(session.pk)["status"] == "cancelled"
 
 
-def test_a_council_without_any_card_is_cancelled_and_not_completed(alice: Desk) -> None:
+def test_a_council_without_any_card_is_cancelled_and_not_completed(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
     assert alice.session(session.pk)["status"] == "completed"
 
@@ -56,11 +62,11 @@ def test_a_council_without_any_card_is_cancelled_and_not_completed(alice: Desk) 
     assert log.types(session.pk)[-2:] == ["card.removed", "session.updated"]
 
 
-def test_a_call_that_runs_is_asked_to_stop(alice: Desk) -> None:
+def test_a_call_that_runs_is_asked_to_stop(alice: CouncilClient) -> None:
     session, [card, _] = alice.council("Deep.", "Blue.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
 
     alice.client.delete(f"{CARDS}/{card.pk}")
 

@@ -6,8 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 from council.models import Generation
 from council.services import sessions
-from council.tests import hand
-from council.tests.desk import SESSIONS, Desk, new_desk
+from council.tests import manual
+from council.tests.council_client import SESSIONS, CouncilClient, new_council_client
 from events.models import Event
 from inference.errors import UpstreamFailed
 
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def test_it_has_the_cards_oldest_first_with_text_and_usage(alice: Desk) -> None:
+def test_it_has_the_cards_oldest_first_with_text_and_usage(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.")
 
     found = alice.session(session.pk)
@@ -34,17 +34,17 @@ def test_it_has_the_cards_oldest_first_with_text_and_usage(alice: Desk) -> None:
     assert found["cost_usd"] == pytest.approx(2 * paid, abs=1e-12)
 
 
-def test_it_is_as_of_the_last_event(alice: Desk) -> None:
+def test_it_is_as_of_the_last_event(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.")
 
     assert alice.session(session.pk)["last_seq"] == Event.objects.filter(stream=session.pk).count()
 
 
-def test_a_card_that_is_being_written_has_its_text_so_far(alice: Desk) -> None:
+def test_a_card_that_is_being_written_has_its_text_so_far(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
         call.say("Very de")
 
     found = alice.session(session.pk)
@@ -56,11 +56,11 @@ def test_a_card_that_is_being_written_has_its_text_so_far(alice: Desk) -> None:
     call.settle("Very deep.")
 
 
-def test_a_card_that_has_failed_says_why(alice: Desk) -> None:
+def test_a_card_that_has_failed_says_why(alice: CouncilClient) -> None:
     session, [card, _] = alice.council("Deep.", "Blue.")
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        hand.begin(card).release(UpstreamFailed())
+        manual.begin(card).release(UpstreamFailed())
 
     found = alice.session(session.pk)
 
@@ -69,7 +69,7 @@ def test_a_card_that_has_failed_says_why(alice: Desk) -> None:
     assert found["status"] == "completed"
 
 
-def test_more_cards_and_calls_take_no_more_queries(alice: Desk) -> None:
+def test_more_cards_and_calls_take_no_more_queries(alice: CouncilClient) -> None:
     small, _ = alice.council("Deep.")
     large, _ = alice.council(*["Deep."] * 8)
     counts = []
@@ -83,7 +83,7 @@ def test_more_cards_and_calls_take_no_more_queries(alice: Desk) -> None:
 
 
 @pytest.mark.parametrize("method", ["put", "post"])
-def test_a_council_is_not_changed_this_way(alice: Desk, method: str) -> None:
+def test_a_council_is_not_changed_this_way(alice: CouncilClient, method: str) -> None:
     session, _ = alice.council("Deep.")
 
     answer = getattr(alice.client, method)(f"{SESSIONS}/{session.pk}", {}, format="json")

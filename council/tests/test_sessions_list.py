@@ -8,24 +8,24 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
-from council.tests.desk import CARDS, SESSIONS, Desk, new_desk
+from council.tests.council_client import CARDS, SESSIONS, CouncilClient, new_council_client
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def rows(desk: Desk, **query: Any) -> list[dict[str, Any]]:
-    answer = desk.get(SESSIONS, **query)
+def rows(person: CouncilClient, **query: Any) -> list[dict[str, Any]]:
+    answer = person.get(SESSIONS, **query)
     assert answer.status_code == 200
     found: list[dict[str, Any]] = answer.json()
     return found
 
 
-def test_councils_are_listed_newest_first_with_their_models_and_costs(alice: Desk) -> None:
+def test_councils_are_listed_newest_first_with_their_models_and_costs(alice: CouncilClient) -> None:
     first, _ = alice.council("Deep.", "Blue.")
     second, _ = alice.council("Wet.", model=BALANCE_ONLY)
 
@@ -48,7 +48,7 @@ def test_councils_are_listed_newest_first_with_their_models_and_costs(alice: Des
     }
 
 
-def test_a_page_leads_to_the_next(alice: Desk) -> None:
+def test_a_page_leads_to_the_next(alice: CouncilClient) -> None:
     for _ in range(3):
         alice.council("Deep.")
 
@@ -60,7 +60,7 @@ def test_a_page_leads_to_the_next(alice: Desk) -> None:
     assert [row["id"] for row in page.json() + rest.json()] == [row["id"] for row in rows(alice)]
 
 
-def test_a_longer_list_takes_no_more_queries(alice: Desk) -> None:
+def test_a_longer_list_takes_no_more_queries(alice: CouncilClient) -> None:
     alice.council("Deep.")
     with CaptureQueriesContext(
         connection,
@@ -74,7 +74,7 @@ def test_a_longer_list_takes_no_more_queries(alice: Desk) -> None:
     assert len(many) == len(few) <= 6
 
 
-def test_a_list_brings_no_texts_and_no_single_calls(alice: Desk) -> None:
+def test_a_list_brings_no_texts_and_no_single_calls(alice: CouncilClient) -> None:
     """A council may have had ten thousand."""
     session, _ = alice.council("Deep.")
     rows(alice)
@@ -102,11 +102,11 @@ def test_a_list_brings_no_texts_and_no_single_calls(alice: Desk) -> None:
     assert peak < 300_000
 
 
-def test_without_councils_it_is_empty(alice: Desk) -> None:
+def test_without_councils_it_is_empty(alice: CouncilClient) -> None:
     assert rows(alice) == []
 
 
-def test_a_council_whose_cards_were_removed_stays(alice: Desk) -> None:
+def test_a_council_whose_cards_were_removed_stays(alice: CouncilClient) -> None:
     _, [card] = alice.council("Deep.")
     alice.client.delete(f"{CARDS}/{card.pk}")
 
@@ -118,14 +118,14 @@ def test_a_council_whose_cards_were_removed_stays(alice: Desk) -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("limit", "0"), ("limit", "ten"), ("limit", "-1"), ("before", "7")]
 )
-def test_a_page_that_is_none_is_422(alice: Desk, name: str, value: str) -> None:
+def test_a_page_that_is_none_is_422(alice: CouncilClient, name: str, value: str) -> None:
     answer = alice.get(SESSIONS, **{name: value})
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["loc"] == [name]
 
 
-def test_a_search_finds_titles(alice: Desk) -> None:
+def test_a_search_finds_titles(alice: CouncilClient) -> None:
     sea, _ = alice.council("Deep.")
     alice.client.patch(f"{SESSIONS}/{sea.pk}", {"title": "100% Blue_sea"}, format="json")
     alice.council("Wet.")
@@ -136,7 +136,7 @@ def test_a_search_finds_titles(alice: Desk) -> None:
     assert rows(alice, q="100_") == []
 
 
-def test_councils_are_listed_by_status(alice: Desk) -> None:
+def test_councils_are_listed_by_status(alice: CouncilClient) -> None:
     done, _ = alice.council("Deep.")
     removed, [card] = alice.council("Deep.")
     alice.client.delete(f"{CARDS}/{card.pk}")
@@ -144,7 +144,7 @@ def test_councils_are_listed_by_status(alice: Desk) -> None:
         assert [row["id"] for row in rows(alice, status=status)] == [str(s.pk) for s in found]
 
 
-def test_filters_hold_on_the_next_page(alice: Desk) -> None:
+def test_filters_hold_on_the_next_page(alice: CouncilClient) -> None:
     for _ in range(3):
         alice.council("Deep.")
     page = alice.get(SESSIONS, limit=2, q="deep", status="completed")
@@ -153,7 +153,9 @@ def test_filters_hold_on_the_next_page(alice: Desk) -> None:
 
 
 @pytest.mark.parametrize("query", [{"status": "queued"}, {"status": ""}, {"q": "x" * 201}])
-def test_an_unknown_status_and_a_long_search_are_422(alice: Desk, query: dict[str, str]) -> None:
+def test_an_unknown_status_and_a_long_search_are_422(
+    alice: CouncilClient, query: dict[str, str]
+) -> None:
     answer = alice.get(SESSIONS, **query)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["loc"] == list(query)

@@ -8,7 +8,13 @@ from rest_framework.test import APIClient
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from catalog.selectors import get_catalog
 from council.models import Generation, Session
-from council.tests.desk import QUESTION, SESSIONS, UNDERWAY, Desk, new_desk
+from council.tests.council_client import (
+    QUESTION,
+    SESSIONS,
+    UNDERWAY,
+    CouncilClient,
+    new_council_client,
+)
 from council.types import MAX_PROMPT, MAX_SYSTEM, MAX_TITLE
 from events.tests.streams import session_streams
 from jobs.models import Job
@@ -17,11 +23,11 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def test_each_model_gets_a_card_and_begins(alice: Desk) -> None:
+def test_each_model_gets_a_card_and_begins(alice: CouncilClient) -> None:
     answer = alice.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN, BALANCE_ONLY, IN_PLAN])
 
     assert answer.status_code == 201
@@ -36,7 +42,7 @@ def test_each_model_gets_a_card_and_begins(alice: Desk) -> None:
     assert Job.objects.filter(pk__in=calls, account=alice.user).count() == 3
 
 
-def test_a_session_and_its_cards_have_these_fields(alice: Desk) -> None:
+def test_a_session_and_its_cards_have_these_fields(alice: CouncilClient) -> None:
     body = {"title": "The sea", "system": "Be brief."}
     session = alice.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN], **body).json()
 
@@ -76,7 +82,7 @@ def test_a_session_and_its_cards_have_these_fields(alice: Desk) -> None:
     assert (card["content"], card["usage"], card["cost_usd"], card["error"]) == ("", None, 0, None)
 
 
-def test_a_legacy_alias_stands_for_its_model(alice: Desk) -> None:
+def test_a_legacy_alias_stands_for_its_model(alice: CouncilClient) -> None:
     aliases = get_catalog().aliases
     alias = next(name for name, model in aliases.items() if model == IN_PLAN)
 
@@ -103,7 +109,7 @@ def test_a_legacy_alias_stands_for_its_model(alice: Desk) -> None:
     ],
 )
 def test_models_that_cannot_answer_are_422_and_named(
-    alice: Desk, models: Any, place: list[str | int]
+    alice: CouncilClient, models: Any, place: list[str | int]
 ) -> None:
     answer = alice.post(SESSIONS, prompt=QUESTION, models=models)
 
@@ -126,7 +132,9 @@ def test_models_that_cannot_answer_are_422_and_named(
         ("system", "x" * (MAX_SYSTEM + 1)),
     ],
 )
-def test_texts_that_are_none_or_too_long_are_422(alice: Desk, field: str, value: Any) -> None:
+def test_texts_that_are_none_or_too_long_are_422(
+    alice: CouncilClient, field: str, value: Any
+) -> None:
     body = {"prompt": QUESTION, "models": [IN_PLAN], field: value}
 
     answer = alice.post(SESSIONS, **body)
@@ -136,7 +144,7 @@ def test_texts_that_are_none_or_too_long_are_422(alice: Desk, field: str, value:
     assert not Session.objects.filter(account=alice.user).exists()
 
 
-def test_the_longest_texts_are_taken(alice: Desk) -> None:
+def test_the_longest_texts_are_taken(alice: CouncilClient) -> None:
     body = {"prompt": "\u6c34" * MAX_PROMPT, "title": "t" * MAX_TITLE, "system": "s" * MAX_SYSTEM}
 
     answer = alice.post(SESSIONS, models=[IN_PLAN], **body)
@@ -148,7 +156,7 @@ def test_the_longest_texts_are_taken(alice: Desk) -> None:
 @pytest.mark.parametrize(
     "body", ['{"prompt": "a\\u0000b", "models": ["gpt-6-luna"]}', "{", "\xff", ""]
 )
-def test_what_cannot_be_stored_or_is_no_json_is_400(alice: Desk, body: str) -> None:
+def test_what_cannot_be_stored_or_is_no_json_is_400(alice: CouncilClient, body: str) -> None:
     answer = alice.client.post(SESSIONS, body.encode("latin-1"), content_type="application/json")
 
     assert answer.status_code == (400 if body else 422)
@@ -161,7 +169,7 @@ def test_without_a_token_it_is_401(visitor: APIClient) -> None:
 
 
 def test_on_the_free_plan_it_needs_another_plan() -> None:
-    bob = new_desk("bob", plan="free")
+    bob = new_council_client("bob", plan="free")
 
     answer = bob.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN])
 
@@ -185,7 +193,7 @@ SOME_ID = "0198c0de-0000-7000-8000-000000000000"
     [("upload_ids", [SOME_ID]), ("upload_ids", "x"), ("space_id", SOME_ID), ("space_id", 1)],
 )
 def test_files_and_spaces_are_refused_instead_of_ignored(path: str, field: str, value: Any) -> None:
-    alice = new_desk()
+    alice = new_council_client()
     body: dict[str, Any] = {"prompt": QUESTION, "models": [IN_PLAN], field: value}
     answer = alice.post(path, **body)
     assert answer.status_code == 422
@@ -195,6 +203,6 @@ def test_files_and_spaces_are_refused_instead_of_ignored(path: str, field: str, 
 
 
 def test_no_files_and_no_space_may_be_said() -> None:
-    alice = new_desk()
+    alice = new_council_client()
     answer = alice.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN], upload_ids=[], space_id=None)
     assert answer.status_code == 201

@@ -10,10 +10,16 @@ from billing.tests.bank import IN_PLAN
 from council.models import Card, Session
 from council.services import debates, merges, sessions, stopping
 from council.services.completion import CARD
-from council.tests import hand, log
-from council.tests.desk import CARDS, QUESTION, SESSIONS, Desk, new_desk
+from council.tests import log, manual
+from council.tests.council_client import (
+    CARDS,
+    QUESTION,
+    SESSIONS,
+    CouncilClient,
+    new_council_client,
+)
 from council.types import MergeMode
-from events.tests.streams import told
+from events.tests.streams import user_events
 from generations.endings import release_readers
 from generations.types import Completion
 from inference.errors import CallCancelled, CallInterrupted, UpstreamFailed
@@ -23,40 +29,40 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
-def begun(desk: Desk, cards: int = 1) -> tuple[Session, list[Card], list[hand.Call]]:
+def begun(person: CouncilClient, cards: int = 1) -> tuple[Session, list[Card], list[manual.Call]]:
     """A council whose calls have come as far as to their providers."""
     with transaction.atomic():
-        session = sessions.start(user=desk.user, prompt=QUESTION, models=[IN_PLAN] * cards)
+        session = sessions.start(user=person.user, prompt=QUESTION, models=[IN_PLAN] * cards)
         dealt = list(session.cards.order_by("id"))
-        return session, dealt, [hand.begin(card) for card in dealt]
+        return session, dealt, [manual.begin(card) for card in dealt]
 
 
-def release(call: hand.Call, text: str = "") -> None:
+def release(call: manual.Call, text: str = "") -> None:
     """Release the readers of a stopped call that goes on."""
     stopped = Completion(content=text, failure=CallCancelled())
     release_readers(CARD, call_id=call.job_id, attempt=1, completion=stopped)
 
 
-def signal(call: hand.Call) -> str:
+def signal(call: manual.Call) -> str:
     return Job.objects.get(pk=call.job_id).signal
 
 
-def statuses(desk: Desk, session: Session) -> list[str]:
-    return [card["status"] for card in desk.session(session.pk)["cards"]]
+def statuses(person: CouncilClient, session: Session) -> list[str]:
+    return [card["status"] for card in person.session(session.pk)["cards"]]
 
 
-def charges(call: hand.Call) -> list[Charge]:
+def charges(call: manual.Call) -> list[Charge]:
     return list(Charge.objects.filter(pk=call.job_id))
 
 
 # --- A card ---------------------------------------------------------------------------------------
 
 
-def test_a_card_that_is_written_is_asked_to_stop_and_keeps_its_text(alice: Desk) -> None:
+def test_a_card_that_is_written_is_asked_to_stop_and_keeps_its_text(alice: CouncilClient) -> None:
     session, [card, _], [call, other] = begun(alice, 2)
     call.say("Dee")
 
@@ -73,7 +79,7 @@ def test_a_card_that_is_written_is_asked_to_stop_and_keeps_its_text(alice: Desk)
     assert alice.session(session.pk)["status"] == "completed"
 
 
-def test_one_that_waits_is_never_made(alice: Desk) -> None:
+def test_one_that_waits_is_never_made(alice: CouncilClient) -> None:
     with transaction.atomic():
         session = sessions.start(user=alice.user, prompt=QUESTION, models=[IN_PLAN])
         card = session.cards.get()
@@ -84,11 +90,11 @@ def test_one_that_waits_is_never_made(alice: Desk) -> None:
     assert not Charge.objects.filter(account=alice.user).exists()
 
 
-def test_one_that_a_worker_has_taken_is_not_made_either(alice: Desk) -> None:
+def test_one_that_a_worker_has_taken_is_not_made_either(alice: CouncilClient) -> None:
     with transaction.atomic():
         session = sessions.start(user=alice.user, prompt=QUESTION, models=[IN_PLAN])
         card = session.cards.get()
-        call = hand.take(card)
+        call = manual.take(card)
         alice.post(f"{CARDS}/{card.pk}/stop")
         with pytest.raises(CallCancelled):
             call.prepare()
@@ -96,7 +102,7 @@ def test_one_that_a_worker_has_taken_is_not_made_either(alice: Desk) -> None:
     assert statuses(alice, session) == ["cancelled"]
 
 
-def test_a_card_at_rest_stays_as_it_is(alice: Desk) -> None:
+def test_a_card_at_rest_stays_as_it_is(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
     before = alice.session(session.pk)
 
@@ -106,7 +112,7 @@ def test_a_card_at_rest_stays_as_it_is(alice: Desk) -> None:
     assert alice.session(session.pk) == before
 
 
-def test_its_user_is_not_kept_waiting_for_a_call_that_goes_on(alice: Desk) -> None:
+def test_its_user_is_not_kept_waiting_for_a_call_that_goes_on(alice: CouncilClient) -> None:
     """A model that thinks unseen is read to its end, for nobody knows before what it costs."""
     session, [card], [call] = begun(alice)
     alice.post(f"{CARDS}/{card.pk}/stop")
@@ -116,9 +122,9 @@ def test_its_user_is_not_kept_waiting_for_a_call_that_goes_on(alice: Desk) -> No
         attempt=1,
         completion=Completion(content="Dee", failure=CallCancelled()),
     )
-    let_go = alice.session(session.pk)
-    assert (let_go["status"], statuses(alice, session)) == ("cancelled", ["cancelled"])
-    assert (let_go["cards"][0]["content"], let_go["cost_usd"]) == ("Dee", 0)
+    cancelled = alice.session(session.pk)
+    assert (cancelled["status"], statuses(alice, session)) == ("cancelled", ["cancelled"])
+    assert (cancelled["cards"][0]["content"], cancelled["cost_usd"]) == ("Dee", 0)
 
     call.settle("Deep and deeper", CallCancelled())
 
@@ -127,10 +133,10 @@ def test_its_user_is_not_kept_waiting_for_a_call_that_goes_on(alice: Desk) -> No
     assert after["cost_usd"] == after["cards"][0]["cost_usd"] > 0
     assert log.types(session.pk)[-2:] == ["card.updated", "usage.updated"]
     assert log.types(session.pk).count("card.cancelled") == 1
-    assert told(alice.user)[-1][1]["council"]["cost_usd"] == after["cost_usd"]
+    assert user_events(alice.user)[-1][1]["council"]["cost_usd"] == after["cost_usd"]
 
 
-def test_it_can_be_written_anew_while_the_old_call_goes_on(alice: Desk) -> None:
+def test_it_can_be_written_anew_while_the_old_call_goes_on(alice: CouncilClient) -> None:
     session, [card], [call] = begun(alice)
     alice.post(f"{CARDS}/{card.pk}/stop")
     release_readers(
@@ -138,7 +144,7 @@ def test_it_can_be_written_anew_while_the_old_call_goes_on(alice: Desk) -> None:
     )
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        again = hand.begin(card)
+        again = manual.begin(card)
     call.settle("Deep", CallCancelled())
     assert statuses(alice, session) == ["running"]
     again.settle("Very deep.")
@@ -146,7 +152,7 @@ def test_it_can_be_written_anew_while_the_old_call_goes_on(alice: Desk) -> None:
     assert (state["content"], state["current_version"]) == ("Very deep.", 2)
 
 
-def test_one_whose_worker_dies_after_it_was_stopped_has_not_failed(alice: Desk) -> None:
+def test_one_whose_worker_dies_after_it_was_stopped_has_not_failed(alice: CouncilClient) -> None:
     session, [card], [call] = begun(alice)
     call.say("Dee")
     alice.post(f"{CARDS}/{card.pk}/stop")
@@ -155,20 +161,20 @@ def test_one_whose_worker_dies_after_it_was_stopped_has_not_failed(alice: Desk) 
     assert (state["status"], state["content"]) == ("cancelled", "Dee")
 
 
-def test_a_merge_that_was_stopped_is_given_to_no_other_model(alice: Desk) -> None:
+def test_a_merge_that_was_stopped_is_given_to_no_other_model(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.", "Blue.")
     with transaction.atomic():
         card = merges.merge(user=alice.user, session_id=session.pk, mode=MergeMode.FUSE)
-        call = hand.begin(card)
+        call = manual.begin(card)
     alice.post(f"{CARDS}/{card.pk}/stop")
     call.release(UpstreamFailed())
     assert statuses(alice, session)[-1] == "failed"
     assert log.types(session.pk)[-1] == "session.completed"
 
 
-def test_others_cards_and_removed_ones_are_404(alice: Desk) -> None:
+def test_others_cards_and_removed_ones_are_404(alice: CouncilClient) -> None:
     session, [card] = alice.council("Deep.")
-    bob = new_desk("bob")
+    bob = new_council_client("bob")
     assert bob.post(f"{CARDS}/{card.pk}/stop").status_code == 404
     assert bob.post(f"{SESSIONS}/{session.pk}/stop").status_code == 404
     alice.client.delete(f"{CARDS}/{card.pk}")
@@ -178,7 +184,7 @@ def test_others_cards_and_removed_ones_are_404(alice: Desk) -> None:
 # --- A council ------------------------------------------------------------------------------------
 
 
-def test_all_of_a_council_is_stopped(alice: Desk) -> None:
+def test_all_of_a_council_is_stopped(alice: CouncilClient) -> None:
     session, _, calls = begun(alice, 2)
     calls[0].settle("Deep.")
     with transaction.atomic():
@@ -193,7 +199,7 @@ def test_all_of_a_council_is_stopped(alice: Desk) -> None:
     assert alice.session(session.pk)["cards"][-1]["id"] == str(added.pk)
 
 
-def test_one_at_rest_stays_as_it_is(alice: Desk) -> None:
+def test_one_at_rest_stays_as_it_is(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.")
     before = alice.session(session.pk)
     answer = alice.post(f"{SESSIONS}/{session.pk}/stop")
@@ -201,14 +207,14 @@ def test_one_at_rest_stays_as_it_is(alice: Desk) -> None:
     assert alice.session(session.pk) == before
 
 
-def test_a_debate_that_is_stopped_begins_no_further_round(alice: Desk) -> None:
+def test_a_debate_that_is_stopped_begins_no_further_round(alice: CouncilClient) -> None:
     """Two of three have revised their answers by then: enough for another round."""
     session, cards = alice.council("Deep.", "Blue.", "Wet.")
     with transaction.atomic():
         debates.debate(user=alice.user, session_id=session.pk, rounds=3)
-        first, second, third = (hand.begin(card) for card in cards)
-    first.settle(hand.revised("Deeper.", errors="It is not."))
-    second.settle(hand.revised("Bluer.", errors="It is not."))
+        first, second, third = (manual.begin(card) for card in cards)
+    first.settle(manual.revised("Deeper.", errors="It is not."))
+    second.settle(manual.revised("Bluer.", errors="It is not."))
 
     alice.post(f"{SESSIONS}/{session.pk}/stop")
     third.settle("", CallCancelled())
@@ -219,26 +225,26 @@ def test_a_debate_that_is_stopped_begins_no_further_round(alice: Desk) -> None:
     assert log.types(session.pk)[-2:] == ["debate.completed", "session.completed"]
 
 
-def test_a_debate_goes_on_without_a_card_that_was_stopped(alice: Desk) -> None:
+def test_a_debate_goes_on_without_a_card_that_was_stopped(alice: CouncilClient) -> None:
     session, cards = alice.council("Deep.", "Blue.", "Wet.")
     with transaction.atomic():
         debates.debate(user=alice.user, session_id=session.pk, rounds=2)
-        first, second, third = (hand.begin(card) for card in cards)
+        first, second, third = (manual.begin(card) for card in cards)
         stopping.stop_card(user=alice.user, card_id=cards[2].pk)
         third.settle("", CallCancelled())
-        first.settle(hand.revised("Deeper.", errors="It is not."))
-        second.settle(hand.revised("Bluer.", errors="It is not."))
-        hand.finish_all(session)
-    rounds = log.told(session.pk, "debate.round.completed")
+        first.settle(manual.revised("Deeper.", errors="It is not."))
+        second.settle(manual.revised("Bluer.", errors="It is not."))
+        manual.finish_all(session)
+    rounds = log.data_of(session.pk, "debate.round.completed")
     assert [len(ended["positions"]) for ended in rounds] == [3, 2]
     assert alice.session(session.pk)["status"] == "completed"
 
 
-def test_a_merge_of_the_whole_is_stopped(alice: Desk) -> None:
+def test_a_merge_of_the_whole_is_stopped(alice: CouncilClient) -> None:
     session, _ = alice.council("Deep.", "Blue.")
     with transaction.atomic():
         card = merges.merge(user=alice.user, session_id=session.pk, mode=MergeMode.FUSE)
-        call = hand.begin(card)
+        call = manual.begin(card)
     alice.post(f"{SESSIONS}/{session.pk}/stop")
     call.settle("Deep bl", CallCancelled())
     merged: dict[str, Any] = alice.session(session.pk)["cards"][-1]
@@ -246,7 +252,7 @@ def test_a_merge_of_the_whole_is_stopped(alice: Desk) -> None:
     assert "merge.failed" in log.types(session.pk)
 
 
-def test_one_that_was_interrupted_for_another_reason_has_failed(alice: Desk) -> None:
+def test_one_that_was_interrupted_for_another_reason_has_failed(alice: CouncilClient) -> None:
     session, _, [call] = begun(alice)
     call.settle("Dee", CallInterrupted())
     assert alice.session(session.pk)["status"] == "failed"

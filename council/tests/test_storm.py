@@ -13,7 +13,7 @@ from council.models import Session, Status
 from council.selectors.sessions import get_session
 from council.serializers.sessions import SessionSerializer
 from council.services import conversation, debates, merges, sessions
-from council.tests import hand
+from council.tests import manual
 from council.tests.owner import BALANCE_ONLY, COUNCIL
 from council.tests.races import Act, begin, outcome
 from council.types import STREAM, MergeMode
@@ -74,13 +74,13 @@ def _any_act(council: Session, user: User, rng: random.Random) -> object:
         lambda: merges.merge(user=user, session_id=council.pk, mode=MergeMode.FUSE),
         lambda: debates.debate(user=user, session_id=council.pk, rounds=2),
         lambda: sessions.remove(user=user, card_id=card_id),
-        *[lambda: hand.finish_all(council)] * 3,
+        *[lambda: manual.finish_all(council)] * 3,
     ]
     return rng.choice(acts)()
 
 
 def _is_idle(council: Session) -> bool:
-    hand.finish_all(council)
+    manual.finish_all(council)
     council.refresh_from_db()
     return council.status != Status.RUNNING
 

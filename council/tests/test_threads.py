@@ -8,14 +8,14 @@ from council.prompts import messages_for
 from council.selectors.cards import current_of, get_card
 from council.selectors.threads import thread_of
 from council.services import conversation, sessions
-from council.tests import hand
+from council.tests import manual
 from council.tests.owner import BALANCE_ONLY, IN_PLAN
 from inference.errors import UpstreamFailed
 from tests.personas import new_user
 
 QUESTION = "How deep is the sea?"
 
-Said = list[tuple[str, str]]
+Lines = list[tuple[str, str]]
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_chat_shows_each_card_its_own_conversation_alone(council: Session, ali
 def test_a_chat_passes_over_a_card_without_an_answer(council: Session, alice: User) -> None:
     deep = _answered(council, 0, "Deep.")
     silent = _card(council, 1)
-    hand.begin(silent).release(UpstreamFailed())
+    manual.begin(silent).release(UpstreamFailed())
 
     message = conversation.chat(user=alice, session_id=council.pk, content="In metres?")
 
@@ -92,7 +92,7 @@ def test_regenerating_a_reply_asks_the_same_again_with_the_instructions(
     deep: Card, alice: User
 ) -> None:
     conversation.message_card(user=alice, card_id=deep.pk, content="In metres?")
-    hand.answer(deep, "4,000.")
+    manual.answer(deep, "4,000.")
 
     sessions.regenerate(user=alice, card_id=deep.pk, instructions="On average.")
 
@@ -105,10 +105,10 @@ def test_regenerating_a_reply_asks_the_same_again_with_the_instructions(
 
 def test_the_thread_goes_on_from_a_regenerated_answer(deep: Card, alice: User) -> None:
     sessions.regenerate(user=alice, card_id=deep.pk, model=BALANCE_ONLY, instructions="Be exact.")
-    hand.answer(deep, "Very deep.")
+    manual.answer(deep, "Very deep.")
 
     conversation.message_card(user=alice, card_id=deep.pk, content="In metres?")
-    hand.answer(deep, "3,688.")
+    manual.answer(deep, "3,688.")
 
     assert _seen(deep) == [
         ("user", QUESTION),
@@ -120,7 +120,7 @@ def test_the_thread_goes_on_from_a_regenerated_answer(deep: Card, alice: User) -
 
 def test_a_failed_reply_can_be_regenerated_in_its_place(deep: Card, alice: User) -> None:
     conversation.message_card(user=alice, card_id=deep.pk, content="In metres?")
-    hand.begin(deep).release(UpstreamFailed())
+    manual.begin(deep).release(UpstreamFailed())
 
     sessions.regenerate(user=alice, card_id=deep.pk)
 
@@ -133,7 +133,7 @@ def test_a_failed_reply_can_be_regenerated_in_its_place(deep: Card, alice: User)
 
 def test_a_restored_version_brings_its_thread_back(deep: Card, alice: User) -> None:
     conversation.message_card(user=alice, card_id=deep.pk, content="In metres?")
-    hand.answer(deep, "4,000.")
+    manual.answer(deep, "4,000.")
 
     sessions.restore(user=alice, card_id=deep.pk, number=1)
     assert _seen(deep) == [("user", QUESTION), ("assistant", "Deep.")]
@@ -148,9 +148,9 @@ def test_a_restored_version_brings_its_thread_back(deep: Card, alice: User) -> N
 
 def test_a_restored_reply_is_still_the_reply_to_its_message(deep: Card, alice: User) -> None:
     conversation.message_card(user=alice, card_id=deep.pk, content="In metres?")
-    hand.answer(deep, "4,000.")
+    manual.answer(deep, "4,000.")
     sessions.regenerate(user=alice, card_id=deep.pk)
-    hand.answer(deep, "5,000.")
+    manual.answer(deep, "5,000.")
 
     sessions.restore(user=alice, card_id=deep.pk, number=2)
     sessions.regenerate(user=alice, card_id=deep.pk)
@@ -161,7 +161,7 @@ def test_a_restored_reply_is_still_the_reply_to_its_message(deep: Card, alice: U
 
 def test_what_was_told_so_far_is_seen_of_a_running_answer(council: Session) -> None:
     card = _card(council, 0)
-    call = hand.begin(card)
+    call = manual.begin(card)
     call.say("Deep")
     call.say(" 🌊", offset=4)
 
@@ -170,7 +170,7 @@ def test_what_was_told_so_far_is_seen_of_a_running_answer(council: Session) -> N
 
 def _answered(council: Session, place: int, text: str) -> Card:
     card = _card(council, place)
-    hand.answer(card, text)
+    manual.answer(card, text)
     return card
 
 
@@ -178,14 +178,14 @@ def _card(council: Session, place: int) -> Card:
     return council.cards.order_by("id")[place]
 
 
-def _asked(card: Card) -> Said:
+def _asked(card: Card) -> Lines:
     """What the model is asked for the card's current version."""
     card = _again(card)
     messages = messages_for(card.session, card, current_of(card))
     return [(message.role, message.text) for message in messages]
 
 
-def _seen(card: Card) -> Said:
+def _seen(card: Card) -> Lines:
     return [(message.role, message.content) for message in thread_of(_again(card))]
 
 

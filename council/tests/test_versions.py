@@ -11,8 +11,8 @@ from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from common.money import usd
 from council.models import Card, Version
 from council.services import conversation, sessions
-from council.tests import hand, log
-from council.tests.desk import CARDS, Desk, new_desk
+from council.tests import log, manual
+from council.tests.council_client import CARDS, CouncilClient, new_council_client
 from council.types import MAX_RESTORATIONS, MAX_RESTORATIONS_PER_DAY, MAX_VERSIONS
 from inference.errors import UpstreamFailed
 
@@ -20,38 +20,38 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 
 @pytest.fixture
-def alice(committed: None) -> Desk:
-    return new_desk()
+def alice(committed: None) -> CouncilClient:
+    return new_council_client()
 
 
 @pytest.fixture
-def card(alice: Desk) -> Card:
+def card(alice: CouncilClient) -> Card:
     _, [card] = alice.council("Deep.")
     return card
 
 
-def versions(desk: Desk, card: Card) -> list[dict[str, Any]]:
-    answer = desk.get(f"{CARDS}/{card.pk}/versions")
+def versions(person: CouncilClient, card: Card) -> list[dict[str, Any]]:
+    answer = person.get(f"{CARDS}/{card.pk}/versions")
     assert answer.status_code == 200
     rows: list[dict[str, Any]] = answer.json()
     return rows
 
 
-def restore(desk: Desk, card: Card, version: Any) -> Any:
-    return desk.post(f"{CARDS}/{card.pk}/restore", version=version)
+def restore(person: CouncilClient, card: Card, version: Any) -> Any:
+    return person.post(f"{CARDS}/{card.pk}/restore", version=version)
 
 
-def rewrite(desk: Desk, card: Card, text: str | None) -> None:
-    """Written anew by a model that the balance pays for; without a text it fails."""
+def rewrite(person: CouncilClient, card: Card, text: str | None) -> None:
+    """Written again by a model that the balance pays for; without a text it fails."""
     with transaction.atomic():
-        sessions.regenerate(user=desk.user, card_id=card.pk, model=BALANCE_ONLY)
+        sessions.regenerate(user=person.user, card_id=card.pk, model=BALANCE_ONLY)
         if text is None:
-            hand.begin(card).release(UpstreamFailed())
+            manual.begin(card).release(UpstreamFailed())
         else:
-            hand.answer(card, text)
+            manual.answer(card, text)
 
 
-def test_versions_are_listed_newest_first(alice: Desk, card: Card) -> None:
+def test_versions_are_listed_newest_first(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, "Very deep.")
     restore(alice, card, 1)
 
@@ -79,7 +79,9 @@ def test_versions_are_listed_newest_first(alice: Desk, card: Card) -> None:
     }
 
 
-def test_what_versions_cost_adds_up_to_what_the_card_costs(alice: Desk, card: Card) -> None:
+def test_what_versions_cost_adds_up_to_what_the_card_costs(
+    alice: CouncilClient, card: Card
+) -> None:
     rewrite(alice, card, "Very deep.")
     rewrite(alice, card, None)
     answer = restore(alice, card, 2).json()
@@ -89,12 +91,12 @@ def test_what_versions_cost_adds_up_to_what_the_card_costs(alice: Desk, card: Ca
     assert (restored["cost_usd"], failed["cost_usd"]) == (0, 0)
     assert restored["usage"] == second["usage"]
     assert failed["usage"] is None
-    assert second["cost_usd"] == usd(2 * hand.COST)
+    assert second["cost_usd"] == usd(2 * manual.COST)
     total = sum(row["cost_usd"] for row in (restored, failed, second, first))
     assert answer["cost_usd"] == pytest.approx(total, abs=1e-12)
 
 
-def test_a_restored_version_is_the_current_one(alice: Desk, card: Card) -> None:
+def test_a_restored_version_is_the_current_one(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, "Very deep.")
 
     answer = restore(alice, card, 1)
@@ -105,7 +107,7 @@ def test_a_restored_version_is_the_current_one(alice: Desk, card: Card) -> None:
     assert (state["model"], state["status"]) == (IN_PLAN, "completed")
 
 
-def test_a_version_that_is_shown_already_is_not_restored(alice: Desk, card: Card) -> None:
+def test_a_version_that_is_shown_already_is_not_restored(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, "Very deep.")
     restore(alice, card, 1)
     before = alice.session(card.session_id)
@@ -118,24 +120,28 @@ def test_a_version_that_is_shown_already_is_not_restored(alice: Desk, card: Card
     assert len(versions(alice, card)) == 3
 
 
-def test_a_version_has_the_instructions_it_was_written_with(alice: Desk, card: Card) -> None:
+def test_a_version_has_the_instructions_it_was_written_with(
+    alice: CouncilClient, card: Card
+) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk, instructions="Shorter.")
-        hand.answer(card, "Dee.")
+        manual.answer(card, "Dee.")
     restore(alice, card, 1)
     restore(alice, card, 2)
 
-    told = [row["instructions"] for row in versions(alice, card)]
+    instructions = [row["instructions"] for row in versions(alice, card)]
 
-    assert told == ["Shorter.", None, "Shorter.", None]
-    [begun] = log.told(card.session_id, "card.version.created")
+    assert instructions == ["Shorter.", None, "Shorter.", None]
+    [begun] = log.data_of(card.session_id, "card.version.created")
     assert begun["version"]["instructions"] == "Shorter."
 
 
-def test_the_thread_goes_on_from_where_the_restored_version_stood(alice: Desk, card: Card) -> None:
+def test_the_thread_goes_on_from_where_the_restored_version_stood(
+    alice: CouncilClient, card: Card
+) -> None:
     with transaction.atomic():
         conversation.message_card(user=alice.user, card_id=card.pk, content="How blue?")
-        hand.answer(card, "Blue.")
+        manual.answer(card, "Blue.")
     restore(alice, card, 1)
 
     thread = alice.get(f"{CARDS}/{card.pk}/messages").json()
@@ -144,30 +150,30 @@ def test_the_thread_goes_on_from_where_the_restored_version_stood(alice: Desk, c
 
 
 @pytest.mark.parametrize("version", [2, 10**12, 10**90])
-def test_an_unknown_version_is_404(alice: Desk, card: Card, version: int) -> None:
+def test_an_unknown_version_is_404(alice: CouncilClient, card: Card, version: int) -> None:
     assert restore(alice, card, version).status_code == 404
     assert len(versions(alice, card)) == 1
 
 
 @pytest.mark.parametrize("version", [0, -1, 1.0, 1.5, "1", True, None, [1]])
-def test_what_is_no_version_is_422(alice: Desk, card: Card, version: Any) -> None:
+def test_what_is_no_version_is_422(alice: CouncilClient, card: Card, version: Any) -> None:
     answer = restore(alice, card, version)
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["loc"] == ["version"]
 
 
-def test_a_version_without_a_finished_answer_is_409(alice: Desk, card: Card) -> None:
+def test_a_version_without_a_finished_answer_is_409(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, None)
     rewrite(alice, card, "Deep.")
 
     assert restore(alice, card, 2).status_code == 409
 
 
-def test_while_the_card_is_written_nothing_is_restored(alice: Desk, card: Card) -> None:
+def test_while_the_card_is_written_nothing_is_restored(alice: CouncilClient, card: Card) -> None:
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
 
     assert restore(alice, card, 1).status_code == 409
     call.settle("Very deep.")
@@ -186,7 +192,9 @@ def fill(card: Card, source: Version.Source, *, versions: int, days: int = 0) ->
     Card.objects.filter(pk=card.pk).update(current=card.versions.get(number=versions))
 
 
-def test_a_card_has_at_most_100_versions_and_they_can_be_restored(alice: Desk, card: Card) -> None:
+def test_a_card_has_at_most_100_versions_and_they_can_be_restored(
+    alice: CouncilClient, card: Card
+) -> None:
     rewrite(alice, card, "Very deep.")
     fill(card, Version.Source.REGENERATE, versions=MAX_VERSIONS)
 
@@ -197,7 +205,7 @@ def test_a_card_has_at_most_100_versions_and_they_can_be_restored(alice: Desk, c
     assert restore(alice, card, 1).status_code == 200
 
 
-def test_restoring_uses_up_no_versions(alice: Desk, card: Card) -> None:
+def test_restoring_uses_up_no_versions(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, "Very deep.")
     fill(card, Version.Source.RESTORE, versions=3 * MAX_VERSIONS, days=2)
 
@@ -206,7 +214,7 @@ def test_restoring_uses_up_no_versions(alice: Desk, card: Card) -> None:
     assert restore(alice, card, 2).status_code == 200
 
 
-def test_too_many_restorations_in_a_day_have_to_wait(alice: Desk, card: Card) -> None:
+def test_too_many_restorations_in_a_day_have_to_wait(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, "Very deep.")
     fill(card, Version.Source.RESTORE, versions=MAX_RESTORATIONS_PER_DAY + 1)
     assert restore(alice, card, 1).status_code == 200
@@ -218,7 +226,7 @@ def test_too_many_restorations_in_a_day_have_to_wait(alice: Desk, card: Card) ->
     rewrite(alice, card, "Bottomless.")
 
 
-def test_a_card_is_restored_at_most_1000_times(alice: Desk, card: Card) -> None:
+def test_a_card_is_restored_at_most_1000_times(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, "Very deep.")
     fill(card, Version.Source.RESTORE, versions=MAX_RESTORATIONS + 1, days=2)
     assert restore(alice, card, 1).status_code == 200
@@ -233,12 +241,12 @@ def test_a_card_is_restored_at_most_1000_times(alice: Desk, card: Card) -> None:
 # --- Texts and pages ------------------------------------------------------------------------------
 
 
-def test_texts_come_where_they_are_asked_for(alice: Desk, card: Card) -> None:
+def test_texts_come_where_they_are_asked_for(alice: CouncilClient, card: Card) -> None:
     rewrite(alice, card, "Very deep.")
     restore(alice, card, 1)
     with transaction.atomic():
         sessions.regenerate(user=alice.user, card_id=card.pk)
-        call = hand.begin(card)
+        call = manual.begin(card)
     call.say("As far as I can ")
 
     rows = alice.get(f"{CARDS}/{card.pk}/versions", include="content").json()
@@ -252,7 +260,9 @@ def test_texts_come_where_they_are_asked_for(alice: Desk, card: Card) -> None:
 @pytest.mark.parametrize(
     "query", [{}, {"include": "content"}, {"limit": 7}, {"limit": 7, "include": "content"}]
 )
-def test_pages_lead_to_the_first_version(alice: Desk, card: Card, query: dict[str, Any]) -> None:
+def test_pages_lead_to_the_first_version(
+    alice: CouncilClient, card: Card, query: dict[str, Any]
+) -> None:
     rewrite(alice, card, "Very deep.")
     fill(card, Version.Source.REGENERATE, versions=50)
     numbers, sizes, page = [], [], alice.get(f"{CARDS}/{card.pk}/versions", **query)
@@ -272,7 +282,9 @@ def test_pages_lead_to_the_first_version(alice: Desk, card: Card, query: dict[st
     "query",
     [{"include": "usage"}, {"include": ""}, {"limit": 0}, {"limit": "ten"}, {"before": "x"}],
 )
-def test_what_is_asked_for_wrongly_is_422(alice: Desk, card: Card, query: dict[str, Any]) -> None:
+def test_what_is_asked_for_wrongly_is_422(
+    alice: CouncilClient, card: Card, query: dict[str, Any]
+) -> None:
     answer = alice.get(f"{CARDS}/{card.pk}/versions", **query)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["loc"] == list(query)

@@ -39,7 +39,7 @@ from common.ids import unix_seconds
 from common.money import NUSD_PER_USD
 from publicapi.demo.cast import CAST
 
-pytestmark = pytest.mark.usefixtures("told")
+pytestmark = pytest.mark.usefixtures("output")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(file: Path, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+def output(file: Path, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
     """What the command said when it made the demo."""
     urls = {"PUBLIC_BASE_URL": "http://127.0.0.1:8000", "SIMULATOR_URL": "http://127.0.0.1:9000"}
     with (
@@ -82,8 +82,8 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def test_the_user_is_told_what_is_being_written(told: str) -> None:
-    assert told.splitlines()[0] == "Writing 30 days of usage by 14 demo accounts."
+def test_the_user_is_told_what_is_being_written(output: str) -> None:
+    assert output.splitlines()[0] == "Writing 30 days of usage by 14 demo accounts."
 
 
 def test_the_invariants_hold() -> None:

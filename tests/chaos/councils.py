@@ -65,7 +65,7 @@ class Council:
         """Does the charge know of tokens that were put out?"""
         return Charge.objects.filter(pk=self.generation.pk, units__tokens_out__gt=0).exists()
 
-    def told(self, version: int = 1) -> str:
+    def streamed_text(self, version: int = 1) -> str:
         """The text of the card as its followers were told it, piece by piece."""
         text = ""
         for data in map(json.loads, self._data("card.delta")):

@@ -72,9 +72,9 @@ def test_their_calls_fail_within_a_minute_wherever_they_were(
 
     assert _all_there_is(standing) == left
     assert written.generation.status == "completed"
-    assert len(written.told(version=2).split()) == 3
+    assert len(written.streamed_text(version=2).split()) == 3
     assert waiting.ending == FAILED
-    assert (waiting.told(), simulator.calls(waiting.marker)) == ("", [])
+    assert (waiting.streamed_text(), simulator.calls(waiting.marker)) == ("", [])
     assert (settled.ending, settled.charge.status) == (("completed", None), "settled")
     assert len(simulator.calls(settled.marker)) == 1
     for council in (settled, standing, written, ending, waiting):
@@ -86,7 +86,7 @@ def _assert_failed_with_what_it_had(council: Council, saved: Charge) -> None:
     """It keeps the text that was told, and is billed as far as was saved, once."""
     charge = council.charge
     assert council.ending == FAILED
-    assert council.generation.content == council.told() != ""
+    assert council.generation.content == council.streamed_text() != ""
     assert charge.status == "expired"
     assert charge.charge_balance == 2 * charge.cost > 0
     assert (charge.tokens_out, charge.cost) == (saved.tokens_out, saved.cost)

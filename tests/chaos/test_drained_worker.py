@@ -18,7 +18,7 @@ def test_it_ends_short_calls_and_settles_long_ones_for_what_they_produced(
     with running_worker(simulator, DRAIN_SECONDS="3") as worker:
         short = Council(customer("alice"), tokens=30, delay_ms=50)
         long = Council(customer("bob"), tokens=500, delay_ms=50)
-        calls.wait_for(lambda: short.told() and long.told())
+        calls.wait_for(lambda: short.streamed_text() and long.streamed_text())
         worker.ask_to_stop()
         assert worker.process.wait_stopped()
         late = Council(customer("charlie"), tokens=3)
@@ -27,8 +27,8 @@ def test_it_ends_short_calls_and_settles_long_ones_for_what_they_produced(
     assert short.charge.tokens_out == 30
     assert (long.ending, long.charge.status) == (("failed", "service_unavailable"), "settled")
     assert 0 < long.charge.tokens_out < 500
-    assert long.generation.content == long.told()
-    assert len(long.told().split()) == long.charge.tokens_out
+    assert long.generation.content == long.streamed_text()
+    assert len(long.streamed_text().split()) == long.charge.tokens_out
     assert not Lease.objects.filter(pk=short.charge.owner_id).exists()
     assert [wallet_of(council.owner).held for council in (short, long)] == [0, 0]
     assert late.generation.status == "queued"

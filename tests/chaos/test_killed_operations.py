@@ -13,8 +13,8 @@ from billing.services import sweeps
 from billing.tests import bank
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
-from jobs.tests.desk import cancel, job_of, wait_until
-from operations.tests.desk import end_of, operation_of, order, submissions
+from jobs.tests.queueing import cancel, job_of, wait_until
+from operations.tests.ordering import end_of, operation_of, order, submissions
 from operations.tests.renderer import NUSD_PER_SECOND
 from operations.types import State
 from simulator.process import RunningSimulator

@@ -19,7 +19,7 @@ from jobs import services
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
-from jobs.tests.desk import job_of, wait_until
+from jobs.tests.queueing import job_of, wait_until
 from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos import calls

@@ -131,7 +131,7 @@ def test_a_stream_that_ends_while_the_database_is_frozen_is_answered_and_then_se
 
     assert answer.text.endswith("data: [DONE]\n\n")
     assert '"finish_reason":"stop"' in answer.text
-    assert watch.seconds < 5  # a second for the stream, two of patience
+    assert watch.seconds < 5  # a second for the stream, two until the time-out
     assert calls.only_charge(alice).status == "held"
     proxy.flowing.set()
     calls.wait_for(lambda: calls.only_charge(alice).status == "settled", seconds=20)

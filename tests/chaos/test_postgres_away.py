@@ -84,7 +84,7 @@ def test_running_calls_survive_it_and_are_settled_in_full(
                 answers = [stream.result(timeout=120) for stream in streams]
                 charges = _wait_for_settlements(database_url)
                 session = councils.get(f"/sessions/{session['id']}").json()
-                told = _told(councils, session)
+                texts = _streamed_texts(councils, session)
                 _reconcile(environment)
 
     assert refused.status_code == 503
@@ -93,8 +93,8 @@ def test_running_calls_survive_it_and_are_settled_in_full(
     assert [calls.emitted(simulator, marker) for marker in markers] == [TOKENS] * STREAMS
     assert charges == [("settled", TOKENS)] * (STREAMS + CARDS)
     assert session["status"] == "completed"
-    assert told == {card["id"]: card["content"] for card in session["cards"]}
-    assert [len(text.split()) for text in told.values()] == [TOKENS] * CARDS
+    assert texts == {card["id"]: card["content"] for card in session["cards"]}
+    assert [len(text.split()) for text in texts.values()] == [TOKENS] * CARDS
 
 
 @contextmanager
@@ -115,18 +115,18 @@ def _let_others_in(folder: Path) -> None:
             parent.chmod(parent.stat().st_mode | 0o111)
 
 
-def _told(councils: httpx.Client, session: dict[str, Any]) -> dict[str, str]:
+def _streamed_texts(councils: httpx.Client, session: dict[str, Any]) -> dict[str, str]:
     """The text of each card, as its followers were told it."""
-    told = dict.fromkeys((card["id"] for card in session["cards"]), "")
+    texts = dict.fromkeys((card["id"] for card in session["cards"]), "")
     after = 0
     path = f"/sessions/{session['id']}/events"
     while events := councils.get(path, params={"after_seq": after}).json():
         for event in events:
             if event["type"] == "card.delta":
-                assert event["data"]["offset"] == len(told[event["data"]["card_id"]])
-                told[event["data"]["card_id"]] += event["data"]["text"]
+                assert event["data"]["offset"] == len(texts[event["data"]["card_id"]])
+                texts[event["data"]["card_id"]] += event["data"]["text"]
         after = events[-1]["seq"]
-    return told
+    return texts
 
 
 def _prepare(environment: dict[str, str]) -> tuple[str, str]:

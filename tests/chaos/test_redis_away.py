@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 FROZEN_SECONDS = 30
 # What is asked for waits for Redis for a moment at most.
-PATIENCE = 1.0
+MAX_SECONDS = 1.0
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def _assert_a_council_is_held(owner: Owner) -> None:
     """It begins without delay, is done without a message, and its follower gets all of it."""
     with Stopwatch() as watch:
         session = owner.start(MODELS[0])
-    assert watch.seconds < PATIENCE
+    assert watch.seconds < MAX_SECONDS
     with owner.follow(session) as follower:
         last = follower.wait_until_idle()
     assert last["status"] == "completed"

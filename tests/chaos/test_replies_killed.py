@@ -90,7 +90,7 @@ def test_what_is_sent_again_under_its_name_is_neither_lost_nor_billed_twice(
         kill(talk.charge.owner_id)
     end_lost_jobs()
     replayed = written.post(web.url, named=name, **ENDLESS)
-    anew = silent.post(web.url, named=name, **late)
+    again = silent.post(web.url, named=name, **late)
 
     assert while_leased.status_code == 409
     assert while_leased.json()["code"] == "idempotency_in_progress"
@@ -98,8 +98,8 @@ def test_what_is_sent_again_under_its_name_is_neither_lost_nor_billed_twice(
     assert "interrupted" in replayed.text
     assert len(simulator.calls(written.marker)) == 1
     assert LedgerEntry.objects.filter(account=written.owner, kind="charge").count() == 1
-    assert anew.status_code == 200
-    assert "Idempotency-Replayed" not in anew.headers
+    assert again.status_code == 200
+    assert "Idempotency-Replayed" not in again.headers
     assert LedgerEntry.objects.filter(account=silent.owner, kind="charge").count() == 1
 
 

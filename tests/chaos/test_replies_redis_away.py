@@ -19,7 +19,7 @@ from tests.talk import Reading, Talk
 pytestmark = pytest.mark.usefixtures("committed")
 
 # What is asked for waits for Redis for a moment at most.
-PATIENCE = 1.5
+MAX_SECONDS = 1.5
 LONG = {"tokens": 150, "delay_ms": 100}
 
 
@@ -70,7 +70,7 @@ def _assert_a_reply_is_given(web: Web, other: Web) -> None:
     talk = Talk(customer("bob"))
     with Stopwatch() as watch, talk.sent(web.url, tokens=20, delay_ms=50) as response:
         reading = Reading().follow(response).until(lambda reading: reading.has("start"))
-        assert watch.seconds < PATIENCE
+        assert watch.seconds < MAX_SECONDS
         followed = _resume(talk, other)
         reading.to_end()
     assert followed.text == reading.text == talk.reply.content

@@ -44,7 +44,7 @@ def test_a_reply_is_billed_as_far_as_its_log_shows_it(simulator: RunningSimulato
 def test_a_card_is_billed_as_far_as_its_log_shows_it(simulator: RunningSimulator) -> None:
     with running_worker(simulator) as doomed:
         council = Council(customer("alice"), **ENDLESS)
-        calls.wait_for(lambda: _words(council.told()) > WORDS)
+        calls.wait_for(lambda: _words(council.streamed_text()) > WORDS)
         doomed.kill()
     kill(council.charge.owner_id)
     end_lost_jobs()

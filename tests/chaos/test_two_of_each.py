@@ -68,11 +68,11 @@ def _council(owner: Owner, webs: list[Web]) -> tuple[Any, ...]:
         owner.do("DELETE", second)
     last = owner.do("GET", path)
     owner.check_money(last)
-    told = Event.objects.filter(stream=session["id"]).exclude(type="card.delta")
+    types = Event.objects.filter(stream=session["id"]).exclude(type="card.delta")
     return (
         [last[name] for name in ("status", "activity", "round", "rounds")],
         [_outline(card) for card in last["cards"]],
-        Counter(told.values_list("type", flat=True)),
+        Counter(types.values_list("type", flat=True)),
         len(owner.charges()),
     )
 

@@ -11,7 +11,7 @@ from tests.clients.environments import PROGRAMS
 from tests.environment import inherited
 
 FOLLOWERS = PROGRAMS / "followers"
-PATIENCE = 90  # seconds
+TIMEOUT = 90  # seconds
 
 
 def followed_in_python(url: str, session_id: UUID, token: str, folder: Path) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def followed_in_python(url: str, session_id: UUID, token: str, folder: Path) -> 
         check=False,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     seen: dict[str, Any] = json.loads(done.stdout)

@@ -17,7 +17,7 @@ from screenshots.chromium import installed, running
 from tests.clients.environments import PROGRAMS
 
 needs_browser = pytest.mark.skipif(installed() is None, reason="Chromium is not installed.")
-PATIENCE = 100  # seconds from the start of the browser to what the page has seen
+TIMEOUT = 100  # seconds from the start of the browser to what the page has seen
 
 
 class Page(ThreadingHTTPServer):
@@ -71,16 +71,20 @@ def opened(
     with _served(Page(folder, task, port)) as page:
         log, url = profile.with_suffix(".log"), f"{page.origin}/{name}"
         with log.open("w") as output, running(url, profile=profile, output=output):
-            assert page.done.wait(PATIENCE), log.read_text()
+            assert page.done.wait(TIMEOUT), log.read_text()
     return page.seen
 
 
 def bundle(source: Path, target: Path, *options: str) -> None:
     """A source with all that it imports in one file, as a browser needs it."""
     esbuild = PROGRAMS / "ai_sdk" / "node_modules" / ".bin" / "esbuild"
-    told = ("--bundle", "--format=esm", f"--outfile={target}", *options)
+    arguments = ("--bundle", "--format=esm", f"--outfile={target}", *options)
     done = subprocess.run(
-        [esbuild, source, *told], cwd=source.parent, check=False, capture_output=True, text=True
+        [esbuild, source, *arguments],
+        cwd=source.parent,
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
 

@@ -137,8 +137,8 @@ def test_a_page_that_is_loaded_again_goes_on_with_the_reply(
     assert len(set(seen["growth"])) > 20
     assert seen["shown"] == [f"user: {asked['content']}", f"assistant: {second['content']}"]
     # By hand, after the tenth code point of thought.
-    told = [part["delta"] for _, part in seen["tail"] if part["type"].endswith("-delta")]
-    assert "".join(told) == (first["reasoning"] + first["content"])[10:]
+    received = [part["delta"] for _, part in seen["tail"] if part["type"].endswith("-delta")]
+    assert "".join(received) == (first["reasoning"] + first["content"])[10:]
     assert seen["tail"][-1][1]["type"] == "finish"
     assert seen["detail"]["messages"] == [asked, first, second]
 

@@ -23,7 +23,7 @@ from tests.chaos import calls
 from tests.chaos.councils import Council, customer
 from tests.chaos.proxy import CuttingProxy, Proxy
 from tests.clients import page
-from tests.clients.following import FOLLOWERS, PATIENCE, followed_in_python
+from tests.clients.following import FOLLOWERS, TIMEOUT, followed_in_python
 from tests.personas import access_token_of, new_user
 from tests.service import Web, running_web
 from tests.worker import Worker
@@ -127,7 +127,7 @@ def _written(session_id: UUID, *, until: CuttingProxy) -> Iterator[None]:
     """Somebody writes to the stream, until all cuts have been made and a little longer."""
 
     def write() -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while until.cuts_left and time.monotonic() < deadline:
             _append(session_id, "card.delta")
             time.sleep(PAUSE)
@@ -151,8 +151,8 @@ def _new_stream(account: User) -> UUID:
 
 def _append(session_id: UUID, *types: str) -> None:
     with transaction.atomic():
-        told = [NewEvent(name, {"card_id": "1", "text": "Grüße. "}) for name in types]
-        services.append(stream_id=session_id, events=told)
+        events = [NewEvent(name, {"card_id": "1", "text": "Grüße. "}) for name in types]
+        services.append(stream_id=session_id, events=events)
 
 
 def _token(user: User) -> str:

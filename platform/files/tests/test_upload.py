@@ -97,8 +97,8 @@ def test_a_name_is_made_harmless(alice: Persona, sent: str, kept: str) -> None:
 def test_what_it_is_is_told_by_its_bytes(alice: Persona) -> None:
     upload = uploaded(alice, File(PNG, "letter.txt", "text/plain"))
     assert (upload.media_type, upload.is_text) == ("image/png", False)
-    told = alice.client.get(f"{URL}/{upload.pk}").json()
-    assert (told["mime"], told["readable"]) == ("image/png", False)
+    shown = alice.client.get(f"{URL}/{upload.pk}").json()
+    assert (shown["mime"], shown["readable"]) == ("image/png", False)
     upload = uploaded(alice, File(b"no picture", "picture.png", "image/png"))
     assert (upload.media_type, upload.is_text) == ("text/plain", True)
 

@@ -46,7 +46,7 @@ def attached(upload: Upload) -> Upload:
 
 
 @transaction.atomic
-def let_go(upload: Upload, unless: Exists = NOTHING_ELSE) -> None:
+def release_upload(upload: Upload, unless: Exists = NOTHING_ELSE) -> None:
     release(upload_ids=[upload.pk], unless=unless)
 
 
@@ -100,14 +100,14 @@ def test_what_is_attached_to_nothing_goes_in_time(user: AbstractBaseUser) -> Non
 
 def test_what_is_released_goes_at_once(user: AbstractBaseUser) -> None:
     released, other = attached(kept(user)), attached(kept(user))
-    let_go(released)
+    release_upload(released)
     tasks.purge_expired()
     assert [is_kept(each) for each in (released, other)] == [False, True]
 
 
 def test_what_is_attached_elsewhere_is_not_released(user: AbstractBaseUser) -> None:
     upload = attached(kept(user))
-    let_go(upload, unless=Exists(Upload.objects.filter(pk=upload.pk)))
+    release_upload(upload, unless=Exists(Upload.objects.filter(pk=upload.pk)))
     tasks.purge_expired()
     assert is_kept(upload)
     upload.refresh_from_db()
@@ -149,7 +149,7 @@ def test_who_releases_waits_for_who_attaches(user: AbstractBaseUser) -> None:
 
     def release_it() -> None:
         try:
-            let_go(upload, unless=elsewhere)
+            release_upload(upload, unless=elsewhere)
         finally:
             connection.close()
 

@@ -60,7 +60,7 @@ def main() -> None:
 
     django.setup()
 
-    from jobs.tests.desk import new_job
+    from jobs.tests.queueing import new_job
 
     for line in sys.stdin:
         begun = time.monotonic()

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from jobs import tasks
 from jobs.models import Job, QueueHeartbeat
-from jobs.tests.desk import wait_until
+from jobs.tests.queueing import wait_until
 from local.parts import QUEUES
 from local.paths import ROOT
 from local.ports import LOOPBACK

@@ -13,7 +13,7 @@ from billing.types import Checkpoint
 from events.types import NewEvent
 from jobs.appends import Append
 from jobs.models import Job
-from jobs.tests.desk import new_job_without_message, written
+from jobs.tests.queueing import new_job_without_message, written
 from tests.locks import wait_until_blocked
 
 pytestmark = pytest.mark.usefixtures("committed")

@@ -5,7 +5,7 @@ import pytest
 from jobs.dispatch import get_dispatcher
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import (
+from jobs.tests.queueing import (
     job_of,
     new_job,
     new_job_without_message,

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import new_job, status_of, wait_for_status, wait_until
+from jobs.tests.queueing import new_job, status_of, wait_for_status, wait_until
 from local.parts import QUEUES
 from simulator.process import RunningSimulator
 from tests import stalled_settings

@@ -12,7 +12,7 @@ from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tasks import record_heartbeat
 from jobs.tests import handlers
-from jobs.tests.desk import (
+from jobs.tests.queueing import (
     in_claims,
     job_of,
     new_job,

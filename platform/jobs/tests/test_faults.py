@@ -4,7 +4,7 @@ import pytest
 
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import new_job, wait_for_status, written
+from jobs.tests.queueing import new_job, wait_for_status, written
 
 pytestmark = pytest.mark.usefixtures("committed", "worker")
 

@@ -14,7 +14,7 @@ from events.types import NewEvent
 from jobs.appends import Append
 from jobs.host import UNANSWERED
 from jobs.models import Job
-from jobs.tests.desk import job_of, new_job_without_message, written
+from jobs.tests.queueing import job_of, new_job_without_message, written
 
 pytestmark = pytest.mark.django_db
 

@@ -21,7 +21,7 @@ from inference.holds import hold_request
 from jobs import services
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import cancel, job_of
+from jobs.tests.queueing import cancel, job_of
 from leases.models import Lease
 from tests.personas import new_user
 

@@ -17,7 +17,7 @@ from jobs import claims, services
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
-from jobs.tests.desk import cancel, job_of, status_of, wait_for_status, wait_until, written
+from jobs.tests.queueing import cancel, job_of, status_of, wait_for_status, wait_until, written
 from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web

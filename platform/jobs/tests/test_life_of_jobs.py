@@ -20,7 +20,7 @@ from accounts.models import User
 from billing.models import Charge
 from billing.services import sweeps
 from billing.services.holds import hold_for_job
-from billing.tests import bank, teller
+from billing.tests import bank, money_functions
 from common.ids import uuid7
 from events.models import Event
 from events.services import open_stream
@@ -79,7 +79,7 @@ class Life(RolledBackLife):
     @rule()
     def put_in(self) -> None:
         job_id = uuid7()
-        request = teller.request(self.alice, 100, owner=job_id)
+        request = money_functions.request(self.alice, 100, owner=job_id)
         hold_for_job(replace(request, charge_id=job_id))
         self.expired()
         open_stream(stream_id=job_id, kind="tests", account=self.alice)

@@ -12,7 +12,7 @@ from django.db.models import F
 from events.models import Event
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import cancel, new_job, new_job_without_message, wait_until, written
+from jobs.tests.queueing import cancel, new_job, new_job_without_message, wait_until, written
 from tests.locks import wait_until_blocked
 from tests.service import database_url
 from tests.stopwatch import Stopwatch

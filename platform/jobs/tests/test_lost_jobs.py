@@ -9,7 +9,7 @@ from jobs.lost import MAX_LOSSES, carry_out_verdict
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
-from jobs.tests.desk import (
+from jobs.tests.queueing import (
     cancel,
     job_of,
     new_job,

@@ -11,7 +11,7 @@ from django.db.models import F
 from common.ids import uuid7
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import (
+from jobs.tests.queueing import (
     cancel,
     in_appends,
     in_claims,

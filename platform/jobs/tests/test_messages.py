@@ -13,7 +13,7 @@ from jobs import services
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
-from jobs.tests.desk import (
+from jobs.tests.queueing import (
     cancel,
     job_of,
     new_job,

@@ -8,8 +8,8 @@ import pytest
 
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import job_of, wait_for_status
 from jobs.tests.enqueuer import Enqueuer, running_enqueuer
+from jobs.tests.queueing import job_of, wait_for_status
 from simulator.process import RunningSimulator
 from tests.own_redis import OwnRedis
 from tests.stopwatch import Stopwatch

@@ -11,7 +11,7 @@ from django.utils import timezone
 from jobs import services
 from jobs.lost import MAX_LOSSES
 from jobs.models import Job
-from jobs.tests.desk import cancel, job_of, new_job_without_message, pause, status_of
+from jobs.tests.queueing import cancel, job_of, new_job_without_message, pause, status_of
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -7,7 +7,7 @@ from common.ids import uuid7
 from jobs import services
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import cancel, job_of, new_job_without_message, pause, resume, status_of
+from jobs.tests.queueing import cancel, job_of, new_job_without_message, pause, resume, status_of
 
 pytestmark = pytest.mark.usefixtures("committed")
 

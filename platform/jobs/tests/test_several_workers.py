@@ -4,7 +4,7 @@ import pytest
 
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import new_job, wait_until, written
+from jobs.tests.queueing import new_job, wait_until, written
 from simulator.process import RunningSimulator
 from tests.worker import running_worker
 

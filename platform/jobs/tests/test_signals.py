@@ -4,7 +4,7 @@ import pytest
 
 from jobs.models import Job
 from jobs.tests import handlers
-from jobs.tests.desk import (
+from jobs.tests.queueing import (
     cancel,
     job_of,
     new_job,

@@ -15,11 +15,11 @@ def google_settings(tmp_path: Path, **environ: str) -> dict[str, str]:
 
 
 def test_the_simulator_stands_in_for_google(tmp_path: Path) -> None:
-    told = google_settings(tmp_path)
-    assert told["GOOGLE_CLIENT_IDS"] == CLIENT_ID
-    assert told["GOOGLE_ISSUERS"] == ISSUER
+    settings = google_settings(tmp_path)
+    assert settings["GOOGLE_CLIENT_IDS"] == CLIENT_ID
+    assert settings["GOOGLE_ISSUERS"] == ISSUER
     simulator = configuration.resolve({}, tmp_path).simulator_url
-    assert told["GOOGLE_JWKS_URL"] == f"{simulator}/identity/jwks"
+    assert settings["GOOGLE_JWKS_URL"] == f"{simulator}/identity/jwks"
 
 
 @pytest.mark.parametrize(

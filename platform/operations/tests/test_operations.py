@@ -7,8 +7,8 @@ import pytest
 
 from accounts.models import User
 from billing.tests import bank
-from jobs.tests.desk import cancel
-from operations.tests.desk import (
+from jobs.tests.queueing import cancel
+from operations.tests.ordering import (
     end_of,
     operation_of,
     order,

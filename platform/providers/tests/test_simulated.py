@@ -85,13 +85,13 @@ async def test_every_token_is_counted_once(simulated: Simulated) -> None:
     ):
         journalled = simulated.journalled
         assert journalled["prompt_tokens"] > 3
-        told = simulated.name
+        name = simulated.name
         assert events[-2:] == [
             Usage(
                 journalled["prompt_tokens"],
                 27,
-                cached_tokens=3 if told in TELLS_CACHED else 0,
-                reasoning_tokens=20 if told in TELLS_REASONING else 0,
+                cached_tokens=3 if name in TELLS_CACHED else 0,
+                reasoning_tokens=20 if name in TELLS_REASONING else 0,
             ),
             Finish("stop"),
         ]
@@ -120,9 +120,9 @@ async def test_no_usage_is_none(simulated: Simulated) -> None:
 
 async def test_zero_usage_is_data(simulated: Simulated) -> None:
     """But Google leaves a count of nothing out, so text without one is text that is not counted."""
-    told = [] if simulated.name == "google" else [Usage(0, 0)]
+    expected = [] if simulated.name == "google" else [Usage(0, 0)]
     for events in await both_ways(simulated, text="Paris.", reasoning_tokens=0, zero_usage=True):
-        assert [event for event in events if isinstance(event, Usage)] == told
+        assert [event for event in events if isinstance(event, Usage)] == expected
 
 
 async def test_a_model_that_declines_answers(simulated: Simulated) -> None:

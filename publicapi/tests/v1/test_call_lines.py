@@ -202,9 +202,9 @@ def test_what_an_operator_has_to_act_on_has_a_name_of_its_own(
 def test_a_fault_in_passing_is_a_warning_for_each_attempt(alice: Customer, logs: Logs) -> None:
     response = alice.chat(steer={"status": 503, "retry_after": 0})
     lines = logs.of(response.headers["x-request-id"])
-    told = [(line["event"], line["level"]) for line in lines]
+    events = [(line["event"], line["level"]) for line in lines]
     again = ("provider.retried", "warning")
-    assert told == [again, again, ("provider.failed", "warning"), ("call.ended", "info")]
+    assert events == [again, again, ("provider.failed", "warning"), ("call.ended", "info")]
     assert lines[-1]["attempts"] == 3
 
 

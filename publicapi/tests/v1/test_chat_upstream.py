@@ -188,8 +188,8 @@ def test_a_refusal_that_the_customer_can_mend_is_passed_on(
 ) -> None:
     error = {"error": {"message": message, "type": "invalid_request_error", "code": code}}
     upstream.answer = Answer([json.dumps(error).encode()], status=400, content_type=JSON)
-    told = refusal(alice.chat(stream=True), 400, expected)
-    assert message in told["message"] or expected == "input_too_long"
+    error = refusal(alice.chat(stream=True), 400, expected)
+    assert message in error["message"] or expected == "input_too_long"
     alice.assert_nothing_billed()
 
 

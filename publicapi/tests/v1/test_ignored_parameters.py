@@ -13,8 +13,8 @@ IMAGE = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
 
 def named(response: Any) -> str | None:
     assert response.status_code == 200, response.text
-    told: str | None = response.headers.get(HEADER)
-    return told
+    header: str | None = response.headers.get(HEADER)
+    return header
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -91,26 +91,26 @@ def test_a_kind_of_part_that_a_client_made_up_is_told_as_other(alice: Customer) 
 
 def test_not_more_than_32_are_told(alice: Customer) -> None:
     fields: dict[str, Any] = {f"field_{number:03}": 1 for number in range(1000)}
-    told = named(alice.chat(**fields))
-    assert told is not None
-    names = told.split(", ")
+    header = named(alice.chat(**fields))
+    assert header is not None
+    names = header.split(", ")
     assert names == [f"field_{number:03}" for number in range(32)] + ["..."]
 
 
 def test_not_more_than_a_thousand_fields_are_looked_at(alice: Customer) -> None:
     fields: dict[str, Any] = {f"field_{number:05}": 1 for number in reversed(range(40_000))}
-    told = named(alice.chat(**fields))
+    header = named(alice.chat(**fields))
     # Two of the thousand are the model and the messages.
-    assert told is not None
-    assert told.split(", ")[0] == "field_39002"
+    assert header is not None
+    assert header.split(", ")[0] == "field_39002"
 
 
 def test_not_more_than_a_thousand_parts_are_looked_at(alice: Customer) -> None:
     text = {"type": "text", "text": alice.prompt(tokens=2)}
     content = [text, *[{"type": f"{number:05}"} for number in reversed(range(20_000))]]
-    told = named(alice.chat(messages=[{"role": "user", "content": content}]))
-    assert told is not None
-    assert told.split(", ")[0] == "messages.19001"
+    header = named(alice.chat(messages=[{"role": "user", "content": content}]))
+    assert header is not None
+    assert header.split(", ")[0] == "messages.19001"
 
 
 def test_fields_of_messages_are_named(alice: Customer) -> None:

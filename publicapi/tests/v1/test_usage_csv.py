@@ -61,11 +61,11 @@ def test_it_adds_up_to_the_report(alice: Customer) -> None:
         use(alice.user, key, MAY + timedelta(days=number // 2), model=model, cost=10**number + 7)
     totals = alice.get(PATH.replace("format=csv", "")).json()["totals"]
 
-    told = rows(alice)
+    exported = rows(alice)
 
-    assert sum(Decimal(row["usd"]) for row in told) == Decimal(str(totals["usd"]))
+    assert sum(Decimal(row["usd"]) for row in exported) == Decimal(str(totals["usd"]))
     for name in ("requests", "tokens_in", "tokens_out"):
-        assert sum(int(row[name]) for row in told) == totals[name]
+        assert sum(int(row[name]) for row in exported) == totals[name]
 
 
 def test_a_key_narrows_it_to_itself_and_the_web_app_is_left_out(alice: Customer) -> None:
@@ -97,7 +97,7 @@ def test_a_name_is_never_a_formula(alice: Customer, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "written"),
     [
         ("x;=1+1", "x;'=1+1"),
         ("x\t=1+1", "x\t'=1+1"),
@@ -117,12 +117,12 @@ def test_a_name_is_never_a_formula(alice: Customer, name: str) -> None:
     ],
 )
 def test_no_part_of_a_name_is_a_formula_however_a_spreadsheet_splits_it(
-    alice: Customer, name: str, told: str
+    alice: Customer, name: str, written: str
 ) -> None:
     ApiKey.objects.filter(pk=alice.key.pk).update(name=name)
     use(alice.user, alice.key, MAY)
     [row] = rows(alice)
-    assert row["name"] == told
+    assert row["name"] == written
 
 
 @pytest.mark.parametrize(

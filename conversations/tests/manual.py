@@ -44,7 +44,7 @@ class Call:
     def deltas(self, *pieces: Piece, offset: int = 0) -> list[NewEvent]:
         return events.deltas(self.started.reply.model, pieces, offset)
 
-    def tell(self, *pieces: Piece, offset: int = 0) -> None:
+    def write(self, *pieces: Piece, offset: int = 0) -> None:
         """Tell what has come."""
         with transaction.atomic():
             append(stream_id=self.id, events=self.deltas(*pieces, offset=offset))

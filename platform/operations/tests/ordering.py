@@ -10,7 +10,7 @@ from catalog.selectors import get_catalog
 from common.ids import uuid7
 from events.services import open_stream
 from jobs.models import Job
-from jobs.tests.desk import job_of, wait_until, written
+from jobs.tests.queueing import job_of, wait_until, written
 from operations import services
 from operations.models import Operation
 from operations.tests.handlers import RENDER, render_call

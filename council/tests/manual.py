@@ -62,8 +62,8 @@ class Call:
         generation = self.generation
         version = generation.versions.get()
         with transaction.atomic():
-            told = events.deltas(version, generation.model, [Piece("text", text)], offset)
-            append(stream_id=generation.session_id, events=told)
+            deltas = events.deltas(version, generation.model, [Piece("text", text)], offset)
+            append(stream_id=generation.session_id, events=deltas)
 
     def save(self, cost: int) -> None:
         """Save how far the call has come."""

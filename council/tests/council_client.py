@@ -16,7 +16,7 @@ from billing.tests.bank import IN_PLAN
 from billing.tests.web_app import client_of
 from council.models import Card, Session
 from council.services import sessions
-from council.tests import hand
+from council.tests import manual
 from tests.personas import new_user
 
 SESSIONS = "/api/council/sessions"
@@ -27,7 +27,7 @@ UNDERWAY = ("queued", "running")
 
 
 @dataclass
-class Desk:
+class CouncilClient:
     """A user and the client they are signed in with."""
 
     user: User
@@ -52,10 +52,12 @@ class Desk:
             session = sessions.start(user=self.user, prompt=QUESTION, models=[model] * len(answers))
             cards = list(session.cards.order_by("id"))
             for card, text in zip(cards, answers, strict=True):
-                hand.answer(card, text)
+                manual.answer(card, text)
         return session, cards
 
 
-def new_desk(name: str = "alice", *, plan: str = "max", balance_usd: int = 5) -> Desk:
+def new_council_client(
+    name: str = "alice", *, plan: str = "max", balance_usd: int = 5
+) -> CouncilClient:
     user = new_user(name, plan=plan, balance_usd=balance_usd)
-    return Desk(user, client_of(user))
+    return CouncilClient(user, client_of(user))
