@@ -40,11 +40,13 @@ _FRAMES = "SELECT frame FROM events_after(%s, %s, 1000000, 1000000000)"
 @dataclass(frozen=True)
 class Product:
     """`path` is that of its API, `apply` makes the next picture of a session out of the one before
-    and an event, and `nothing` is the picture before the first event."""
+    and an event, `nothing` is the picture before the first event, and `is_idle` says whether
+    nothing runs any more."""
 
     path: str
     nothing: Picture
     apply: Callable[[Picture, dict[str, Any]], Picture]
+    is_idle: Callable[[Picture], bool] = lambda picture: picture["status"] != "running"
 
     def draw(self, picture: Picture, frames: list[str]) -> Picture:
         """The picture after those of the events that are later than it."""
@@ -104,7 +106,7 @@ class Follower:
     def wait_until_idle(self, glances: tuple[float, float] = GLANCES) -> Picture:
         """Look again and again until nothing runs any more; the last picture."""
         deadline = time.monotonic() + TIMEOUT
-        while (picture := self.look())["status"] == "running":
+        while not self._product.is_idle(picture := self.look()):
             assert time.monotonic() < deadline, picture
             time.sleep(random.uniform(*glances))  # noqa: S311 - any moment will do
         return picture

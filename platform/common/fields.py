@@ -108,7 +108,7 @@ class CentsField(serializers.Field[int, Any, float, Any]):
     """An amount sent as a number of USD in whole cents, from `least` to `most` USD; its value is
     nano-USD."""
 
-    def __init__(self, *, least: int, most: int, **options: Any) -> None:
+    def __init__(self, *, least: float, most: float, **options: Any) -> None:
         super().__init__(**options)
         self._least, self._most = least, most
 

@@ -26,6 +26,7 @@ _TAGS = {
     "conversations": ("Conversations", "Talking to models: branches, streamed replies, sharing."),
     "spaces": ("Spaces", "Folders of conversations, with instructions of their own."),
     "council": ("Council", "Several models answer one question side by side."),
+    "project": ("Projects", "Models of several vendors work on one goal."),
     "events": ("Events", "What changes in the lists of the signed-in user, as it changes."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
     "transcribe": ("Transcription", "Speech to text."),

@@ -9,10 +9,14 @@ from edge.asgi import Receive, Scope, Send, domain_of
 from edge.client_limit import ClientLimit
 from edge.refuse import refuse
 from events.consumer import StreamConsumer, UserConsumer
+from projects.consumers import ProjectConsumer
 
 # By the path, and by the path up to the id of a stream.
 _BY_PATH: dict[str, type[StreamConsumer]] = {"/api/ws": UserConsumer}
-_BY_FOLDER: dict[str, type[StreamConsumer]] = {"/api/council/ws": CouncilConsumer}
+_BY_FOLDER: dict[str, type[StreamConsumer]] = {
+    "/api/council/ws": CouncilConsumer,
+    "/api/project/ws": ProjectConsumer,
+}
 
 
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:

@@ -19,7 +19,7 @@ from common.database import get_database
 from common.errors import NotFound
 from events import models
 from events.errors import InboxClosed, InboxFull
-from events.types import InboxMessage
+from events.types import InboxMessage, InboxState
 
 # The messages of an inbox that may wait to be read, and the characters of a message.
 MAX_UNREAD = 10
@@ -56,6 +56,19 @@ def post(*, stream_id: UUID, sender: User, body: str) -> InboxMessage:
     return _as_type(
         models.InboxMessage.objects.create(inbox=inbox, number=number, sender=sender, body=body)
     )
+
+
+def read_all(stream_id: UUID) -> InboxState:
+    """The messages of an inbox, and up to which number they are read, as the transaction sees
+    them."""
+    inbox = models.Inbox.objects.get(pk=stream_id)
+    messages = [_as_type(message) for message in inbox.messages.order_by("number")]
+    return InboxState(messages, inbox.read_number)
+
+
+def newest_number(stream_id: UUID) -> int:
+    """The number of the newest message; 0 where there is none."""
+    return models.Inbox.objects.values_list("last_number", flat=True).get(pk=stream_id)
 
 
 def mark_read(*, stream_id: UUID, up_to: int) -> None:

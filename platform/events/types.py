@@ -89,3 +89,10 @@ class InboxMessage(Struct, frozen=True):
     sender_id: UUID | None
     body: str
     created_at: datetime
+
+
+class InboxState(Struct, frozen=True):
+    """The messages of an inbox in order; those up to `read_number` are read."""
+
+    messages: list[InboxMessage]
+    read_number: int

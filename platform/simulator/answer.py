@@ -1,11 +1,12 @@
 """The simulator's answers: each word is one token, so that text, chunks and usage agree."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
-from simulator import prompts
+from simulator import projects, prompts
 from simulator.steering import Steering
 
 Ending = Literal["stop", "length", "refusal", "blocked"]
@@ -36,16 +37,16 @@ class Answer:
 
 
 def compose(
-    question: str, model: str, steering: Steering, *, bound: int | None, thoughts: int
+    texts: Sequence[str], model: str, steering: Steering, *, bound: int | None, thoughts: int
 ) -> Answer:
-    """The answer to a question. `bound` limits reasoning and words together; the reasoning comes
-    first.
+    """The answer to the last of these texts. `bound` limits reasoning and words together; the
+    reasoning comes first.
 
     `thoughts` is the number of reasoning tokens, unless steered.
     """
     if steering.blocked:
         return Answer((), (), "blocked")
-    words = _words(question, model, steering)
+    words = _words(texts, model, steering)
     if steering.reasoning_tokens is not None:
         thoughts = steering.reasoning_tokens
     reasoning = _exactly(thoughts, tokens(_THOUGHT))
@@ -62,11 +63,11 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text))
 
 
-def _words(question: str, model: str, steering: Steering) -> tuple[str, ...]:
+def _words(texts: Sequence[str], model: str, steering: Steering) -> tuple[str, ...]:
     text = steering.text
     if text is None:
         silent = steering.refusal and steering.tokens is None
-        text = "" if silent else _usual(question, model)
+        text = "" if silent else _usual(texts, model)
     words = tokens(text)
     return words if steering.tokens is None else _exactly(steering.tokens, words)
 
@@ -77,7 +78,11 @@ def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(islice((*words, *islice(again, max(0, count - len(words)))), count))
 
 
-def _usual(question: str, model: str) -> str:
+def _usual(texts: Sequence[str], model: str) -> str:
+    step = projects.kind_of(texts)
+    if step is not None:
+        return projects.answer(step, texts, model)
+    question = texts[-1] if texts else ""
     if prompts.asks_for_title(question):
         return prompts.title(question)
     if prompts.asks_for_review(question):

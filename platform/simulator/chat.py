@@ -41,7 +41,7 @@ def _steered(arrival: Arrival, chat_request: ChatRequest) -> Exchange:
 
 def _composed(exchange: Exchange, chat_request: ChatRequest) -> answer.Answer:
     composed = answer.compose(
-        steering.without(chat_request.question),
+        [*map(steering.without, chat_request.texts[:-1]), steering.without(chat_request.question)],
         chat_request.model,
         exchange.steering,
         bound=chat_request.bound,

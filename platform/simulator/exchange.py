@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from simulator import prompts, steering
+from simulator import projects, prompts, steering
 from simulator.connection import Connection
 from simulator.journal import SHOWN_TEXT, Call
 from simulator.memory import Memory
@@ -87,12 +87,19 @@ class Exchange:
         return "completed"
 
 
+def _place(texts: list[str], question: str) -> steering.Place:
+    step = projects.kind_of(texts)
+    return steering.Place(
+        prompts.asks_for_title(question), step, projects.task_of(texts) if step else ""
+    )
+
+
 def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
     """Apply the steering line in the texts of a request. Raises `Refused` if it is invalid."""
     call = arrival.call
     call.user_text = question[:SHOWN_TEXT]
     try:
-        options = steering.read(texts, call.model, for_title=prompts.asks_for_title(question))
+        options = steering.read(texts, call.model, _place(texts, question))
     except steering.InvalidSteering as error:
         raise Refused(Problem(400, str(error))) from error
     call.marker = options.marker

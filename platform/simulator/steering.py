@@ -1,7 +1,7 @@
 """Steering: a `@sim {json}` line in a prompt that controls the simulator. Real providers read it as
 text."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -14,6 +14,7 @@ Fault = Literal["refuse", "error", "hang", "drop", "bad_json", "truncate", "erro
 # The requests of a long-running operation.
 Request = Literal["submit", "find", "poll", "cancel", "file"]
 TokenCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
+Step = Literal["plan", "work", "review", "reply", "final"]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_DELAY_MS)]
 
 
@@ -63,10 +64,16 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `marker` names the call in the journal. A line with a `model` counts only for calls of that
     model. A line with `title` counts only for the call that makes the title of the conversation,
     whose prompt shows the message too; lines without `title` do not count for that call.
+
+    A line with a `step` counts only for the steps of a project run of that kind, and with a
+    `subtask` only for those about the subtask of that title. Lines without a `step` do not count
+    for plans, reviews and replies, which have a form.
     """
 
     model: str | None = None
     title: bool = False
+    step: Step | None = None
+    subtask: str | None = None
     tokens: TokenCount | None = None
     text: str | None = None
     reasoning_tokens: TokenCount | None = None
@@ -134,14 +141,32 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return min(1, total) if self.fault == "error" else 0
 
 
-def read(texts: list[str], model: str, *, for_title: bool = False) -> Steering:
+class Place(NamedTuple):
+    """What a call is for: the title of a conversation, or a step of a run about a subtask."""
+
+    is_title: bool = False
+    step: Step | None = None
+    subtask: str = ""
+
+    def takes(self, line: Steering) -> bool:
+        """Does a line count here?"""
+        has_form = self.step in ("plan", "review", "reply")
+        is_for_step = line.step == self.step or (line.step is None and not has_form)
+        is_for_subtask = line.subtask in (None, self.subtask)
+        return line.title == self.is_title and is_for_step and is_for_subtask
+
+
+ANYWHERE = Place()
+
+
+def read(texts: list[str], model: str, place: Place = ANYWHERE) -> Steering:
     """The last steering line for the model in the texts of a conversation, or an empty one.
 
     Raises `InvalidSteering`.
     """
     for line in reversed([line for text in texts for line in _lines(text)]):
         steering = _decode(line)
-        if steering.model in (None, model) and steering.title == for_title:
+        if steering.model in (None, model) and place.takes(steering):
             return steering
     return Steering()
 

@@ -1,0 +1,47 @@
+"""What goes on in a run, in a sentence for its user."""
+
+from collections.abc import Sequence
+
+from projects.types import PauseReason, RunStatus, StepKind
+
+_PAUSED = {
+    PauseReason.USER: "Paused.",
+    PauseReason.PLAN_REVIEW: "Waits for you to look at the plan.",
+    PauseReason.INSUFFICIENT_BALANCE: "Paused: plan and balance do not cover the next step.",
+    PauseReason.BUDGET_EXCEEDED: "Paused: the run's budget does not cover the next step.",
+    PauseReason.PROVIDER_UNAVAILABLE: "Paused: the planner's model cannot be reached.",
+    PauseReason.INTERRUPTED: "Paused: the server was interrupted twice at the same step.",
+}
+_ENDED = {
+    RunStatus.COMPLETED: "Completed.",
+    RunStatus.FAILED: "Failed.",
+    RunStatus.CANCELLED: "Cancelled.",
+}
+_OF_THE_RUN = {
+    StepKind.PLAN: "Planning.",
+    StepKind.REPAIR: "Planning again: the first plan could not be carried out.",
+    StepKind.REPLY: "The planner reads your message.",
+    StepKind.FINAL: "Writing the final text.",
+}
+
+
+def activity_of(
+    status: RunStatus,
+    pause_reason: str,
+    active: Sequence[tuple[StepKind, str]],
+) -> str:
+    """The sentence. `active` are the steps that wait or run: kind, and title of the subtask."""
+    if status in _ENDED:
+        return _ENDED[status]
+    sentences = [_PAUSED[PauseReason(pause_reason)]] if status == RunStatus.PAUSED else []
+    sentences += [_OF_THE_RUN[kind] for kind in _OF_THE_RUN if (kind, "") in active]
+    for kind, verb in ((StepKind.WORK, "Working on"), (StepKind.REVIEW, "Reviewing")):
+        titles = [f"“{title}”" for each, title in active if each == kind]
+        if titles:
+            sentences.append(f"{verb} {_joined(titles)}.")
+    return " ".join(sentences) or "Waits for its turn."
+
+
+def _joined(titles: Sequence[str]) -> str:
+    *others, last = titles
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,56 @@
+"""The errors of project runs."""
+
+from typing import Any
+
+from common.errors import Conflict, DomainError, ValidationFailed
+from projects.types import MAX_RUNS, MAX_SUBTASKS
+
+
+class RunLimitReached(DomainError):
+    """`runs` are those that run: `[{id, title}]`."""
+
+    code, status = "too_many_runs", 429
+    message = f"{MAX_RUNS} of your runs are running. Pause or cancel one, or wait for its end."
+
+
+class InvalidState(Conflict):
+    code = "invalid_state"
+    message = "The run is not in a state in which this can be done."
+
+    @classmethod
+    def of(cls, status: str, act: str) -> "InvalidState":
+        """A run of that status for which `act` (a verb) makes no sense."""
+        return cls(f"This run is {status}: you cannot {act} it.", session_status=status)
+
+
+class SubtaskRunning(Conflict):
+    code = "subtask_running"
+    message = "This subtask is being worked on. Reassign it, or wait until it has ended."
+
+
+class SubtaskBegun(Conflict):
+    code = "subtask_begun"
+    message = "A subtask that has begun cannot be changed by the plan. Reassign or replace it."
+
+
+class TooManySubtasks(Conflict):
+    code = "too_many_subtasks"
+    message = f"A run has at most {MAX_SUBTASKS} subtasks."
+
+
+class UnsoundPlanRefused(ValidationFailed):
+    code = "unsound_plan"
+    message = "The plan cannot be carried out."
+
+    @classmethod
+    def of_faults(cls, faults: list[str]) -> "UnsoundPlanRefused":
+        """The error for a plan with these faults, which are sentences."""
+        errors: list[dict[str, Any]] = [{"loc": ["subtasks"], "msg": fault} for fault in faults]
+        return cls(" ".join(faults), errors=errors)
+
+
+class RunHeld(DomainError):
+    """A step of a paused run was about to begin: it begins when the run is resumed."""
+
+    code, status = "run_held", 409
+    message = "The run is paused."

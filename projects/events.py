@@ -1,0 +1,147 @@
+"""The events of a run. Their data has the shapes of the REST answers.
+
+Texts are in `subtask.delta` and `final.delta` events alone: `offset` counts code points, and the
+text of another attempt begins again. Every other event contains the whole object, so that applying
+one twice does no harm.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from events.types import SYSTEM, USER, NewEvent, model_actor
+from generations.types import Piece, cut
+from projects.models import Attempt, AttemptFile, Deliverable, Run, Step, Subtask
+from projects.selectors.messages import MessageView
+from projects.selectors.runs import view_of
+from projects.selectors.subtasks import view_of as subtask_view_of
+from projects.serializers.runs import (
+    MessageSerializer,
+    PlanSerializer,
+    deliverable_in_event,
+    run_in_event,
+    subtask_in_event,
+)
+
+
+def run_created(run: Run) -> NewEvent:
+    """The only event with the goal and the settings of the run."""
+    data = {
+        **run_in_event(view_of(run)),
+        "prompt": run.goal,
+        "planner_model": run.planner_model,
+        "reviewer_model": run.reviewer_model or None,
+        "max_subtasks": run.max_subtasks,
+        "max_parallel": run.max_parallel,
+        "review": run.reviews,
+    }
+    return NewEvent("run.created", {"session": data}, USER)
+
+
+def run_event(verb: str, run: Run, actor: str = SYSTEM) -> NewEvent:
+    """`run.<verb>`."""
+    return NewEvent(f"run.{verb}", {"session": run_in_event(view_of(run))}, actor)
+
+
+def run_recovered(step: Step) -> NewEvent:
+    """The worker of a step has died; the step begins again, once."""
+    data = {
+        "session": run_in_event(view_of(step.run)),
+        "step": step.kind,
+        "subtask_id": step.subtask_id,
+    }
+    return NewEvent("run.recovered", data)
+
+
+def run_phase(run: Run) -> NewEvent:
+    return NewEvent("run.phase", {"phase": run.phase})
+
+
+def plan_event(verb: str, run: Run, actor: str, reason: str = "") -> NewEvent:
+    """`plan.<verb>`, with the keys of the subtasks, which have events of their own."""
+    data = {"plan": PlanSerializer(run).data, "reason": reason or None}
+    return NewEvent(f"plan.{verb}", data, actor)
+
+
+def subtask_event(verb: str, subtask: Subtask, actor: str = SYSTEM, **more: Any) -> NewEvent:
+    """`subtask.<verb>`."""
+    data = {"subtask": subtask_in_event(subtask_view_of(subtask)), **more}
+    return NewEvent(f"subtask.{verb}", data, actor)
+
+
+def subtask_removed(subtask_id: UUID, actor: str) -> NewEvent:
+    return NewEvent("subtask.removed", {"subtask_id": subtask_id}, actor)
+
+
+def deltas(step: Step, pieces: Iterable[Piece], offset: int) -> list[NewEvent]:
+    """Text of an attempt or of the final text that begins at code point `offset`."""
+    actor = model_actor(step.model)
+    if step.attempt is None:
+        return [
+            NewEvent("final.delta", {"offset": start, "text": text}, actor)
+            for start, (_, text) in cut(pieces, offset)
+        ]
+    place = {"subtask_id": step.subtask_id, "attempt": step.attempt.number}
+    return [
+        NewEvent("subtask.delta", {**place, "offset": start, "text": text}, actor)
+        for start, (_, text) in cut(pieces, offset)
+    ]
+
+
+def review_completed(attempt: Attempt, model: str) -> NewEvent:
+    data = {
+        "subtask_id": attempt.subtask_id,
+        "attempt": attempt.number,
+        "verdict": attempt.verdict,
+        "points": attempt.review.get("points", []),
+        "issues": attempt.review.get("issues", []),
+    }
+    return NewEvent("review.completed", data, model_actor(model))
+
+
+def deliverable_event(deliverable: Deliverable, actor: str, verb: str = "") -> NewEvent:
+    verb = verb or ("created" if deliverable.version == 1 else "updated")
+    data = {"deliverable": deliverable_in_event(deliverable)}
+    return NewEvent(f"deliverable.{verb}", data, actor)
+
+
+def file_staged(file: AttemptFile, subtask_id: UUID, replaces: UUID | None, actor: str) -> NewEvent:
+    """A completed subtask writes a file. `replaces` is the subtask whose file of that path it takes
+    the place of."""
+    data = {
+        "path": file.path,
+        "op": file.op,
+        "bytes": file.size,
+        "subtask_id": subtask_id,
+        "replaces": replaces,
+    }
+    return NewEvent("file.staged", data, actor)
+
+
+def changes_proposed(proposal: dict[str, str], files: Sequence[dict[str, Any]]) -> NewEvent:
+    return NewEvent("changes.proposed", {"proposal": proposal, "files": [*files]})
+
+
+def message_created(message: MessageView, actor: str) -> NewEvent:
+    return NewEvent("message.created", {"message": MessageSerializer(message).data}, actor)
+
+
+def messages_delivered(numbers: Sequence[int], to: str) -> NewEvent:
+    """`to` is `planner`, or the key of a subtask."""
+    return NewEvent("message.delivered", {"numbers": [*numbers], "delivered_to": to})
+
+
+def messages_returned(messages: Sequence[MessageView]) -> NewEvent:
+    """The run has ended before a model was sent these messages."""
+    data = {"messages": [MessageSerializer(message).data for message in messages]}
+    return NewEvent("message.returned", data)
+
+
+def usage_updated(run: Run) -> NewEvent:
+    """A call has ended: the run with what was paid for it so far."""
+    return NewEvent("usage.updated", {"session": run_in_event(view_of(run))})
+
+
+def final_event(verb: str, step: Step) -> NewEvent:
+    """`final.started` and `final.ended`: the final text is being written."""
+    return NewEvent(f"final.{verb}", {}, model_actor(step.model))

@@ -1,0 +1,153 @@
+"""The bodies and queries of `/api/project`."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from catalog.fields import ChatModelField
+from common.fields import (
+    BoundedListField,
+    CentsField,
+    FlagField,
+    IdField,
+    PromptField,
+    TextField,
+    TitleField,
+    WholeNumberField,
+)
+from events.inbox import MAX_BODY
+from projects.outputs import MAX_FILE, MAX_FILES, OutputFile
+from projects.paths import MAX_PATH, fault_of
+from projects.types import (
+    MAX_BUDGET_USD,
+    MAX_GOAL,
+    MAX_INSTRUCTIONS,
+    MAX_KEY,
+    MAX_PARALLEL,
+    MAX_RESULT,
+    MAX_ROSTER,
+    MAX_SUBTASKS,
+    MAX_SUMMARY,
+    MAX_TITLE,
+    MAX_UPLOADS,
+    RunStatus,
+)
+
+
+class RunInputSerializer(serializers.Serializer[Any]):
+    """A goal, and how it is worked on. `models` are those that the run may call; without it, all
+    that you have not disabled."""
+
+    prompt = PromptField(source="goal", max_length=MAX_GOAL)
+    title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    models = BoundedListField(
+        child=ChatModelField(), source="roster", max_length=MAX_ROSTER, required=False
+    )
+    planner_model = ChatModelField(
+        required=False, help_text="Without one, the first of your favourites."
+    )
+    reviewer_model = ChatModelField(
+        required=False,
+        help_text="Reviews what other vendors' models have written. Without one, each result is "
+        "reviewed by some model of another vendor.",
+    )
+    upload_ids = BoundedListField(child=IdField(), max_length=MAX_UPLOADS, required=False)
+    max_subtasks = WholeNumberField(min_value=1, max_value=MAX_SUBTASKS, default=MAX_SUBTASKS)
+    max_parallel = WholeNumberField(min_value=1, max_value=MAX_PARALLEL, default=MAX_PARALLEL)
+    review = FlagField(source="reviews", default=True)
+    approve_plan = FlagField(
+        default=False, help_text="Wait with the work until you have seen the plan."
+    )
+    budget_usd = CentsField(
+        source="budget",
+        least=0.01,
+        most=MAX_BUDGET_USD,
+        required=False,
+        allow_null=True,
+        help_text="What the run may cost at most, from plan and balance.",
+    )
+
+
+class RunChangesInputSerializer(serializers.Serializer[Any]):
+    """An empty title restores the first line of the goal."""
+
+    title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
+
+
+class RunsQuerySerializer(serializers.Serializer[Any]):
+    """The filters of a list of runs."""
+
+    q = TextField(
+        max_length=MAX_TITLE,
+        required=False,
+        allow_blank=True,
+        help_text="What the title has in it, in capitals or not.",
+    )
+    status = serializers.ChoiceField([each.value for each in RunStatus], required=False)
+
+
+class ControlInputSerializer(serializers.Serializer[Any]):
+    action = serializers.ChoiceField(["pause", "resume", "cancel"])
+
+
+class MessageInputSerializer(serializers.Serializer[Any]):
+    content = PromptField(max_length=MAX_BODY)
+
+
+class ReassignInputSerializer(serializers.Serializer[Any]):
+    """`instructions` are a note to the model."""
+
+    subtask_id = IdField()
+    model_key = ChatModelField(source="model")
+    instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+
+
+class FileInputSerializer(serializers.Serializer[Any]):
+    """A file that you write."""
+
+    path = TextField(max_length=MAX_PATH)
+    op = serializers.ChoiceField(["create", "update", "delete"], default="create")
+    content = TextField(max_length=MAX_FILE, default="", allow_blank=True, trim_whitespace=False)
+
+    def validate_path(self, path: str) -> str:
+        fault = fault_of(path)
+        if fault is not None:
+            raise serializers.ValidationError(fault)
+        return path
+
+
+class ReplaceInputSerializer(serializers.Serializer[Any]):
+    """Your result of a subtask."""
+
+    subtask_id = IdField()
+    content = PromptField(max_length=MAX_RESULT)
+    files = BoundedListField(child=FileInputSerializer(), max_length=MAX_FILES, required=False)
+
+    def validate_files(self, files: list[dict[str, str]]) -> list[OutputFile]:
+        paths = [file["path"] for file in files]
+        if len(set(paths)) < len(paths):
+            raise serializers.ValidationError("Two files have one path.")
+        return [
+            OutputFile(file["path"], file["op"], "" if file["op"] == "delete" else file["content"])  # type: ignore[arg-type]
+            for file in files
+        ]
+
+
+class PlanInputSerializer(serializers.Serializer[Any]):
+    """Changes of a plan. `add` are subtasks with the fields of the plan; `change` are fields of
+    subtasks by their `key`; `remove` are keys; `order` are keys, those that come first. Only
+    subtasks that are queued can be changed and removed."""
+
+    title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    summary = PromptField(max_length=MAX_SUMMARY, required=False, allow_blank=True)
+    final_instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
+    add = BoundedListField(child=serializers.DictField(), max_length=MAX_SUBTASKS, required=False)
+    change = BoundedListField(
+        child=serializers.DictField(), max_length=MAX_SUBTASKS, required=False
+    )
+    remove = BoundedListField(
+        child=TextField(max_length=MAX_KEY), max_length=MAX_SUBTASKS, required=False
+    )
+    order = BoundedListField(
+        child=TextField(max_length=MAX_KEY), max_length=MAX_SUBTASKS, required=False
+    )

@@ -1,0 +1,163 @@
+"""The answer of a model that works on a subtask: a text, a summary, and files.
+
+A file stands between two marker lines that have the mark of the step:
+
+    @@FILE 8f3a21c4 create src/app.py
+    print("hello")
+    @@END 8f3a21c4
+
+The mark is random and new for each step, so no text that a model was given can contain it: only the
+author of the answer can end a block. Within a block every line but its end is content, markers of
+other steps and of other blocks included.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+from uuid import UUID
+
+from msgspec import Struct
+
+from projects.paths import fault_of
+
+Op = Literal["create", "update", "delete"]
+
+MAX_FILES = 100
+MAX_FILE = 400_000  # characters
+MAX_SUMMARY_LINES = 5
+MAX_SUMMARY_LINE = 300  # characters
+
+# What models say for the three operations.
+_OPS: dict[str, Op] = {
+    "create": "create",
+    "add": "create",
+    "write": "create",
+    "update": "update",
+    "modify": "update",
+    "edit": "update",
+    "delete": "delete",
+    "remove": "delete",
+}
+
+
+class OutputFile(Struct, frozen=True):
+    """A file to write; `content` is empty where it is to be deleted."""
+
+    path: str
+    op: Op
+    content: str
+
+
+class FileFault(Struct, frozen=True):
+    """A file of an answer that cannot be used, and why."""
+
+    path: str
+    message: str
+
+
+class Output(Struct, frozen=True, kw_only=True):
+    """An answer. No two of the `files` have one path; `faults` are those that were left out."""
+
+    body: str
+    summary: str
+    files: tuple[OutputFile, ...] = ()
+    faults: tuple[FileFault, ...] = ()
+
+
+class _Block(Struct):
+    """A block while it is read. `head` are the words after the mark."""
+
+    name: str
+    head: str
+    lines: list[str]
+    is_closed: bool = False
+
+
+def mark_of(step_id: UUID) -> str:
+    """The mark of a step: the random end of its id (UUIDv7)."""
+    return step_id.hex[-8:]
+
+
+def read_output(text: str, mark: str) -> Output:
+    """Read an answer whose step has that mark. Any text is an answer: this raises nothing."""
+    body: list[str] = []
+    blocks: list[_Block] = []
+    for part in _parts(text, mark):
+        if isinstance(part, _Block):
+            blocks.append(part)
+        else:
+            body.append(part)
+    files, faults = _files(block for block in blocks if block.name == "FILE")
+    written = "\n".join(body).strip()
+    summaries = [line for block in blocks if block.name == "SUMMARY" for line in block.lines]
+    return Output(
+        body=written,
+        summary=_summary(summaries or written.split("\n")),
+        files=tuple(files.values()),
+        faults=tuple(faults),
+    )
+
+
+def _parts(text: str, mark: str) -> Iterator[_Block | str]:
+    """The lines of the body, and the blocks."""
+    begin = re.compile(rf"@@(FILE|SUMMARY) {re.escape(mark)}(?: +(.*?))? *\r?")
+    end = re.compile(rf"@@END {re.escape(mark)} *\r?")
+    block: _Block | None = None
+    for line in text.split("\n"):
+        if block is None:
+            opened = begin.fullmatch(line)
+            if opened is None:
+                yield line
+            else:
+                block = _Block(opened[1], opened[2] or "", [])
+        elif end.fullmatch(line):
+            block.is_closed = True
+            yield block
+            block = None
+        else:
+            block.lines.append(line)
+    if block is not None:
+        yield block
+
+
+def _files(blocks: Iterator[_Block]) -> tuple[dict[str, OutputFile], list[FileFault]]:
+    """The files by path, of two with one path the later; and the faults."""
+    files: dict[str, OutputFile] = {}
+    faults: list[FileFault] = []
+    for block in blocks:
+        word, _, path = block.head.partition(" ")
+        path, content = path.strip(), "\n".join(block.lines)
+        message = _fault_of(block, word, path, content)
+        if message is None and path not in files and len(files) == MAX_FILES:
+            message = f"The answer has more than {MAX_FILES} files."
+        if message is not None:
+            if len(faults) < MAX_FILES:
+                faults.append(FileFault(path[:MAX_SUMMARY_LINE], message))
+            continue
+        op = _OPS[word.lower()]
+        files[path] = OutputFile(path, op, "" if op == "delete" else content)
+    return files, faults
+
+
+def _fault_of(block: _Block, word: str, path: str, content: str) -> str | None:
+    if word.lower() not in _OPS:
+        return 'The operation is not "create", "update" or "delete".'
+    if not block.is_closed:
+        return "The answer ended within the file."
+    if len(content) > MAX_FILE:
+        return f"The file has more than {MAX_FILE} characters."
+    return fault_of(path)
+
+
+def summary_of(text: str) -> str:
+    """The first lines of a text that has no summary."""
+    return _summary(text.split("\n"))
+
+
+def _summary(lines: list[str]) -> str:
+    """At most five lines that are not empty."""
+    filled = [line.strip() for line in lines if line.strip()]
+    return "\n".join(
+        line if len(line) <= MAX_SUMMARY_LINE else f"{line[: MAX_SUMMARY_LINE - 1]}…"
+        for line in filled[:MAX_SUMMARY_LINES]
+    )

@@ -1,0 +1,122 @@
+"""The planner's prompt: a goal becomes subtasks for models of several vendors."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from common.prompt_delimiters import section
+from projects.prompts.delimiters import MATERIAL, delimit
+from projects.types import MAX_ACCEPTANCE, MAX_INSTRUCTIONS
+
+FORM = """\
+{
+  "title": "a few words",
+  "summary": "two or three sentences",
+  "subtasks": [
+    {
+      "key": "short-name",
+      "title": "a few words",
+      "instructions": "everything that somebody who knows nothing else needs",
+      "acceptance": ["one point that can be checked", "another"],
+      "depends_on": ["the keys of the subtasks whose results it needs"],
+      "model": "an id of the list, or null",
+      "output": "what it delivers, in a few words",
+      "writes": ["the paths of the files it writes, if any"]
+    }
+  ],
+  "final": {"instructions": "how the results become one"}
+}"""
+
+
+_TASK = (
+    "You plan the work on a goal. Models of several vendors then carry out the subtasks, several "
+    "at the same time, without talking to each other. "
+)
+
+
+class RosterModel(Struct, frozen=True, kw_only=True):
+    """A model that may be assigned. `price` is its class (low, middle, high); `notes` are the
+    user's own about the model."""
+
+    id: str
+    vendor: str
+    price: str
+    is_reasoning: bool
+    context_window: int
+    notes: str = ""
+
+    @property
+    def line(self) -> str:
+        strength = "thinks before it answers" if self.is_reasoning else "answers at once"
+        return f"{self.id}: by {self.vendor}, price {self.price}, {strength}"
+
+
+class Brief(Struct, frozen=True, kw_only=True):
+    """What the planner knows. `uploads` are lines about the user's files; `messages` those that the
+    user has sent since the start."""
+
+    goal: str
+    roster: Sequence[RosterModel]
+    max_subtasks: int
+    max_parallel: int
+    uploads: Sequence[str] = ()
+    messages: Sequence[str] = ()
+
+
+def planning_prompt(brief: Brief) -> str:
+    """Ask for a plan."""
+    return "\n\n".join(
+        [
+            _TASK + MATERIAL,
+            *_sections(brief),
+            _rules(brief),
+            section("form", f"Answer with this JSON and nothing else:\n{FORM}"),
+        ]
+    )
+
+
+def repair_prompt(brief: Brief, faults: Sequence[str]) -> str:
+    """Ask again, after an answer that was no sound plan; that answer is the turn before."""
+    lines = "\n".join(f"- {fault}" for fault in faults)
+    return "\n\n".join(
+        [
+            "Your plan cannot be carried out:",
+            delimit("faults", lines),
+            _rules(brief),
+            "Answer with the whole plan again, as JSON in the same form, and nothing else.",
+        ]
+    )
+
+
+def roster_section(roster: Sequence[RosterModel]) -> str:
+    """The models, one on a line, with the user's notes about them."""
+    models = [
+        delimit("model", "\n".join(filter(None, (model.line, model.notes)))) for model in roster
+    ]
+    return section("models", "\n".join(models))
+
+
+def _sections(brief: Brief) -> list[str]:
+    sections = [delimit("goal", brief.goal), roster_section(brief.roster)]
+    if brief.uploads:
+        sections.append(delimit("uploads", "\n".join(brief.uploads)))
+    if brief.messages:
+        messages = "\n".join(delimit("message", text) for text in brief.messages)
+        sections.append(section("messages", messages))
+    return sections
+
+
+def _rules(brief: Brief) -> str:
+    return section(
+        "rules",
+        f"- At most {brief.max_subtasks} subtasks; fewer are better where they do. "
+        f"{brief.max_parallel} are worked on at a time.\n"
+        "- A subtask that needs nothing of another depends on nothing.\n"
+        "- Two subtasks do not write the same file, unless one depends on the other.\n"
+        "- Who works on a subtask sees its instructions, the results that it depends on, and "
+        "summaries of the others.\n"
+        f"- Instructions have at most {MAX_INSTRUCTIONS} characters, and acceptance at most "
+        f"{MAX_ACCEPTANCE} points.\n"
+        "- Suggest the model that suits the subtask: dear ones for hard parts, cheap ones for "
+        "simple parts, and several vendors rather than one.",
+    )

@@ -1,0 +1,181 @@
+"""The prompts of those who work on subtasks, and of the one who makes the final text."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from common.prompt_delimiters import section
+from projects.outputs import MAX_SUMMARY_LINES
+from projects.prompts.cutting import cut_to
+from projects.prompts.delimiters import MATERIAL, delimit
+
+_WORK = "You carry out one part of a larger piece of work. Others do the other parts. "
+_FINAL = (
+    "Several models have each done a part of the work on a goal. Make one result of their parts, "
+    "for the person who set the goal. "
+)
+_REVISE = "Write the whole result again with these points mended, and files in full."
+_FILES = (
+    "Write each file, if there are any, between two lines of its own, in full and without a code "
+    "fence around it:"
+)
+_SUMMARY = (
+    f"At the end write a summary of at most {MAX_SUMMARY_LINES} lines for those who do the other "
+    "parts:"
+)
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """The result of another subtask, and the files that it wrote, by path."""
+
+    key: str
+    title: str
+    body: str
+    summary: str
+    files: dict[str, str] = {}
+
+
+class WorkBrief(Struct, frozen=True, kw_only=True):
+    """What a subtask's author knows. `inputs` are the results that it depends on, `others` those
+    that it does not; `notes` are the user's and the planner's. `room` is the number of characters
+    for `inputs` and `uploads`, in that order."""
+
+    goal: str
+    title: str
+    instructions: str
+    acceptance: Sequence[str]
+    output: str
+    writes: Sequence[str]
+    inputs: Sequence[Result]
+    others: Sequence[Result]
+    notes: Sequence[str]
+    uploads: dict[str, str]
+    mark: str
+    room: int
+
+
+class Revision(Struct, frozen=True, kw_only=True):
+    """An earlier attempt, and what its review asks for."""
+
+    text: str
+    issues: Sequence[str]
+
+
+def work_prompt(brief: WorkBrief) -> str:
+    """Ask for the result of a subtask."""
+    return "\n\n".join(
+        [
+            _WORK + MATERIAL,
+            delimit("goal", brief.goal),
+            delimit("task", _task(brief)),
+            *_points(brief.acceptance),
+            *_inputs(brief),
+            *_notes(brief.notes),
+            _work_rules(brief),
+            _form(brief),
+        ]
+    )
+
+
+def revision_prompt(revision: Revision, mark: str) -> str:
+    """Ask for another attempt; the earlier one is the turn before."""
+    issues = "\n".join(f"- {issue}" for issue in revision.issues) or "- It is not finished."
+    return "\n\n".join(
+        [
+            "A reviewer asks for changes:",
+            delimit("review", issues),
+            f"{_REVISE} The mark is {mark} now.",
+        ]
+    )
+
+
+def final_prompt(*, goal: str, instructions: str, results: Sequence[Result], room: int) -> str:
+    """Ask for the text that makes one result of the subtasks'."""
+    share = room // max(1, len(results))
+    return "\n\n".join(
+        [
+            _FINAL + MATERIAL,
+            delimit("goal", goal),
+            section("inputs", "\n".join(_result(result, share) for result in results)),
+            delimit("task", instructions or "Join the results. Leave out nothing of substance."),
+            section(
+                "rules",
+                "- Write the result itself, in Markdown, and nothing about how it came about.\n"
+                "- Where parts contradict each other, say so.\n"
+                "- Add no facts that no part has. Where something is missing, say what.\n"
+                "- Files are delivered beside your text: name them, do not repeat them.",
+            ),
+        ]
+    )
+
+
+def _task(brief: WorkBrief) -> str:
+    files = f"Files to write: {', '.join(brief.writes)}" if brief.writes else ""
+    return "\n\n".join(filter(None, (brief.title, brief.instructions, files)))
+
+
+def _points(acceptance: Sequence[str]) -> list[str]:
+    return [delimit("done_when", "\n".join(f"- {each}" for each in acceptance))] * bool(acceptance)
+
+
+def _inputs(brief: WorkBrief) -> list[str]:
+    share = brief.room // max(1, len(brief.inputs) + len(brief.uploads))
+    parts = [_result(result, share) for result in brief.inputs]
+    parts += [_file(name, text, share) for name, text in brief.uploads.items()]
+    parts += [
+        delimit("summary", result.summary, subtask=result.key, title=result.title)
+        for result in brief.others
+    ]
+    return [section("inputs", "\n".join(parts))] if parts else []
+
+
+def _result(result: Result, share: int) -> str:
+    """A result with its files; the body comes first where there is no room for all."""
+    cut = cut_to(result.body, share)
+    room = share - len(cut.text)
+    files = []
+    for path, content in result.files.items():
+        files.append(_file(path, content, room))
+        room -= min(room, len(content))
+    body = "\n".join(filter(None, (cut.text, cut.note)))
+    text = delimit("result", body, subtask=result.key, title=result.title)
+    return "\n".join([text, *files])
+
+
+def _file(name: str, text: str, room: int) -> str:
+    if len(text) > room:
+        return delimit("file", f"[{len(text)} characters, left out for want of room.]", name=name)
+    return delimit("file", text, name=name)
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    if not notes:
+        return []
+    return [section("notes", "\n".join(delimit("note", note) for note in notes))]
+
+
+def _work_rules(brief: WorkBrief) -> str:
+    rules = [
+        "- Do your part alone, all of it.",
+        "- Invent no facts. Where something is missing, say what, and go on with what you have.",
+    ]
+    if brief.notes:
+        rules.append("- Notes come from the person who set the goal: follow them.")
+    return section("rules", "\n".join(rules))
+
+
+def _form(brief: WorkBrief) -> str:
+    mark, output = brief.mark, brief.output or "the result"
+    lines = [
+        f"Write {output} as Markdown.",
+        _FILES,
+        f"@@FILE {mark} create path/of/the/file.txt",
+        "the content",
+        f"@@END {mark}",
+        '"update" or "delete" may stand in the place of "create".',
+        _SUMMARY,
+        f"@@SUMMARY {mark}",
+        "the summary",
+        f"@@END {mark}",
+    ]
+    return section("form", "\n".join(lines))

@@ -1,0 +1,66 @@
+"""Carries out the steps of runs, on the worker's event loop."""
+
+from collections.abc import Sequence
+
+from common.errors import DomainError
+from events.types import NewEvent
+from generations.endings import give_up
+from generations.running import LostCallHandler, StreamedCall, persist
+from generations.types import TOTAL_SECONDS, Piece
+from inference.types import ChatCall
+from jobs.handlers import Handler
+from jobs.running import RunningJob
+from projects import events
+from projects.services.completion import STEP
+from projects.services.preparation import Prepared, prepare
+from projects.types import StepKind
+from providers.types import Delta, TextDelta
+
+# Steps whose text is shown while it comes; that of the others is for the run itself.
+_SHOWN = frozenset({StepKind.WORK, StepKind.FINAL})
+
+
+class StepHandler(LostCallHandler, Handler):
+    """Does the jobs of kind `projects.step`. A lost step ends: the run decides what follows."""
+
+    def __init__(self) -> None:
+        super().__init__(STEP)
+
+    async def run(self, job: RunningJob) -> None:
+        """Make the call, unless it must not be made any more."""
+        try:
+            prepared = await persist(prepare, job_id=job.id, attempt=job.attempt)
+        except DomainError as failure:
+            await persist(give_up, STEP, call_id=job.id, attempt=job.attempt, failure=failure)
+            return
+        if prepared is not None:
+            await StepCall(job, prepared).run()
+
+
+class StepCall(StreamedCall[None]):
+    """The call of a step. Its reasoning is not shown."""
+
+    def __init__(self, job: RunningJob, prepared: Prepared) -> None:
+        call = ChatCall(
+            account_id=job.account_id,
+            api_key_id=None,
+            source="job",
+            model=prepared.model,
+            messages=prepared.messages,
+            stream=True,
+            request_id=str(job.id),
+            total_seconds=TOTAL_SECONDS,
+            charge_id=job.id,
+            group_id=prepared.group_id,
+        )
+        super().__init__(STEP, job, call, stream_id=prepared.step.run_id)
+        self._step = prepared.step
+
+    def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
+        return events.deltas(self._step, pieces, offset)
+
+    def shown(self, fresh: list[Delta]) -> list[Piece]:
+        if self._step.kind not in _SHOWN:
+            return []
+        text = "".join(delta.text for delta in fresh if isinstance(delta, TextDelta))
+        return [Piece("text", text)] if text else []

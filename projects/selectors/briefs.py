@@ -1,0 +1,213 @@
+"""What the prompts of a run's steps are about."""
+
+from collections.abc import Mapping, Sequence
+
+from catalog.types import Model
+from events import inbox
+from files.errors import FileGone, StorageUnavailable
+from files.models import Upload
+from files.selectors.uploads import read_text
+from inference.bounds import output_bound
+from projects.models import Attempt, Run, Step, Subtask
+from projects.outputs import mark_of
+from projects.prompts.planning import Brief, planning_prompt, repair_prompt
+from projects.prompts.replying import SubtaskLine, reply_prompt
+from projects.prompts.reviewing import Point, Review, ReviewBrief, review_prompt
+from projects.prompts.working import (
+    Result,
+    Revision,
+    WorkBrief,
+    final_prompt,
+    revision_prompt,
+    work_prompt,
+)
+from projects.selectors.messages import heard_by_models
+from projects.selectors.roster import roster_of_run
+from projects.types import AttemptReason, StepKind, SubtaskStatus, Verdict
+from providers.types import Message
+
+# Characters of all inputs of a prompt at most, and of the words around them.
+MAX_CHARACTERS = 300_000
+_WORDS = 20_000
+# Fewer than ordinary text has: what fits by this estimate is sure to fit.
+_BYTES_PER_TOKEN = 3
+_NEWEST_NOTES = 20
+
+
+def messages_for(step: Step, model: Model) -> tuple[Message, ...]:
+    """The messages of a step."""
+    run = step.run
+    match StepKind(step.kind):
+        case StepKind.PLAN:
+            return (Message("user", planning_prompt(_brief(run))),)
+        case StepKind.REPAIR:
+            return _repair(run)
+        case StepKind.WORK:
+            return _work(step, model)
+        case StepKind.REVIEW:
+            return (Message("user", _review(step, model)),)
+        case StepKind.REPLY:
+            return (Message("user", _reply(run)),)
+        case StepKind.FINAL:
+            return (Message("user", _final(run, model)),)
+
+
+def readable_uploads(run: Run) -> dict[str, str]:
+    """The texts of the run's uploads that models can read, by name."""
+    uploads = Upload.objects.filter(pk__in=run.uploads.values("upload"), is_text=True)
+    texts = {}
+    for upload in uploads.order_by("id"):
+        try:
+            texts[upload.name] = read_text(upload, limit_characters=MAX_CHARACTERS)
+        except (FileGone, StorageUnavailable):
+            continue
+    return texts
+
+
+def _room(model: Model) -> int:
+    """Characters for the inputs of a prompt."""
+    tokens = model.context_window - output_bound(model) - model.prompt_overhead_tokens
+    return max(0, min(MAX_CHARACTERS, tokens * _BYTES_PER_TOKEN // 2 - _WORDS))
+
+
+def _brief(run: Run) -> Brief:
+    names = Upload.objects.filter(pk__in=run.uploads.values("upload")).order_by("id")
+    return Brief(
+        goal=run.goal,
+        roster=roster_of_run(run),
+        max_subtasks=run.max_subtasks,
+        max_parallel=run.max_parallel,
+        uploads=[f"{each.name} ({each.media_type}, {each.size} bytes)" for each in names],
+        messages=_notes_of_user(run),
+    )
+
+
+def _repair(run: Run) -> tuple[Message, ...]:
+    bad = run.steps.filter(kind=StepKind.PLAN).exclude(result={}).latest("id")
+    brief = _brief(run)
+    return (
+        Message("user", planning_prompt(brief)),
+        Message("assistant", bad.content),
+        Message("user", repair_prompt(brief, bad.result["faults"])),
+    )
+
+
+def _work(step: Step, model: Model) -> tuple[Message, ...]:
+    subtask = step.subtask
+    assert subtask is not None  # noqa: S101 - work has one
+    mark = mark_of(step.pk)
+    first = Message("user", work_prompt(_work_brief(step.run, subtask, model, mark)))
+    before = _to_revise(subtask, step)
+    if before is None:
+        return (first,)
+    review = _review_of(before)
+    revision = Revision(text=before.body, issues=review.all_issues)
+    text = "\n\n".join(filter(None, (before.body, *_files_as_text(before))))
+    return (first, Message("assistant", text), Message("user", revision_prompt(revision, mark)))
+
+
+def _work_brief(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkBrief:
+    done = list(run.subtasks.filter(status=SubtaskStatus.COMPLETED).select_related("current"))
+    inputs = [each for each in done if each.key in subtask.depends_on]
+    return WorkBrief(
+        goal=run.goal,
+        title=subtask.title,
+        instructions=subtask.instructions,
+        acceptance=subtask.acceptance,
+        output=subtask.output,
+        writes=subtask.writes,
+        inputs=[_result(each, with_files=True) for each in inputs],
+        others=[_result(each) for each in done if each not in inputs],
+        notes=[*_notes_of_user(run), *subtask.notes],
+        uploads=readable_uploads(run),
+        mark=mark,
+        room=_room(model),
+    )
+
+
+def _to_revise(subtask: Subtask, step: Step) -> Attempt | None:
+    """The attempt that a work step is to revise: the latest one with a review that asks for it.
+    None where the subtask begins again."""
+    for attempt in subtask.attempts.exclude(steps=step).order_by("-number"):
+        if attempt.verdict == Verdict.REVISE:
+            this = step.attempt.reason if step.attempt is not None else ""
+            is_revision = this in (AttemptReason.REVISION, AttemptReason.RESTART)
+            return attempt if is_revision else None
+        if attempt.reason not in (AttemptReason.REVISION, AttemptReason.RESTART):
+            return None
+    return None
+
+
+def _review(step: Step, model: Model) -> str:
+    subtask, attempt = step.subtask, step.attempt
+    assert subtask is not None and attempt is not None  # noqa: S101, PT018 - a review has both
+    return review_prompt(
+        ReviewBrief(
+            goal=step.run.goal,
+            title=subtask.title,
+            instructions=subtask.instructions,
+            acceptance=subtask.acceptance,
+            body=attempt.body,
+            files={file.path: file.content for file in attempt.files.order_by("path")},
+            room=_room(model),
+        )
+    )
+
+
+def _reply(run: Run) -> str:
+    subtasks = run.subtasks.select_related("current").order_by("position")
+    lines = [
+        SubtaskLine(
+            each.key,
+            each.title,
+            each.status,
+            each.depends_on,
+            each.current.summary if each.current is not None else "",
+        )
+        for each in subtasks
+    ]
+    asked = [each.body for each in inbox.read_all(run.pk).messages if each.number > run.answered]
+    return reply_prompt(goal=run.goal, roster=roster_of_run(run), subtasks=lines, messages=asked)
+
+
+def _final(run: Run, model: Model) -> str:
+    done = run.subtasks.filter(status=SubtaskStatus.COMPLETED).select_related("current")
+    results = [_result(each) for each in done.order_by("position")]
+    return final_prompt(
+        goal=run.goal,
+        instructions=run.final_instructions,
+        results=results,
+        room=_room(model),
+    )
+
+
+def _result(subtask: Subtask, *, with_files: bool = False) -> Result:
+    attempt = subtask.current
+    assert attempt is not None  # noqa: S101 - the subtask has completed
+    files: Mapping[str, str] = {}
+    if with_files:
+        files = {file.path: file.content for file in attempt.files.order_by("path")}
+    return Result(
+        key=subtask.key,
+        title=subtask.title,
+        body=attempt.body,
+        summary=attempt.summary,
+        files=dict(files),
+    )
+
+
+def _notes_of_user(run: Run) -> list[str]:
+    return heard_by_models(run)[-_NEWEST_NOTES:]
+
+
+def _review_of(attempt: Attempt) -> Review:
+    points = attempt.review.get("points", [])
+    return Review(
+        Verdict(attempt.verdict),
+        tuple(Point(each["point"], each["passed"], each["issue"]) for each in points),
+        tuple(attempt.review.get("issues", [])),
+    )
+
+
+def _files_as_text(attempt: Attempt) -> Sequence[str]:
+    return [f"{file.path}:\n{file.content}" for file in attempt.files.order_by("path")]

@@ -1,0 +1,67 @@
+"""The messages of a run: those of its user, which wait in the run's inbox, and the replies."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from events.inbox import read_all
+from events.types import InboxMessage
+from projects.models import Run, Step
+from projects.types import Outcome, StepKind
+
+
+class MessageView(Struct, frozen=True, kw_only=True):
+    """A message. A reply has the number of the newest message that it answers. `status`: `waiting`
+    for a model, `delivered` to one, or `returned` because the run ended before."""
+
+    number: int
+    role: str
+    content: str
+    status: str
+    created_at: datetime
+
+
+def messages_of(run: Run) -> list[MessageView]:
+    """All messages of a run, in the order in which they were sent."""
+    inbox = read_all(run.pk)
+    sent = [
+        from_user(each, _status(run, each, read=each.number <= inbox.read_number))
+        for each in inbox.messages
+    ]
+    replies = run.steps.filter(kind=StepKind.REPLY, outcome=Outcome.DONE).defer("content")
+    return sorted([*sent, *map(from_planner, replies)], key=lambda each: each.created_at)
+
+
+def heard_by_models(run: Run) -> list[str]:
+    """What the user has said that was not handed back."""
+    messages = read_all(run.pk).messages
+    return [each.body for each in messages if each.number not in run.returned]
+
+
+def from_user(message: InboxMessage, status: str) -> MessageView:
+    """A message of the user."""
+    return MessageView(
+        number=message.number,
+        role="user",
+        content=message.body,
+        status=status,
+        created_at=message.created_at,
+    )
+
+
+def from_planner(step: Step) -> MessageView:
+    """The planner's reply, of a step that has ended."""
+    assert step.ended_at is not None  # noqa: S101 - see above
+    return MessageView(
+        number=step.result["answers"],
+        role="planner",
+        content=step.result["reply"],
+        status="delivered",
+        created_at=step.ended_at,
+    )
+
+
+def _status(run: Run, message: InboxMessage, *, read: bool) -> str:
+    if message.number in run.returned:
+        return "returned"
+    return "delivered" if read else "waiting"

@@ -1,0 +1,189 @@
+"""Runs for their owner."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from accounts.models import User
+from billing.selectors.charges import get_billed, get_billed_by
+from common.errors import NotFound
+from events.selectors import get_last_seq
+from projects.activity import activity_of
+from projects.models import Deliverable, Run, Step, Subtask
+from projects.selectors.messages import MessageView, messages_of
+from projects.selectors.subtasks import SubtaskView, text_of, views_of
+from projects.types import RunStatus, StepKind, SubtaskStatus
+
+_WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED)
+_DONE = (SubtaskStatus.COMPLETED, *_WITHOUT_RESULT)
+
+
+class RunView(Struct, frozen=True, kw_only=True):
+    """A run without its subtasks. `activity` is what goes on, in a sentence; `in_flight` counts the
+    calls that wait or run; `cost` is what was paid, in nano-USD."""
+
+    id: UUID
+    title: str
+    status: str
+    phase: str
+    pause_reason: str
+    error: dict[str, Any] | None
+    activity: str
+    in_flight: int
+    done: int
+    total: int
+    failed_subtasks: int
+    cost: int
+    budget: int | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+class Snapshot(RunView, frozen=True, kw_only=True):
+    """A whole run after event `last_seq`."""
+
+    run: Run
+    last_seq: int
+    final_text: str | None
+    subtasks: list[SubtaskView]
+    deliverables: list[Deliverable]
+    messages: list[MessageView]
+
+
+class RunSummary(Struct, frozen=True, kw_only=True):
+    """A run in a list. `cost` is what was paid, in nano-USD."""
+
+    id: UUID
+    title: str
+    status: str
+    phase: str
+    pause_reason: str
+    done: int
+    total: int
+    failed_subtasks: int
+    cost: int
+    models: list[str]
+    created_at: datetime
+    ended_at: datetime | None
+
+
+def list_runs(user: User, *, q: str = "", status: str = "") -> QuerySet[Run]:
+    """The user's runs, filtered by a part of the title (`q`) and by status, if these are given."""
+    owned = Run.objects.filter(account=user)
+    if q:
+        owned = owned.filter(title__icontains=q)
+    return owned.filter(status=status) if status else owned
+
+
+def get_snapshot(user: User, run_id: UUID) -> Snapshot:
+    """A whole run at one moment. Raises NotFound.
+
+    Rows and log are read in one snapshot, so that a client that follows the log from `last_seq` on
+    misses nothing and sees nothing twice.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        run = get_run(user, run_id)
+        subtasks = views_of(run, with_text=True)
+        return Snapshot(
+            **asdict(view_of(run, subtasks)),
+            run=run,
+            last_seq=get_last_seq(run.pk),
+            final_text=_final_text(run),
+            subtasks=subtasks,
+            deliverables=list(run.deliverables.defer("content").order_by("id")),
+            messages=messages_of(run),
+        )
+
+
+def _final_text(run: Run) -> str | None:
+    final = run.steps.filter(kind=StepKind.FINAL, ended_at=None).first()
+    return text_of(final) if final is not None else None
+
+
+def get_run(user: User, run_id: UUID) -> Run:
+    """The user's run. Raises NotFound."""
+    run = Run.objects.filter(account=user, pk=run_id).first()
+    if run is None:
+        raise NotFound
+    return run
+
+
+def view_of(run: Run, subtasks: Sequence[SubtaskView] | None = None) -> RunView:
+    """The run as events and answers show it, as the transaction sees it."""
+    if subtasks is None:
+        subtasks = views_of(run, with_text=False)
+    active = list(run.steps.filter(ended_at=None).values_list("kind", "subtask"))
+    return _view(run, subtasks, active, get_billed(run.account, Step.objects.filter(run=run)))
+
+
+def summaries_of(user: User, runs: Sequence[Run]) -> list[RunSummary]:
+    """The user's runs as in lists. Two queries, however many subtasks and steps there are."""
+    subtasks: defaultdict[UUID, list[tuple[str, str]]] = defaultdict(list)
+    rows = Subtask.objects.filter(run__in=runs).order_by("position")
+    for run_id, status, model in rows.values_list("run", "status", "model"):
+        subtasks[run_id].append((status, model))
+    costs = get_billed_by(user, Step.objects.filter(run__in=runs), "run")
+    return [_summary(run, subtasks[run.pk], costs.get(run.pk, 0)) for run in runs]
+
+
+def summary_of(run: Run) -> RunSummary:
+    """One run as in lists, as the transaction sees it."""
+    [summary] = summaries_of(run.account, [run])
+    return summary
+
+
+def _summary(run: Run, subtasks: Sequence[tuple[str, str]], cost: int) -> RunSummary:
+    statuses = [status for status, _ in subtasks]
+    return RunSummary(
+        id=run.pk,
+        title=run.title,
+        status=run.status,
+        phase=run.phase,
+        pause_reason=run.pause_reason,
+        done=sum(status in _DONE for status in statuses),
+        total=len(statuses),
+        failed_subtasks=sum(status in _WITHOUT_RESULT for status in statuses),
+        cost=cost,
+        models=list(dict.fromkeys(model for _, model in subtasks)),
+        created_at=run.created_at,
+        ended_at=run.ended_at,
+    )
+
+
+def _view(
+    run: Run,
+    subtasks: Sequence[SubtaskView],
+    active: Sequence[tuple[str, UUID | None]],
+    cost: int,
+) -> RunView:
+    rows = [view.subtask for view in subtasks]
+    titles = {row.pk: row.title for row in rows}
+    at_work = [(StepKind(kind), titles.get(of, "") if of else "") for kind, of in active]
+    return RunView(
+        id=run.pk,
+        title=run.title,
+        status=run.status,
+        phase=run.phase,
+        pause_reason=run.pause_reason,
+        error=run.error,
+        activity=activity_of(RunStatus(run.status), run.pause_reason, at_work),
+        in_flight=len(active),
+        done=sum(row.status in _DONE for row in rows),
+        total=len(rows),
+        failed_subtasks=sum(row.status in _WITHOUT_RESULT for row in rows),
+        cost=cost,
+        budget=run.budget,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+    )

@@ -1,0 +1,117 @@
+"""The snapshot of a run for `projects.decisions`."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from inference.errors import CallInterrupted
+from projects.decisions import Refusal, RunState, Slot, SubtaskState
+from projects.models import Attempt, Run, Step, Subtask
+from projects.refusals import pause_reason_of
+from projects.types import (
+    AttemptReason,
+    Outcome,
+    RunStatus,
+    StepKind,
+    SubtaskStatus,
+    Verdict,
+)
+
+
+def state_of(run: Run, *, newest: int) -> RunState:
+    """The run, as the transaction sees it. `newest` is the number of the newest message."""
+    steps = list(run.steps.order_by("id"))
+    slots = _Slots(run, steps)
+    return RunState(
+        status=RunStatus(run.status),
+        subtasks=_subtasks(run, slots) if run.has_plan else None,
+        bad_plans=run.bad_plans,
+        needs_approval=run.needs_approval,
+        reviews=run.reviews,
+        max_parallel=run.max_parallel,
+        active=frozenset(
+            (StepKind(step.kind), step.subtask_id) for step in steps if step.ended_at is None
+        ),
+        unanswered=newest > run.answered,
+        has_final=run.has_final,
+        slots=slots.of_run,
+    )
+
+
+class _Slots:
+    """What the steps that have ended say of the places in which they ran."""
+
+    def __init__(self, run: Run, steps: Iterable[Step]) -> None:
+        self.of_run: dict[StepKind, Slot] = {}
+        self.of_subtasks: dict[UUID, Slot] = {}
+        for step in steps:
+            if step.ended_at is not None:
+                self._add(step, counts=run.resumed_at is None or step.ended_at > run.resumed_at)
+
+    def _add(self, step: Step, *, counts: bool) -> None:
+        if step.subtask_id is None:
+            kind = StepKind(step.kind)
+            self.of_run[kind] = _after(self.of_run.get(kind, Slot()), step, counts)
+            return
+        slot = self.of_subtasks.get(step.subtask_id, Slot())
+        self.of_subtasks[step.subtask_id] = _after(slot, step, counts)
+
+
+def _after(slot: Slot, step: Step, counts: bool) -> Slot:
+    if not counts:
+        return Slot()
+    match Outcome(step.outcome):
+        case Outcome.LOST:
+            return Slot(losses=slot.losses + 1)
+        case Outcome.REFUSED:
+            reason = pause_reason_of((step.error or {}).get("code", ""))
+            return Slot(slot.losses, Refusal(reason, step.beside_others))
+        case _:
+            return Slot()
+
+
+def _subtasks(run: Run, slots: _Slots) -> tuple[SubtaskState, ...]:
+    subtasks = run.subtasks.select_related("current").order_by("position")
+    attempts = Attempt.objects.filter(subtask__run=run).order_by("number")
+    reasons: dict[UUID, list[str]] = {}
+    for subtask_id, reason in attempts.values_list("subtask", "reason"):
+        reasons.setdefault(subtask_id, []).append(reason)
+    return tuple(_subtask(each, slots, reasons.get(each.pk, [])) for each in subtasks)
+
+
+def _subtask(subtask: Subtask, slots: _Slots, reasons: Sequence[str]) -> SubtaskState:
+    current = subtask.current
+    return SubtaskState(
+        id=subtask.pk,
+        key=subtask.key,
+        depends_on=tuple(subtask.depends_on),
+        status=SubtaskStatus(subtask.status),
+        result=_result(current),
+        verdict=Verdict(current.verdict) if current is not None and current.verdict else None,
+        revisions=_revisions(reasons),
+        reason=AttemptReason(subtask.reason),
+        slot=slots.of_subtasks.get(subtask.pk, Slot()),
+    )
+
+
+def _result(current: Attempt | None) -> bool | None:
+    """Whether the current attempt has completed or failed; None where it runs, or was lost."""
+    if current is None or (current.error or {}).get("code") == CallInterrupted.code:
+        return None
+    match SubtaskStatus(current.status):
+        case SubtaskStatus.COMPLETED:
+            return True
+        case SubtaskStatus.FAILED:
+            return False
+        case _:
+            return None
+
+
+def _revisions(reasons: Sequence[str]) -> int:
+    """How many of the latest attempts were asked for by reviews."""
+    count = 0
+    for reason in reversed(reasons):
+        if reason == AttemptReason.REVISION:
+            count += 1
+        elif reason != AttemptReason.RESTART:
+            break
+    return count

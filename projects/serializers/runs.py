@@ -1,0 +1,223 @@
+"""Runs, subtasks, attempts, deliverables and messages in answers and events."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
+
+from billing.serializers.usage import UsageSerializer
+from common.fields import UsdField, WordsField
+from inference.fields import ErrorField
+from projects.models import Deliverable, Run
+from projects.selectors.runs import RunSummary, RunView, Snapshot
+from projects.selectors.subtasks import AttemptView, SubtaskView
+from projects.types import (
+    AssignedBy,
+    AttemptReason,
+    PauseReason,
+    Phase,
+    RunStatus,
+    SubtaskStatus,
+    Verdict,
+)
+
+_PROGRESS = {
+    "type": "object",
+    "description": "How many subtasks there are, and how many of them have ended.",
+    "properties": {"done": {"type": "integer"}, "total": {"type": "integer"}},
+    "required": ["done", "total"],
+}
+
+
+@extend_schema_serializer(component_name="ProjectSessionRow")
+class RunRowSerializer(serializers.Serializer[Any]):
+    """A run in the list. `failed_subtasks` counts those without a result."""
+
+    id = serializers.UUIDField(read_only=True)
+    title = serializers.CharField(read_only=True)
+    status = serializers.ChoiceField([each.value for each in RunStatus], read_only=True)
+    phase = serializers.ChoiceField([each.value for each in Phase], read_only=True)
+    pause_reason = serializers.SerializerMethodField()
+    progress = serializers.SerializerMethodField()
+    failed_subtasks = serializers.IntegerField(read_only=True)
+    cost_usd = UsdField(source="cost")
+    created_at = serializers.DateTimeField(read_only=True)
+    ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    models = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    @extend_schema_field(
+        {"type": ["string", "null"], "enum": [*(each.value for each in PauseReason), None]}
+    )
+    def get_pause_reason(self, run: RunSummary | RunView) -> str | None:
+        return run.pause_reason or None
+
+    @extend_schema_field(_PROGRESS)
+    def get_progress(self, run: RunSummary | RunView) -> dict[str, int]:
+        return {"done": run.done, "total": run.total}
+
+
+@extend_schema_serializer(component_name="ProjectSessionInEvent")
+class RunInEventSerializer(RunRowSerializer):
+    """A run without its subtasks. `activity` says what goes on; `in_flight` counts the calls that
+    wait or run."""
+
+    models = None  # type: ignore[assignment]
+    activity = serializers.CharField(read_only=True)
+    in_flight = serializers.IntegerField(read_only=True)
+    error = ErrorField(read_only=True)
+    budget_usd = UsdField(source="budget", allow_null=True)
+    started_at = serializers.DateTimeField(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="ProjectAttempt")
+class AttemptSerializer(serializers.Serializer[AttemptView]):
+    """An attempt at a subtask, without its text. `source` is `user` where its user has written it;
+    `cost_usd` is what was paid for it and its reviews."""
+
+    number = serializers.IntegerField(read_only=True)
+    reason = serializers.ChoiceField([each.value for each in AttemptReason], read_only=True)
+    source = serializers.ChoiceField(["model", "user"], read_only=True)  # type: ignore[assignment]
+    model = WordsField()
+    status = serializers.ChoiceField([each.value for each in SubtaskStatus], read_only=True)
+    summary = serializers.CharField(read_only=True)
+    verdict = serializers.SerializerMethodField()
+    error = ErrorField(read_only=True)
+    cost_usd = UsdField(source="cost")
+    created_at = serializers.DateTimeField(read_only=True)
+    ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
+
+    @extend_schema_field(
+        {"type": ["string", "null"], "enum": [*(each.value for each in Verdict), None]}
+    )
+    def get_verdict(self, attempt: AttemptView) -> str | None:
+        return attempt.verdict or None
+
+
+@extend_schema_serializer(component_name="ProjectSubtaskInEvent")
+class SubtaskInEventSerializer(serializers.Serializer[SubtaskView]):
+    """A subtask without the text of its running attempt, which is in `subtask.delta` events.
+    `attempt` is the number of the current attempt, `usage` what its author's call used, `cost_usd`
+    what was paid for all attempts and reviews."""
+
+    id = serializers.UUIDField(source="subtask.id", read_only=True)
+    key = serializers.CharField(source="subtask.key", read_only=True)
+    title = serializers.CharField(source="subtask.title", read_only=True)
+    instructions = serializers.CharField(source="subtask.instructions", read_only=True)
+    acceptance = serializers.ListField(
+        child=serializers.CharField(), source="subtask.acceptance", read_only=True
+    )
+    depends_on = serializers.ListField(
+        child=serializers.CharField(), source="subtask.depends_on", read_only=True
+    )
+    output = serializers.CharField(source="subtask.output", read_only=True)
+    writes = serializers.ListField(
+        child=serializers.CharField(), source="subtask.writes", read_only=True
+    )
+    model = serializers.CharField(source="subtask.model", read_only=True)
+    assigned_by = serializers.ChoiceField(
+        [each.value for each in AssignedBy], source="subtask.assigned_by", read_only=True
+    )
+    status = serializers.ChoiceField(
+        [each.value for each in SubtaskStatus], source="subtask.status", read_only=True
+    )
+    stale = serializers.BooleanField(source="subtask.is_stale", read_only=True)
+    needs_attention = serializers.BooleanField(source="subtask.needs_attention", read_only=True)
+    error = ErrorField(source="subtask.error", read_only=True)
+    attempt = serializers.IntegerField(read_only=True, allow_null=True)
+    attempts = AttemptSerializer(many=True, read_only=True)
+    usage = UsageSerializer(read_only=True, allow_null=True)
+    cost_usd = UsdField(source="cost")
+
+
+@extend_schema_serializer(component_name="ProjectSubtask")
+class SubtaskSerializer(SubtaskInEventSerializer):
+    """A subtask. `text` is what its running attempt has written so far, null where none runs."""
+
+    text = serializers.CharField(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="ProjectDeliverable")
+class DeliverableSerializer(serializers.ModelSerializer[Deliverable]):
+    """A text that a run has made, without the text itself. `subtask_id` is null for the final one;
+    `version` counts how often it was written; `size` is in characters."""
+
+    kind = serializers.CharField(default="markdown", read_only=True)
+    mime = serializers.CharField(default="text/markdown", read_only=True)
+    status = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Deliverable
+        fields = [
+            *("id", "subtask_id", "name", "kind", "mime", "size", "version", "status"),
+            *("created_at", "updated_at"),
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "string", "enum": ["draft", "final"]})
+    def get_status(self, deliverable: Deliverable) -> str:
+        return "final" if deliverable.is_final else "draft"
+
+
+@extend_schema_serializer(component_name="ProjectMessage")
+class MessageSerializer(serializers.Serializer[Any]):
+    """A message. `number` counts those of the user; a reply of the planner has the number of the
+    newest message that it answers. `waiting` for a model, `delivered` to one, or `returned` because
+    the run ended before."""
+
+    number = serializers.IntegerField(read_only=True)
+    role = serializers.ChoiceField(["user", "planner"], read_only=True)
+    content = serializers.CharField(read_only=True)
+    status = serializers.ChoiceField(["waiting", "delivered", "returned"], read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+
+@extend_schema_serializer(component_name="ProjectPlan")
+class PlanSerializer(serializers.Serializer[Run]):
+    """What the planner says of the whole; the subtasks stand beside it."""
+
+    title = serializers.CharField(source="plan_title", read_only=True)
+    summary = serializers.CharField(source="plan_summary", read_only=True)
+    final_instructions = serializers.CharField(read_only=True)
+    subtasks = serializers.SerializerMethodField(help_text="Their keys, in topological order.")
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_subtasks(self, run: Run) -> list[str]:
+        return list(run.subtasks.order_by("position").values_list("key", flat=True))
+
+
+@extend_schema_serializer(component_name="ProjectSession")
+class RunSerializer(RunInEventSerializer):
+    """A whole run after event `last_seq`. `plan` is null until there is one."""
+
+    prompt = serializers.CharField(source="run.goal", read_only=True)
+    planner_model = serializers.CharField(source="run.planner_model", read_only=True)
+    reviewer_model = WordsField(source="run.reviewer_model")
+    max_subtasks = serializers.IntegerField(source="run.max_subtasks", read_only=True)
+    max_parallel = serializers.IntegerField(source="run.max_parallel", read_only=True)
+    review = serializers.BooleanField(source="run.reviews", read_only=True)
+    last_seq = serializers.IntegerField(read_only=True)
+    final_text = serializers.CharField(
+        read_only=True,
+        allow_null=True,
+        help_text="What is written so far of the final text, while it is written.",
+    )
+    plan = serializers.SerializerMethodField()
+    subtasks = SubtaskSerializer(many=True, read_only=True)
+    deliverables = DeliverableSerializer(many=True, read_only=True)
+    messages = MessageSerializer(many=True, read_only=True)
+
+    @extend_schema_field(PlanSerializer(allow_null=True))
+    def get_plan(self, snapshot: Snapshot) -> dict[str, Any] | None:
+        return PlanSerializer(snapshot.run).data if snapshot.run.has_plan else None
+
+
+def run_in_event(view: RunView) -> dict[str, Any]:
+    return RunInEventSerializer().to_representation(view)
+
+
+def subtask_in_event(view: SubtaskView) -> dict[str, Any]:
+    return SubtaskInEventSerializer().to_representation(view)
+
+
+def deliverable_in_event(deliverable: Deliverable) -> dict[str, Any]:
+    return DeliverableSerializer().to_representation(deliverable)

@@ -1,0 +1,44 @@
+"""May a run begin, or go on? Asked before it is committed; a hold is the last word."""
+
+from accounts.models import User
+from billing.selectors.affordability import get_spending_power
+from catalog.selectors import get_catalog
+from common.locks import hold
+from inference.bounds import worst_chat_cost
+from inference.errors import ProviderNotAvailable
+from projects.errors import RunLimitReached
+from projects.models import Run
+from projects.prompts.planning import Brief, planning_prompt
+from projects.selectors.roster import roster_of_run
+from projects.types import MAX_RUNS, RunStatus
+from providers.registry import get_chat_wire
+from providers.types import Message
+
+
+def check_limit(*, user: User) -> None:
+    """Raises RunLimitReached where as many runs of the user run as may. The answer holds until the
+    transaction ends."""
+    hold("projects.runs", str(user.pk))
+    running = Run.objects.filter(
+        account=user, status__in=(RunStatus.QUEUED, RunStatus.RUNNING)
+    ).order_by("id")
+    runs = [
+        {"id": str(run_id), "title": title} for run_id, title in running.values_list("id", "title")
+    ]
+    if len(runs) >= MAX_RUNS:
+        raise RunLimitReached(runs=runs)
+
+
+def check_first_step(*, run: Run) -> None:
+    """Raises ProviderNotAvailable, and the PaymentRequired of a plan that could not be paid."""
+    roster = roster_of_run(run)
+    model = get_catalog().find(run.planner_model)
+    if model is None or get_chat_wire(model.provider) is None or not roster:
+        raise ProviderNotAvailable
+    brief = Brief(
+        goal=run.goal, roster=roster, max_subtasks=run.max_subtasks, max_parallel=run.max_parallel
+    )
+    worst = worst_chat_cost(model, (Message("user", planning_prompt(brief)),))
+    refusal = get_spending_power(run.account).refusal_of(model.id, worst)
+    if refusal is not None:
+        raise refusal

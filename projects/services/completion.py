@@ -1,0 +1,234 @@
+"""What the end of a step writes: its text, what the run reads in it, and what the run does next."""
+
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from common.titles import first_line
+from events.types import NewEvent, model_actor
+from generations.endings import Output
+from generations.types import Completion, Text
+from inference.errors import CallInterrupted, error_of
+from projects import events
+from projects.json_answers import find_object
+from projects.models import Attempt, AttemptFile, Step
+from projects.outputs import Output as Answer
+from projects.outputs import mark_of, read_output
+from projects.plans import UnsoundPlan, read_plan, whole_goal
+from projects.prompts.reviewing import Review, read_review
+from projects.refusals import outcome_of
+from projects.selectors.roster import roster_of_run
+from projects.selectors.subtasks import text_in_log
+from projects.services import deliverables, plans, replies
+from projects.services.advance import advance
+from projects.services.locks import lock_step
+from projects.services.log import append_events
+from projects.types import (
+    ENDED,
+    MAX_TITLE,
+    AttemptReason,
+    Outcome,
+    StepKind,
+    SubtaskStatus,
+    Verdict,
+)
+
+# Attempts that begin a subtask: where one is refused, the subtask waits in the queue again.
+_BEGINNINGS = (AttemptReason.INITIAL, AttemptReason.STALE, AttemptReason.REASSIGN)
+# Answers of the planner that are no plan, until the goal itself becomes the only subtask.
+_MAX_BAD_PLANS = 2
+
+
+class StepOutput(Output[Step, None]):
+    """Writes the steps of runs."""
+
+    def lock(self, call_id: UUID) -> Step | None:
+        return lock_step(call_id)
+
+    def is_open(self, call_id: UUID, row: Step | None) -> bool:
+        return row is not None and row.ended_at is None
+
+    def text_in_log(self, row: Step) -> Text:
+        return Text(text_in_log(row))
+
+    def write_end(self, call_id: UUID, row: Step | None, completion: Completion) -> None:
+        if row is None:
+            return
+        run = row.run
+        new_events = [*completion.unsent, *_finish(row, completion)]
+        new_events += [*advance(run), events.usage_updated(run)]
+        append_events(run=run, events=new_events)
+
+    def write_cost(self, row: Step) -> None:
+        append_events(run=row.run, events=[*_cost(row), events.usage_updated(row.run)])
+
+
+STEP = StepOutput()
+
+
+def _cost(step: Step) -> list[NewEvent]:
+    """The event of a subtask whose cost has changed."""
+    return [events.subtask_event("updated", step.subtask)] if step.subtask is not None else []
+
+
+def _finish(step: Step, completion: Completion) -> list[NewEvent]:
+    """Write the end of a step, and what it means for what it was about. Returns the events."""
+    _write(step, completion)
+    if step.run.status in ENDED and step.kind not in (StepKind.WORK, StepKind.FINAL):
+        return _cost(step)
+    match StepKind(step.kind):
+        case StepKind.PLAN | StepKind.REPAIR:
+            return _end_of_plan(step)
+        case StepKind.WORK:
+            return _end_of_work(step)
+        case StepKind.REVIEW:
+            return _end_of_review(step)
+        case StepKind.REPLY:
+            return _end_of_reply(step)
+        case StepKind.FINAL:
+            return _end_of_final(step)
+
+
+def _write(step: Step, completion: Completion) -> None:
+    step.status = completion.status
+    step.outcome = outcome_of(StepKind(step.kind), completion.failure)
+    step.error = completion.error
+    if step.outcome == Outcome.LOST:
+        step.error = error_of(CallInterrupted())
+    step.content = completion.content
+    step.finish_reason = completion.reason
+    others = step.run.steps.filter(ended_at=None).exclude(pk=step.pk)
+    step.beside_others = step.outcome == Outcome.REFUSED and others.exists()
+    step.ended_at = Now()
+    step.save()
+    step.refresh_from_db(fields=["ended_at"])
+
+
+# --- The plan -------------------------------------------------------------------------------------
+
+
+def _end_of_plan(step: Step) -> list[NewEvent]:
+    run, actor = step.run, model_actor(step.model)
+    if step.outcome != Outcome.DONE or run.has_plan:
+        return _recovered(step)
+    roster = [model.id for model in roster_of_run(run)]
+    try:
+        plan = read_plan(find_object(step.content), roster=roster, max_subtasks=run.max_subtasks)
+    except UnsoundPlan as unsound:
+        step.result = {"faults": unsound.faults}
+        step.save(update_fields=["result"])
+        run.bad_plans += 1
+        run.save(update_fields=["bad_plans"])
+        if run.bad_plans < _MAX_BAD_PLANS:
+            return []
+        only = whole_goal(run.goal, first_line(run.goal, MAX_TITLE))
+        return plans.adopt(run=run, plan=only, actor=actor, reason="fallback")
+    return plans.adopt(run=run, plan=plan, actor=actor)
+
+
+# --- Subtasks -------------------------------------------------------------------------------------
+
+
+def _end_of_work(step: Step) -> list[NewEvent]:
+    attempt, subtask, actor = step.attempt, step.subtask, model_actor(step.model)
+    assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
+    if step.outcome == Outcome.REFUSED:
+        return _take_back(step)
+    answer = read_output(step.content, mark_of(step.pk))
+    attempt.status, attempt.error = step.status, step.error
+    attempt.body, attempt.summary = answer.body, answer.summary
+    attempt.faults = [{"path": fault.path, "message": fault.message} for fault in answer.faults]
+    attempt.ended_at = step.ended_at
+    attempt.save()
+    if step.outcome == Outcome.DONE:
+        _write_files(attempt, answer)
+    subtask.refresh_from_db()
+    return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
+
+
+def _write_files(attempt: Attempt, answer: Answer) -> None:
+    AttemptFile.objects.bulk_create(
+        AttemptFile(
+            attempt=attempt,
+            path=file.path,
+            op=file.op,
+            content=file.content,
+            size=len(file.content.encode()),
+        )
+        for file in answer.files
+    )
+
+
+def _take_back(step: Step) -> list[NewEvent]:
+    """Undo the beginning of an attempt that was not paid for: nothing was written of it."""
+    attempt, subtask = step.attempt, step.subtask
+    assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
+    was_current = subtask.current_id == attempt.pk
+    attempt.delete()
+    step.attempt = None
+    subtask.refresh_from_db()
+    if was_current:
+        subtask.current = subtask.attempts.order_by("-number").first()
+        if attempt.reason in _BEGINNINGS and subtask.status == SubtaskStatus.RUNNING:
+            subtask.status = SubtaskStatus.QUEUED
+        subtask.save(update_fields=["current", "status"])
+    return [events.subtask_event("updated", subtask)]
+
+
+def _end_of_review(step: Step) -> list[NewEvent]:
+    attempt, subtask = step.attempt, step.subtask
+    assert attempt is not None and subtask is not None  # noqa: S101, PT018 - a review has both
+    match step.outcome:
+        case Outcome.DONE:
+            review = read_review(step.content)
+        case Outcome.FAILED:
+            review = Review(Verdict.UNAVAILABLE)
+        case _:
+            return _recovered(step)
+    attempt.verdict = review.verdict
+    attempt.review = {
+        "model": step.model,
+        "points": [
+            {"point": each.point, "passed": each.passed, "issue": each.issue}
+            for each in review.points
+        ],
+        "issues": [*review.issues],
+    }
+    attempt.save(update_fields=["verdict", "review"])
+    return [
+        events.review_completed(attempt, step.model),
+        events.subtask_event("updated", subtask, model_actor(step.model)),
+    ]
+
+
+# --- The whole ------------------------------------------------------------------------------------
+
+
+def _end_of_reply(step: Step) -> list[NewEvent]:
+    run = step.run
+    if step.outcome not in (Outcome.DONE, Outcome.FAILED):
+        return _recovered(step)
+    run.answered = max(run.answered, step.result["answers"])
+    run.save(update_fields=["answered"])
+    if step.outcome == Outcome.FAILED:
+        return [NewEvent("error", {**(step.error or {}), "retryable": True})]
+    return replies.carry_out(step=step)
+
+
+def _end_of_final(step: Step) -> list[NewEvent]:
+    run, actor = step.run, model_actor(step.model)
+    ended = events.final_event("ended", step)
+    if step.outcome not in (Outcome.DONE, Outcome.FAILED) or run.status in ENDED:
+        return [ended, *_recovered(step)]
+    run.has_final = step.outcome == Outcome.DONE
+    run.save(update_fields=["has_final"])
+    if not run.has_final:
+        return [ended]
+    return [ended, deliverables.deliver_final(run=run, content=step.content, actor=actor)]
+
+
+def _recovered(step: Step) -> list[NewEvent]:
+    """The event of a step whose worker died. What the run does then is decided after it."""
+    if step.outcome != Outcome.LOST:
+        return []
+    return [events.run_recovered(step)]

@@ -1,0 +1,79 @@
+"""What a run has made: a text of each completed subtask, the final text, and files."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from events.types import SYSTEM, NewEvent
+from projects import events
+from projects.models import Attempt, AttemptFile, Deliverable, Run, Subtask
+from projects.selectors.files import proposal_of, staged_files
+from projects.types import SubtaskStatus
+
+
+def deliver(*, subtask: Subtask, attempt: Attempt, actor: str) -> list[NewEvent]:
+    """Deliver what a subtask has brought: its text, and its files."""
+    written = _write(subtask.run, subtask, subtask.title, attempt.body)
+    return [events.deliverable_event(written, actor), *_stage(subtask, attempt, actor)]
+
+
+def deliver_final(*, run: Run, content: str, actor: str) -> NewEvent:
+    """Deliver the final text."""
+    return events.deliverable_event(_write(run, None, run.title, content), actor)
+
+
+def finish(run: Run) -> list[NewEvent]:
+    """Declare all texts final, and propose the files."""
+    drafts = list(run.deliverables.filter(is_final=False).order_by("id"))
+    run.deliverables.filter(is_final=False).update(is_final=True)
+    for each in drafts:
+        each.is_final = True
+    new_events = [events.deliverable_event(each, SYSTEM, "updated") for each in drafts]
+    staged = staged_files(run)
+    if staged:
+        files: list[dict[str, Any]] = [
+            {"path": each.path, "op": each.op, "bytes": each.size, "subtask_id": each.subtask_id}
+            for each in staged
+        ]
+        new_events.append(events.changes_proposed(proposal_of(run), files))
+    return new_events
+
+
+def _write(run: Run, subtask: Subtask | None, name: str, content: str) -> Deliverable:
+    """A new deliverable, or the next version of one that is there."""
+    there = run.deliverables.filter(subtask=subtask).first()
+    if there is None:
+        written = Deliverable.objects.create(
+            run=run, subtask=subtask, name=name, content=content, size=len(content)
+        )
+        written.refresh_from_db(fields=["created_at", "updated_at"])
+        return written
+    there.name, there.content, there.size = name, content, len(content)
+    there.version += 1
+    there.is_final, there.updated_at = False, Now()
+    there.save()
+    there.refresh_from_db(fields=["updated_at"])
+    return there
+
+
+def _stage(subtask: Subtask, attempt: Attempt, actor: str) -> Iterator[NewEvent]:
+    """The events of the files of an attempt. The file of a later subtask is not replaced."""
+    others = _writers(subtask)
+    for file in attempt.files.order_by("path"):
+        position, writer = others.get(file.path, (-1, None))
+        if position < subtask.position:
+            yield events.file_staged(file, subtask.pk, writer, actor)
+
+
+def _writers(subtask: Subtask) -> dict[str, tuple[int, UUID]]:
+    """The last of the other completed subtasks that writes each path."""
+    files = AttemptFile.objects.filter(
+        attempt__current_of__run=subtask.run,
+        attempt__current_of__status=SubtaskStatus.COMPLETED,
+    ).exclude(attempt=subtask.current)
+    rows = files.order_by("attempt__subtask__position").values_list(
+        "path", "attempt__subtask__position", "attempt__subtask"
+    )
+    return {path: (position, writer) for path, position, writer in rows}

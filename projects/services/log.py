@@ -1,0 +1,34 @@
+"""Writing to the log of a run, and to its user's own stream what their list shows now."""
+
+from collections.abc import Sequence
+
+from events.services import append
+from events.types import NewEvent, ToUser
+from projects import user_events
+from projects.events import run_event
+from projects.models import Run
+from projects.selectors.runs import summary_of
+
+# What changes the row of a run in a list, but for the second. What a step costs is in the list with
+# the next of them.
+_CHANGES_THE_ROW = ("run.", "subtask.", "plan.")
+_NOT_THE_ROW = frozenset({"subtask.delta", "subtask.updated", "run.updated", "run.phase"})
+
+
+def append_events(*, run: Run, events: Sequence[NewEvent]) -> None:
+    """Append to the run's stream, at the end of a transaction. The last event has the whole run.
+    Where the run's row in the list has changed, its user's own stream has it, too."""
+    if not events:
+        return
+    if "session" not in events[-1].data:
+        events = [*events, run_event("updated", run)]
+    append(stream_id=run.pk, events=events, to_user=_to_user(run, events))
+
+
+def _to_user(run: Run, events: Sequence[NewEvent]) -> ToUser | None:
+    types = {event.type for event in events} - _NOT_THE_ROW
+    if "run.created" in types:
+        return ToUser(run.account_id, [user_events.created(summary_of(run))])
+    if not any(each.startswith(_CHANGES_THE_ROW) for each in types):
+        return None
+    return ToUser(run.account_id, [user_events.updated(summary_of(run))])

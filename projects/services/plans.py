@@ -1,0 +1,173 @@
+"""Plans become subtasks, and change."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from events.types import USER, NewEvent
+from projects import events
+from projects.models import Run, Subtask
+from projects.plans import Plan, PlannedSubtask, UnsoundPlan, read_plan
+from projects.selectors.roster import assign, roster_of_run
+from projects.types import AssignedBy, SubtaskStatus
+
+_TEXTS = ("title", "instructions", "output")
+_LISTS = ("acceptance", "depends_on", "writes")
+_FIELDS = (*_TEXTS, *_LISTS, "model")
+
+Raw = dict[str, Any]
+
+
+def adopt(*, run: Run, plan: Plan, actor: str, reason: str = "") -> list[NewEvent]:
+    """Make a plan the run's first one. Returns the events."""
+    run.has_plan, run.bad_plans = True, 0
+    _save_words(run, plan)
+    run.save(update_fields=["has_plan", "bad_plans"])
+    assigned = assign(plan, roster_of_run(run))
+    created = [
+        _create(run, planned, position, *assigned[planned.key])
+        for position, planned in enumerate(plan.subtasks)
+    ]
+    return [
+        events.plan_event("created", run, actor, reason),
+        *(events.subtask_event("created", subtask, actor) for subtask in created),
+    ]
+
+
+def change(
+    *,
+    run: Run,
+    actor: str,
+    add: Sequence[Raw] = (),
+    change: Sequence[Raw] = (),
+    remove: Sequence[str] = (),
+    order: Sequence[str] = (),
+    words: Mapping[str, str] | None = None,
+) -> list[NewEvent]:
+    """Change the plan of a run, all of it or nothing. Returns the events.
+
+    `add` are new subtasks, `change` fields of subtasks by their `key`, `remove` keys; only subtasks
+    that are queued can be changed and removed. `order` are keys, those that are to come first.
+    `words` are `title`, `summary` and `final_instructions` of the plan.
+
+    Raises UnsoundPlan.
+    """
+    rows = {each.key: each for each in run.subtasks.select_related("current")}
+    raw = _merged(run, rows, add, change, remove, order)
+    roster = roster_of_run(run)
+    known = {model.id for model in roster} | {row.model for row in rows.values()}
+    plan = read_plan({**raw, **(words or {})}, roster=known, max_subtasks=run.max_subtasks)
+    _check_begun(rows, plan)
+    _save_words(run, plan)
+    kept = {each.key for each in plan.subtasks}
+    removed = [row for key, row in rows.items() if key not in kept]
+    removed_events = [events.subtask_removed(row.pk, actor) for row in removed]
+    run.subtasks.filter(pk__in=[row.pk for row in removed]).delete()
+    changed = {str(each["key"]) for each in change}
+    new_events = _write(run, rows, plan, changed, assign(plan, roster), actor)
+    return [*removed_events, *new_events, events.plan_event("updated", run, actor)]
+
+
+def _save_words(run: Run, plan: Plan) -> None:
+    run.plan_title, run.plan_summary = plan.title, plan.summary
+    run.final_instructions = plan.final_instructions
+    run.save(update_fields=["plan_title", "plan_summary", "final_instructions"])
+
+
+def _merged(
+    run: Run,
+    rows: Mapping[str, Subtask],
+    add: Sequence[Raw],
+    change: Sequence[Raw],
+    remove: Sequence[str],
+    order: Sequence[str],
+) -> Raw:
+    """The plan as JSON, with the changes. Raises UnsoundPlan."""
+    faults = [
+        f'Subtask "{key[:40]}" does not exist, or has begun: it cannot be changed.'
+        for key in [*(str(each.get("key")) for each in change), *remove]
+        if key not in rows or rows[key].status != SubtaskStatus.QUEUED
+    ]
+    if faults:
+        raise UnsoundPlan(faults)
+    changes = {each["key"]: each for each in change}
+    ordered = sorted(rows.values(), key=lambda each: each.position)
+    ranks = {key: rank for rank, key in enumerate(order)}
+    ordered.sort(key=lambda each: ranks.get(each.key, len(ranks)))
+    kept = [
+        {**_raw(row), **_given(changes.get(row.key, {}))}
+        for row in ordered
+        if row.key not in remove
+    ]
+    return {
+        "title": run.plan_title,
+        "summary": run.plan_summary,
+        "subtasks": [*kept, *add],
+        "final": {"instructions": run.final_instructions},
+    }
+
+
+def _raw(row: Subtask) -> Raw:
+    return {"key": row.key, **{name: getattr(row, name) for name in _FIELDS}}
+
+
+def _given(change: Raw) -> Raw:
+    return {name: change[name] for name in _FIELDS if name in change}
+
+
+def _check_begun(rows: Mapping[str, Subtask], plan: Plan) -> None:
+    """What has begun depends on what it did. Raises UnsoundPlan."""
+    faults = [
+        f'Subtask "{each.key}" has begun, and cannot depend on others than before.'
+        for each in plan.subtasks
+        if each.key in rows
+        and rows[each.key].status != SubtaskStatus.QUEUED
+        and set(each.depends_on) != set(rows[each.key].depends_on)
+    ]
+    if faults:
+        raise UnsoundPlan(faults)
+
+
+def _write(
+    run: Run,
+    rows: Mapping[str, Subtask],
+    plan: Plan,
+    changed: set[str],
+    assigned: Mapping[str, tuple[str, AssignedBy]],
+    actor: str,
+) -> list[NewEvent]:
+    """Write the subtasks of a plan that has changed. Returns their events."""
+    new_events = []
+    for position, planned in enumerate(plan.subtasks):
+        row = rows.get(planned.key)
+        if row is None:
+            created = _create(run, planned, position, *assigned[planned.key])
+            new_events.append(events.subtask_event("created", created, actor))
+            continue
+        was = (row.position, *(getattr(row, name) for name in _FIELDS))
+        _fill(row, planned, position)
+        if planned.model is not None and planned.model != row.model:
+            row.model = planned.model
+            row.assigned_by = AssignedBy.USER if actor == USER else AssignedBy.PLAN
+        if was != (row.position, *(getattr(row, name) for name in _FIELDS)):
+            row.run = run
+            row.save()
+            if planned.key in changed:
+                new_events.append(events.subtask_event("updated", row, actor))
+    return new_events
+
+
+def _create(
+    run: Run, planned: PlannedSubtask, position: int, model: str, assigned_by: AssignedBy
+) -> Subtask:
+    subtask = Subtask(run=run, key=planned.key, model=model, assigned_by=assigned_by)
+    _fill(subtask, planned, position)
+    subtask.save()
+    return subtask
+
+
+def _fill(row: Subtask, planned: PlannedSubtask, position: int) -> None:
+    row.position = position
+    for name in _TEXTS:
+        setattr(row, name, getattr(planned, name))
+    for name in _LISTS:
+        setattr(row, name, [*getattr(planned, name)])

@@ -1,0 +1,97 @@
+"""What happens to a run when one of its steps begins."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+from msgspec import Struct
+
+from catalog.selectors import get_catalog
+from catalog.types import Model
+from events import inbox
+from events.selectors import get_last_seq
+from events.types import NewEvent
+from inference.errors import CallCancelled, ProviderNotAvailable
+from jobs import services as jobs
+from jobs.selectors import is_unwanted
+from projects import events
+from projects.errors import RunHeld
+from projects.models import Run, Step
+from projects.selectors.briefs import messages_for
+from projects.services.locks import lock_step
+from projects.services.log import append_events
+from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
+from providers.types import Message
+
+# Steps that are sent the messages of the user. A review and the final text are about what is there.
+_HEARERS = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.REPLY})
+
+
+class Prepared(Struct, frozen=True):
+    """A step that is about to be made. `group_id` is that of its charge."""
+
+    step: Step
+    model: Model
+    messages: tuple[Message, ...]
+    group_id: UUID | None
+
+
+@transaction.atomic
+def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
+    """Mark a step as running, and say what it asks. None where it must not be made any more. May be
+    repeated.
+
+    Raises CallCancelled where the run has ended or was deleted meanwhile, or the step was
+    cancelled, RunHeld where the run is paused, ProviderNotAvailable where the model is gone from
+    the catalog.
+    """
+    step = lock_step(job_id)
+    if not jobs.is_running(job_id=job_id, attempt=attempt):
+        return None
+    if step is None or step.run.status in ENDED or is_unwanted(job_id):
+        raise CallCancelled
+    if step.run.status == RunStatus.PAUSED:
+        raise RunHeld
+    model = get_catalog().find(step.model)
+    if model is None:
+        raise ProviderNotAvailable
+    messages = messages_for(step, model)
+    if step.status == SubtaskStatus.QUEUED:
+        append_events(run=step.run, events=_begin(step))
+    return Prepared(step, model, messages, step.run.pk if step.run.budget is not None else None)
+
+
+def _begin(step: Step) -> list[NewEvent]:
+    """Returns the events."""
+    run = step.run
+    step.status = SubtaskStatus.RUNNING
+    step.first_seq = get_last_seq(run.pk)
+    new_events = _start(run)
+    if step.kind in _HEARERS:
+        new_events += _deliver(step)
+    step.save(update_fields=["status", "first_seq", "result"])
+    return new_events
+
+
+def _start(run: Run) -> list[NewEvent]:
+    if run.status != RunStatus.QUEUED:
+        return []
+    run.status, run.started_at = RunStatus.RUNNING, Now()
+    run.save(update_fields=["status", "started_at"])
+    run.refresh_from_db(fields=["started_at"])
+    return [events.run_event("started", run)]
+
+
+def _deliver(step: Step) -> list[NewEvent]:
+    """Mark the messages that the step is sent as read. A plan and a reply answer them."""
+    run = step.run
+    state = inbox.read_all(run.pk)
+    newest = state.messages[-1].number if state.messages else 0
+    if step.kind != StepKind.WORK:
+        step.result = {"answers": newest}
+    unread = [each.number for each in state.messages if each.number > state.read_number]
+    if not unread:
+        return []
+    inbox.mark_read(stream_id=run.pk, up_to=newest)
+    subtask = step.subtask
+    return [events.messages_delivered(unread, subtask.key if subtask is not None else "planner")]

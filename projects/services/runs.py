@@ -1,0 +1,195 @@
+"""Runs: start, rename, delete, pause, resume, cancel."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from accounts.selectors.preferences import list_enabled
+from billing.selectors.default_model import default_chat_model
+from billing.selectors.entitlements import get_entitlements
+from billing.selectors.features import require_feature
+from billing.services import idempotency
+from billing.services.groups import create_group
+from billing.types import RequestKey
+from common.errors import NotFound
+from common.titles import first_line
+from events import inbox
+from events.services import delete_stream, open_stream
+from events.types import USER, NewEvent, ToUser
+from files.selectors.uploads import get_uploads
+from files.services.uploads import attach
+from inference.errors import ProviderNotAvailable
+from projects import events, user_events
+from projects.errors import InvalidState
+from projects.models import Run, RunUpload
+from projects.services import steps
+from projects.services.admission import check_first_step, check_limit
+from projects.services.advance import advance, close, pause
+from projects.services.locks import lock_run
+from projects.services.log import append_events
+from projects.types import (
+    ENDED,
+    FEATURE,
+    MAX_TITLE,
+    STREAM,
+    PauseReason,
+    RunStatus,
+    SubtaskStatus,
+)
+
+
+@transaction.atomic
+def start(
+    *,
+    user: User,
+    request_key: RequestKey | None,
+    goal: str,
+    title: str = "",
+    planner_model: str | None = None,
+    budget: int | None = None,
+    upload_ids: Sequence[UUID] = (),
+    approve_plan: bool = False,
+    **settings: Any,
+) -> tuple[Run, bool]:
+    """Begin a run: its planner is asked first. Returns the run, and whether an earlier request with
+    that key has begun it. `settings` are those of `Run` by their names; `budget` is nano-USD.
+
+    Raises PlanRequired, IdempotencyMismatch, NotFound where the run of that key is deleted,
+    RunLimitReached, UploadNotFound, ProviderNotAvailable, and the PaymentRequired of a plan that
+    could not be paid.
+    """
+    run_id = idempotency.claim(account=user, request_key=request_key)
+    if run_id is not None:
+        return _begun(user, run_id), True
+    require_feature(user, FEATURE)
+    check_limit(user=user)
+    run = Run.objects.create(
+        account=user,
+        title=title or first_line(goal, MAX_TITLE),
+        goal=goal,
+        planner_model=planner_model or _default_planner(user),
+        budget=budget,
+        needs_approval=approve_plan,
+        **settings,
+    )
+    check_first_step(run=run)
+    uploads = get_uploads(user, list(dict.fromkeys(upload_ids)))
+    attach(uploads=uploads)
+    RunUpload.objects.bulk_create(RunUpload(run=run, upload=upload) for upload in uploads)
+    if budget is not None:
+        create_group(group_id=run.pk, account=user, budget=budget)
+    open_stream(stream_id=run.pk, kind=STREAM, account=user)
+    inbox.open_inbox(stream_id=run.pk)
+    run.refresh_from_db()
+    append_events(run=run, events=[events.run_created(run), *advance(run)])
+    if request_key is not None:
+        idempotency.store(account=user, request_key=request_key, result=run.pk)
+    return run, False
+
+
+def _begun(user: User, run_id: UUID) -> Run:
+    run = Run.objects.filter(account=user, pk=run_id).first()
+    if run is None:
+        raise NotFound("What this request began has been deleted.")
+    return run
+
+
+def _default_planner(user: User) -> str:
+    model = default_chat_model(list_enabled(user), lambda: get_entitlements(user).models)
+    if model is None:
+        raise ProviderNotAvailable
+    return model
+
+
+@transaction.atomic
+def rename(*, user: User, run_id: UUID, title: str) -> None:
+    """Give a run another title; an empty one is the first line of its goal. Raises NotFound."""
+    run = lock_run(user, run_id)
+    run.title = title or first_line(run.goal, MAX_TITLE)
+    run.save(update_fields=["title"])
+    append_events(run=run, events=[events.run_event("renamed", run, USER)])
+
+
+@transaction.atomic
+def delete(*, user: User, run_id: UUID) -> None:
+    """Delete a run with its log, whose sockets are closed. Steps that run are stopped, and billed
+    for what they have produced; what was billed stays. Raises NotFound."""
+    run = lock_run(user, run_id)
+    steps.cancel(run=run, steps=list(run.steps.filter(ended_at=None)))
+    run.delete()
+    deleted = ToUser(user.pk, [user_events.deleted(run_id)])
+    delete_stream(stream_id=run_id, to_user=deleted)
+
+
+# --- Control --------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def pause_run(*, user: User, run_id: UUID) -> None:
+    """Pause a run: nothing new begins, and steps that run go on to their end. A paused run stays as
+    it is. Raises NotFound, InvalidState where the run has ended."""
+    run = lock_run(user, run_id)
+    _check_open(run, "pause")
+    if run.status != RunStatus.PAUSED:
+        append_events(run=run, events=pause(run, PauseReason.USER, USER))
+
+
+@transaction.atomic
+def resume(*, user: User, run_id: UUID) -> None:
+    """Let a paused run go on; a plan that waited is approved by that. A running run stays as it is.
+    Raises NotFound, InvalidState where the run has ended, RunLimitReached."""
+    run = lock_run(user, run_id)
+    _check_open(run, "resume")
+    if run.status != RunStatus.PAUSED:
+        return
+    check_limit(user=user)
+    reopen(run=run)
+    if run.has_plan:
+        run.needs_approval = False
+        run.save(update_fields=["needs_approval"])
+    append_events(run=run, events=[events.run_event("resumed", run, USER), *advance(run)])
+
+
+@transaction.atomic
+def cancel(*, user: User, run_id: UUID) -> None:
+    """Cancel a run. Steps that run are stopped, and billed for what they have produced; messages
+    that no model was sent are handed back. A cancelled run stays as it is. Raises NotFound,
+    InvalidState where the run has ended otherwise."""
+    run = lock_run(user, run_id)
+    if run.status == RunStatus.CANCELLED:
+        return
+    _check_open(run, "cancel")
+    append_events(run=run, events=_cancel(run))
+
+
+def reopen(*, run: Run) -> None:
+    """Let a run that is paused, or has ended, go on. The caller has checked the limit."""
+    is_ended = run.status in ENDED
+    run.status, run.pause_reason, run.resumed_at = RunStatus.RUNNING, "", Now()
+    run.error, run.ended_at = None, None
+    run.save(update_fields=["status", "pause_reason", "resumed_at", "error", "ended_at"])
+    run.refresh_from_db(fields=["resumed_at"])
+    if is_ended:
+        inbox.open_inbox(stream_id=run.pk)
+
+
+def _cancel(run: Run) -> list[NewEvent]:
+    """Returns the events."""
+    new_events = steps.cancel(run=run, steps=list(run.steps.filter(ended_at=None)))
+    open_ones = run.subtasks.filter(status__in=(SubtaskStatus.QUEUED, SubtaskStatus.RUNNING))
+    cancelled = list(open_ones.select_related("current").order_by("position"))
+    open_ones.update(status=SubtaskStatus.CANCELLED, is_stale=False)
+    for subtask in cancelled:
+        subtask.run, subtask.status, subtask.is_stale = run, SubtaskStatus.CANCELLED, False
+        new_events.append(events.subtask_event("cancelled", subtask, USER))
+    new_events += close(run, RunStatus.CANCELLED)
+    return [*new_events, events.run_event("cancelled", run, USER)]
+
+
+def _check_open(run: Run, act: str) -> None:
+    if run.status in ENDED:
+        raise InvalidState.of(run.status, act)

@@ -1,0 +1,151 @@
+"""What the user does with a subtask: give it to another model, or write its result."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from events.types import USER, NewEvent
+from projects import events
+from projects.errors import InvalidState, SubtaskRunning
+from projects.models import Attempt, AttemptFile, Run, Subtask
+from projects.outputs import OutputFile, summary_of
+from projects.services import deliverables, steps
+from projects.services.admission import check_limit
+from projects.services.advance import advance
+from projects.services.locks import lock_subtask
+from projects.services.log import append_events
+from projects.services.runs import reopen
+from projects.types import (
+    ENDED,
+    AssignedBy,
+    AttemptReason,
+    RunStatus,
+    StepKind,
+    SubtaskStatus,
+)
+
+
+@transaction.atomic
+def reassign(
+    *, user: User, run_id: UUID, subtask_id: UUID, model: str, instructions: str = ""
+) -> Subtask:
+    """Give a subtask to another model. One that runs is stopped, and begins again; one that has
+    ended begins again, and what depends on it. A run that has ended goes on.
+
+    Raises NotFound, InvalidState where the run is cancelled, RunLimitReached.
+    """
+    subtask = lock_subtask(user, run_id, subtask_id)
+    run = subtask.run
+    new_events = _reopen(run)
+    was, has_begun = subtask.model, subtask.status != SubtaskStatus.QUEUED
+    subtask.model, subtask.assigned_by = model, AssignedBy.USER
+    if instructions:
+        subtask.notes = [*subtask.notes, instructions]
+    if has_begun:
+        _stop(subtask)
+        subtask.status, subtask.error = SubtaskStatus.QUEUED, None
+        subtask.needs_attention = False
+        new_events += _spoil_dependents(subtask)
+    subtask.reason = AttemptReason.REASSIGN if has_begun else subtask.reason
+    subtask.save()
+    new_events.append(
+        events.subtask_event("reassigned", subtask, USER, from_model=was, to_model=model)
+    )
+    append_events(run=run, events=[*new_events, *advance(run)])
+    return subtask
+
+
+@transaction.atomic
+def replace(
+    *,
+    user: User,
+    run_id: UUID,
+    subtask_id: UUID,
+    content: str,
+    files: Sequence[OutputFile] = (),
+) -> Subtask:
+    """Write the result of a subtask oneself: it completes at once and costs nothing, and what
+    depends on it begins again. A run that has ended goes on.
+
+    Raises NotFound, InvalidState where the run is cancelled, SubtaskRunning, RunLimitReached.
+    """
+    subtask = lock_subtask(user, run_id, subtask_id)
+    run = subtask.run
+    if subtask.status == SubtaskStatus.RUNNING:
+        raise SubtaskRunning
+    new_events = _reopen(run)
+    attempt = _write(subtask, content, files)
+    subtask.current, subtask.status, subtask.error = attempt, SubtaskStatus.COMPLETED, None
+    subtask.is_stale = subtask.needs_attention = False
+    subtask.save()
+    new_events.append(events.subtask_event("replaced", subtask, USER))
+    new_events += deliverables.deliver(subtask=subtask, attempt=attempt, actor=USER)
+    new_events += _spoil_dependents(subtask)
+    append_events(run=run, events=[*new_events, *advance(run)])
+    return subtask
+
+
+def _reopen(run: Run) -> list[NewEvent]:
+    """Let a run that has ended go on. Returns the events."""
+    if run.status == RunStatus.CANCELLED:
+        raise InvalidState.of(run.status, "change")
+    new_events: list[NewEvent] = []
+    if run.status in ENDED:
+        check_limit(user=run.account)
+        reopen(run=run)
+        new_events.append(events.run_event("reopened", run, USER))
+    if run.has_final is not None:
+        run.has_final = None
+        run.save(update_fields=["has_final"])
+    finals = run.steps.filter(ended_at=None, kind=StepKind.FINAL)
+    return [*new_events, *steps.cancel(run=run, steps=list(finals))]
+
+
+def _stop(subtask: Subtask) -> None:
+    steps.cancel(run=subtask.run, steps=list(subtask.steps.filter(ended_at=None)))
+
+
+def _spoil_dependents(subtask: Subtask) -> list[NewEvent]:
+    """Let the subtasks that depend on this one, and on those, begin again. Returns the events."""
+    run, changed = subtask.run, {subtask.key}
+    new_events = []
+    for later in run.subtasks.select_related("current").order_by("position"):
+        if not changed & set(later.depends_on):
+            continue
+        changed.add(later.key)
+        if later.status == SubtaskStatus.QUEUED:
+            continue
+        later.run = run
+        _stop(later)
+        later.status, later.reason = SubtaskStatus.QUEUED, AttemptReason.STALE
+        later.is_stale, later.needs_attention, later.error = True, False, None
+        later.save()
+        new_events.append(events.subtask_event("stale", later, USER))
+    return new_events
+
+
+def _write(subtask: Subtask, content: str, files: Sequence[OutputFile]) -> Attempt:
+    attempt = Attempt.objects.create(
+        subtask=subtask,
+        number=subtask.attempts.count() + 1,
+        reason=AttemptReason.REPLACE,
+        status=SubtaskStatus.COMPLETED,
+        body=content,
+        summary=summary_of(content),
+        ended_at=Now(),
+    )
+    attempt.refresh_from_db(fields=["created_at", "ended_at"])
+    AttemptFile.objects.bulk_create(
+        AttemptFile(
+            attempt=attempt,
+            path=file.path,
+            op=file.op,
+            content=file.content,
+            size=len(file.content.encode()),
+        )
+        for file in files
+    )
+    return attempt

@@ -1,0 +1,42 @@
+"""Fixtures: the service with workers behind it, and those who have runs there."""
+
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from pytest_django import DjangoDbBlocker
+
+from projects.tests.principal import Principal, new_principal
+from simulator.process import RunningSimulator
+from tests.service import Web
+from tests.worker import Worker, running_worker
+
+NewPrincipal = Callable[..., Principal]
+
+
+@pytest.fixture(scope="package")
+def worker(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
+) -> Iterator[Worker]:
+    """A running worker over this database and this simulator; it would do other packages' jobs."""
+    with django_db_blocker.unblock(), running_worker(simulator) as worker:
+        yield worker
+
+
+@pytest.fixture(scope="session")
+def http(web: Web) -> Iterator[httpx.Client]:
+    """One client for all tests: making one takes longer than most calls."""
+    with httpx.Client(base_url=web.url, timeout=30) as http:
+        yield http
+
+
+@pytest.fixture
+def principal(
+    committed: None, http: httpx.Client, web: Web, worker: Worker, simulator: RunningSimulator
+) -> NewPrincipal:
+    """Makes people with runs; keywords as in `new_principal`."""
+
+    def make(**options: object) -> Principal:
+        return new_principal(http, web, simulator, **options)  # type: ignore[arg-type]
+
+    return make

@@ -1,0 +1,109 @@
+"""What a run looks like after some of its events, drawn as docs/api/projects.md tells clients to.
+
+Pure: nothing of the service is used here. The picture is what `GET /api/project/sessions/{id}`
+answers.
+"""
+
+from typing import Any
+
+Picture = dict[str, Any]
+
+# Before the first event.
+NOTHING: Picture = {
+    "plan": None,
+    "subtasks": [],
+    "deliverables": [],
+    "messages": [],
+    "final_text": None,
+}
+
+
+def is_idle(picture: Picture) -> bool:
+    """Does nothing run any more, by itself or to its end?"""
+    return picture["status"] not in ("queued", "running") and picture["in_flight"] == 0
+
+
+def apply(picture: Picture, event: Picture) -> Picture:
+    """The picture after the event. That of before is left as it is."""
+    return {**picture, **_changes(picture, event["type"], event["data"]), "last_seq": event["seq"]}
+
+
+def _changes(picture: Picture, kind: str, data: Picture) -> Picture:
+    match kind.partition(".")[0], kind:
+        case "run", "run.phase":
+            return {"phase": data["phase"]}
+        case "run" | "usage", _:
+            return {**data["session"]}
+        case "plan", _:
+            return {"plan": data["plan"], "subtasks": _ordered(picture["subtasks"], data["plan"])}
+        case "subtask", "subtask.delta":
+            return {"subtasks": [_with_text(each, data) for each in picture["subtasks"]]}
+        case "subtask", "subtask.removed":
+            kept = [each for each in picture["subtasks"] if each["id"] != data["subtask_id"]]
+            return {"subtasks": kept}
+        case "subtask", _:
+            subtasks = _put(picture["subtasks"], data["subtask"])
+            return {"subtasks": _ordered(subtasks, picture["plan"])}
+        case "deliverable", _:
+            return {"deliverables": _put(picture["deliverables"], data["deliverable"])}
+        case "final", _:
+            return {"final_text": _final_text(picture["final_text"], kind, data)}
+        case "message", "message.created":
+            return {"messages": [*picture["messages"], data["message"]]}
+        case "message", "message.delivered":
+            return {"messages": _with_status(picture["messages"], data["numbers"], "delivered")}
+        case "message", "message.returned":
+            numbers = [message["number"] for message in data["messages"]]
+            return {"messages": _with_status(picture["messages"], numbers, "returned")}
+    return {}
+
+
+def _put(rows: list[Picture], row: Picture) -> list[Picture]:
+    """With the row in the place of that with its id, or at the end."""
+    there = next((each for each in rows if each["id"] == row["id"]), None)
+    new = {**(there or {}), **row}
+    if "attempts" in row:
+        new["text"] = _text_of(there, row)
+    return [new if each is there else each for each in rows] + ([] if there else [new])
+
+
+def _text_of(before: Picture | None, subtask: Picture) -> str | None:
+    """The text of the running attempt; it begins again with another attempt."""
+    current = subtask["attempt"]
+    running = [each for each in subtask["attempts"] if each["number"] == current]
+    if not running or running[0]["status"] != "running":
+        return None
+    is_same = before is not None and before["attempt"] == current
+    return (before["text"] or "") if before is not None and is_same else ""
+
+
+def _with_text(subtask: Picture, delta: Picture) -> Picture:
+    place = (subtask["id"], subtask["attempt"], len(subtask["text"] or ""))
+    if subtask["text"] is None or place != (
+        delta["subtask_id"],
+        delta["attempt"],
+        delta["offset"],
+    ):
+        return subtask
+    return {**subtask, "text": subtask["text"] + delta["text"]}
+
+
+def _final_text(text: str | None, kind: str, data: Picture) -> str | None:
+    if kind == "final.delta":
+        is_next = text is not None and len(text) == data["offset"]
+        return f"{text}{data['text']}" if is_next else text
+    return "" if kind == "final.started" else None
+
+
+def _ordered(subtasks: list[Picture], plan: Picture | None) -> list[Picture]:
+    keys = plan["subtasks"] if plan is not None else []
+    return sorted(
+        subtasks, key=lambda each: keys.index(each["key"]) if each["key"] in keys else len(keys)
+    )
+
+
+def _with_status(messages: list[Picture], numbers: list[int], status: str) -> list[Picture]:
+    return [
+        {**each, "status": status} if each["role"] == "user" and each["number"] in numbers else each
+        for each in messages
+    ]

@@ -1,0 +1,127 @@
+"""The words and bounds of project runs."""
+
+from enum import StrEnum
+from typing import Final
+
+# The kind of a run's event stream.
+STREAM: Final = "project"
+# The kind of the jobs that carry out steps.
+JOB: Final = "projects.step"
+# The feature that a plan has to include.
+FEATURE: Final = "projects"
+
+# Runs of one user that run at once; paused runs do not count.
+MAX_RUNS: Final = 3
+MAX_SUBTASKS: Final = 12
+MAX_PARALLEL: Final = 4
+# How often a review may ask for another attempt.
+MAX_REVISIONS: Final = 2
+# How often the step of one slot is started again by itself after its worker died.
+MAX_LOSSES: Final = 1
+
+MAX_GOAL: Final = 20_000
+MAX_TITLE: Final = 200
+MAX_KEY: Final = 32
+MAX_INSTRUCTIONS: Final = 4_000
+MAX_ACCEPTANCE: Final = 10
+MAX_ACCEPTANCE_POINT: Final = 300
+MAX_SUMMARY: Final = 1_000
+MAX_WRITES: Final = 50
+MAX_ROSTER: Final = 32
+MAX_UPLOADS: Final = 20
+MAX_RESULT: Final = 200_000  # characters of a user's own result
+MAX_BUDGET_USD: Final = 10_000
+
+
+class RunStatus(StrEnum):
+    """The status of a run; the last three are final. `queued` until its first step begins."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED: Final = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
+
+
+class Phase(StrEnum):
+    """What a run is at."""
+
+    PLANNING = "planning"
+    EXECUTING = "executing"
+    REVIEWING = "reviewing"
+    FINALIZING = "finalizing"
+
+
+class PauseReason(StrEnum):
+    """Why a run is paused."""
+
+    USER = "user"
+    PLAN_REVIEW = "plan_review"
+    INSUFFICIENT_BALANCE = "insufficient_balance"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    PROVIDER_UNAVAILABLE = "provider_unavailable"
+    INTERRUPTED = "interrupted"
+
+
+class SubtaskStatus(StrEnum):
+    """The status of a subtask. `skipped`: a dependency has no result."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+
+class StepKind(StrEnum):
+    """One call to a model: what it is for."""
+
+    PLAN = "plan"
+    REPAIR = "repair"
+    WORK = "work"
+    REVIEW = "review"
+    REPLY = "reply"
+    FINAL = "final"
+
+
+class AttemptReason(StrEnum):
+    """Why an attempt was begun."""
+
+    INITIAL = "initial"
+    RESTART = "restart"
+    REVISION = "revision"
+    STALE = "stale"
+    REASSIGN = "reassign"
+    REPLACE = "replace"
+
+
+class Verdict(StrEnum):
+    """What a review says of an attempt. `unavailable`: the review failed, or could not be read."""
+
+    ACCEPT = "accept"
+    REVISE = "revise"
+    UNAVAILABLE = "unavailable"
+
+
+class AssignedBy(StrEnum):
+    """Who chose the model of a subtask."""
+
+    USER = "user"
+    PLAN = "plan"
+    SPREAD = "spread"
+
+
+class Outcome(StrEnum):
+    """What the end of a step means for its run. `lost`: its worker died; `refused`: it was not paid
+    for, or could not begin."""
+
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+    REFUSED = "refused"

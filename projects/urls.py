@@ -1,0 +1,21 @@
+"""Routes under `/api/project/`."""
+
+from django.urls import path
+
+from projects.viewsets.sessions import SessionViewSet
+
+_ONE = "sessions/<uuid:session_id>"
+
+urlpatterns = [
+    path("sessions", SessionViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        _ONE,
+        SessionViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path(f"{_ONE}/control", SessionViewSet.as_view({"post": "control"})),
+    path(f"{_ONE}/message", SessionViewSet.as_view({"post": "message"})),
+    path(f"{_ONE}/reassign", SessionViewSet.as_view({"post": "reassign"})),
+    path(f"{_ONE}/replace", SessionViewSet.as_view({"post": "replace"})),
+    path(f"{_ONE}/plan", SessionViewSet.as_view({"patch": "plan"})),
+    path(f"{_ONE}/events", SessionViewSet.as_view({"get": "events"})),
+]

@@ -1,0 +1,191 @@
+"""`/api/project/sessions`: runs, and what concerns the whole of them."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from accounts.types import AuthenticatedRequest
+from billing.errors import (
+    IdempotencyMismatch,
+    InsufficientBalance,
+    InsufficientForRequest,
+    PlanRequired,
+)
+from billing.idempotency import read_request_key, replayed
+from common.idempotency import IDEMPOTENCY_KEY
+from common.inputs import read
+from common.openapi import error_responses
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
+from events.errors import InboxFull
+from events.replay import ReplayMixin
+from files.errors import UploadNotFound
+from inference.errors import ProviderNotAvailable
+from projects.errors import InvalidState, RunLimitReached, SubtaskRunning, UnsoundPlanRefused
+from projects.inputs import (
+    ControlInputSerializer,
+    MessageInputSerializer,
+    PlanInputSerializer,
+    ReassignInputSerializer,
+    ReplaceInputSerializer,
+    RunChangesInputSerializer,
+    RunInputSerializer,
+    RunsQuerySerializer,
+)
+from projects.selectors.runs import get_snapshot, list_runs, summaries_of
+from projects.serializers.runs import MessageSerializer, RunRowSerializer, RunSerializer
+from projects.services import edits, messages, runs, subtasks
+from projects.types import STREAM
+
+_ACTIONS = {"pause": runs.pause_run, "resume": runs.resume, "cancel": runs.cancel}
+
+
+class SessionViewSet(ReplayMixin, ViewSet):
+    """Project runs: models of several vendors work on one goal."""
+
+    kind = STREAM
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, RunsQuerySerializer],
+        responses=RunRowSerializer(many=True),
+    )
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your runs, newest first."""
+        asked = read(RunsQuerySerializer, request.query_params.dict())
+        pages = NewestFirst()
+        page = pages.paginate_queryset(list_runs(request.user, **asked), request)
+        rows = RunRowSerializer(summaries_of(request.user, page), many=True)
+        return pages.get_paginated_response(rows.data)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=RunInputSerializer,
+        responses={
+            201: RunSerializer,
+            **error_responses(
+                *(PlanRequired, InsufficientBalance, InsufficientForRequest),
+                *(IdempotencyMismatch, RunLimitReached, UploadNotFound, ProviderNotAvailable),
+            ),
+        },
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Start a run.
+
+        A model plans the work; then models of several vendors carry out the subtasks, and models of
+        other vendors review the results. Follow the events to see them at it.
+        """
+        body = read(RunInputSerializer, request.data)
+        run, is_replayed = runs.start(
+            user=request.user, request_key=read_request_key(request, body), **body
+        )
+        shown = RunSerializer(get_snapshot(request.user, run.pk)).data
+        return Response(shown, status=status.HTTP_201_CREATED, headers=replayed(is_replayed))
+
+    @extend_schema(responses=RunSerializer)
+    def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """A run with its plan, subtasks, deliverables and messages.
+
+        It is as it was after event `last_seq`: a client that follows the events from there
+        misses nothing.
+        """
+        return _shown(request, session_id)
+
+    @extend_schema(request=RunChangesInputSerializer, responses=RunSerializer)
+    def partial_update(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Rename a run."""
+        changes = read(RunChangesInputSerializer, request.data)
+        if changes:
+            runs.rename(user=request.user, run_id=session_id, **changes)
+        return _shown(request, session_id)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Delete a run for good, with what it has made and its events.
+
+        Calls that run are stopped, and billed for the prompt and what has come. Its sockets are
+        closed with 4403. What it has cost stays in your usage.
+        """
+        runs.delete(user=request.user, run_id=session_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        request=ControlInputSerializer,
+        responses={200: RunSerializer, **error_responses(InvalidState, RunLimitReached)},
+    )
+    def control(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Pause, resume or cancel a run.
+
+        A pause takes effect at once: no call begins, and those that run go on to their end. A
+        cancellation stops them, and bills what they have produced. What the run already is, it
+        stays, without another event.
+        """
+        body = read(ControlInputSerializer, request.data)
+        _ACTIONS[body["action"]](user=request.user, run_id=session_id)
+        return _shown(request, session_id)
+
+    @extend_schema(
+        request=MessageInputSerializer,
+        responses={202: MessageSerializer, **error_responses(InvalidState, InboxFull)},
+    )
+    def message(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Send a message into a run.
+
+        The planner answers it: with words, with notes to those who work, or with another plan. The
+        next call of any subtask is sent it, too.
+        """
+        body = read(MessageInputSerializer, request.data)
+        message = messages.send(user=request.user, run_id=session_id, **body)
+        return Response(MessageSerializer(message).data, status=status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        request=ReassignInputSerializer,
+        responses={202: RunSerializer, **error_responses(InvalidState, RunLimitReached)},
+    )
+    def reassign(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Give a subtask to another model.
+
+        One that is being worked on is stopped, and billed for what it has produced. Where it had
+        ended, it begins again, and what depends on it; so does a run that had ended.
+        """
+        body = read(ReassignInputSerializer, request.data)
+        subtasks.reassign(user=request.user, run_id=session_id, **body)
+        return _shown(request, session_id, status.HTTP_202_ACCEPTED)
+
+    @extend_schema(
+        request=ReplaceInputSerializer,
+        responses={
+            200: RunSerializer,
+            **error_responses(InvalidState, SubtaskRunning, RunLimitReached),
+        },
+    )
+    def replace(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Write the result of a subtask yourself. It costs nothing.
+
+        What depends on it begins again; so does a run that had ended.
+        """
+        body = read(ReplaceInputSerializer, request.data)
+        subtasks.replace(user=request.user, run_id=session_id, **body)
+        return _shown(request, session_id)
+
+    @extend_schema(
+        request=PlanInputSerializer,
+        responses={200: RunSerializer, **error_responses(InvalidState, UnsoundPlanRefused)},
+    )
+    def plan(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Change the plan of a run: add, change, remove and reorder subtasks.
+
+        All of it is done, or nothing. A run that was started with `approve_plan` begins with the
+        work when it is resumed.
+        """
+        body = read(PlanInputSerializer, request.data)
+        edits.edit_plan(user=request.user, run_id=session_id, changes=body)
+        return _shown(request, session_id)
+
+
+def _shown(
+    request: AuthenticatedRequest, session_id: UUID, status_code: int = status.HTTP_200_OK
+) -> Response:
+    snapshot = get_snapshot(request.user, session_id)
+    return Response(RunSerializer(snapshot).data, status=status_code)
