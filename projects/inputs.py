@@ -116,6 +116,12 @@ class FileInputSerializer(serializers.Serializer[Any]):
         return path
 
 
+class FilesQuerySerializer(serializers.Serializer[Any]):
+    path = TextField(
+        max_length=MAX_PATH, required=False, help_text="Only this file, with its content."
+    )
+
+
 class ReplaceInputSerializer(serializers.Serializer[Any]):
     """Your result of a subtask."""
 

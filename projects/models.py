@@ -89,7 +89,7 @@ class RunUpload(models.Model):
     """A file that its user has given to a run."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="uploads")
-    upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="+")
+    upload = models.ForeignKey(Upload, on_delete=models.PROTECT, related_name="runs")
 
     def __str__(self) -> str:
         return f"{self.run_id} {self.upload_id}"

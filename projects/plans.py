@@ -93,9 +93,9 @@ def check_plan(plan: Plan, *, max_subtasks: int) -> Plan:
     return replace(plan, subtasks=tuple(ordered))
 
 
-def whole_goal(goal: str, title: str) -> Plan:
+def whole_goal(title: str) -> Plan:
     """The plan of a run whose planner has made none: one subtask, which is the goal."""
-    only = PlannedSubtask(key="goal", title=title, instructions=goal[:MAX_INSTRUCTIONS])
+    only = PlannedSubtask(key="goal", title=title, instructions="Do all that the goal says.")
     return Plan(title=title, summary="", subtasks=(only,))
 
 

@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from common.api import AnyAccepted
+from projects.viewsets.outcomes import OutcomeViewSet
 from projects.viewsets.sessions import SessionViewSet
 
 _ONE = "sessions/<uuid:session_id>"
@@ -17,5 +19,11 @@ urlpatterns = [
     path(f"{_ONE}/reassign", SessionViewSet.as_view({"post": "reassign"})),
     path(f"{_ONE}/replace", SessionViewSet.as_view({"post": "replace"})),
     path(f"{_ONE}/plan", SessionViewSet.as_view({"patch": "plan"})),
+    path(f"{_ONE}/files", OutcomeViewSet.as_view({"get": "files"})),
+    path(f"{_ONE}/deliverables", OutcomeViewSet.as_view({"get": "deliverables"})),
+    path(
+        "deliverables/<uuid:deliverable_id>/download",
+        OutcomeViewSet.as_view({"get": "download"}, content_negotiation_class=AnyAccepted),
+    ),
     path(f"{_ONE}/events", SessionViewSet.as_view({"get": "events"})),
 ]

@@ -6,7 +6,7 @@ Django's collector would read all of them first, and delete a hundred at a time.
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from conversations.models import Attachment, Conversation, Feedback, Message, Share
 from files.services.uploads import release
@@ -24,7 +24,7 @@ def erase_messages(messages: QuerySet[Message]) -> None:
     attached.delete()
     Conversation.objects.filter(leaf__in=messages).update(leaf=None)
     messages._raw_delete(messages.db)
-    release(upload_ids=uploads, unless=Exists(Attachment.objects.filter(upload=OuterRef("pk"))))
+    release(upload_ids=uploads)
 
 
 def erase_conversations(conversation_ids: Collection[UUID]) -> None:

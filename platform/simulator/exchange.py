@@ -89,9 +89,9 @@ class Exchange:
 
 def _place(texts: list[str], question: str) -> steering.Place:
     step = projects.kind_of(texts)
-    return steering.Place(
-        prompts.asks_for_title(question), step, projects.task_of(texts) if step else ""
-    )
+    if step is not None:
+        return steering.Place(step=step, subtask=projects.task_of(texts))
+    return steering.Place(is_title=prompts.asks_for_title(question))
 
 
 def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:

@@ -136,7 +136,7 @@ def _result(result: Result, share: int) -> str:
     files = []
     for path, content in result.files.items():
         files.append(_file(path, content, room))
-        room -= min(room, len(content))
+        room -= len(content) if len(content) <= room else 0
     body = "\n".join(filter(None, (cut.text, cut.note)))
     text = delimit("result", body, subtask=result.key, title=result.title)
     return "\n".join([text, *files])

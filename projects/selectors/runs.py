@@ -13,10 +13,10 @@ from msgspec.structs import asdict
 
 from accounts.models import User
 from billing.selectors.charges import get_billed, get_billed_by
-from common.errors import NotFound
 from events.selectors import get_last_seq
 from projects.activity import activity_of
 from projects.models import Deliverable, Run, Step, Subtask
+from projects.selectors.lookup import get_run
 from projects.selectors.messages import MessageView, messages_of
 from projects.selectors.subtasks import SubtaskView, text_of, views_of
 from projects.types import RunStatus, StepKind, SubtaskStatus
@@ -108,14 +108,6 @@ def get_snapshot(user: User, run_id: UUID) -> Snapshot:
 def _final_text(run: Run) -> str | None:
     final = run.steps.filter(kind=StepKind.FINAL, ended_at=None).first()
     return text_of(final) if final is not None else None
-
-
-def get_run(user: User, run_id: UUID) -> Run:
-    """The user's run. Raises NotFound."""
-    run = Run.objects.filter(account=user, pk=run_id).first()
-    if run is None:
-        raise NotFound
-    return run
 
 
 def view_of(run: Run, subtasks: Sequence[SubtaskView] | None = None) -> RunView:

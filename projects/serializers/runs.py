@@ -9,6 +9,7 @@ from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
 from inference.fields import ErrorField
 from projects.models import Deliverable, Run
+from projects.selectors.files import RunFile
 from projects.selectors.runs import RunSummary, RunView, Snapshot
 from projects.selectors.subtasks import AttemptView, SubtaskView
 from projects.types import (
@@ -156,6 +157,26 @@ class DeliverableSerializer(serializers.ModelSerializer[Deliverable]):
     @extend_schema_field({"type": "string", "enum": ["draft", "final"]})
     def get_status(self, deliverable: Deliverable) -> str:
         return "final" if deliverable.is_final else "draft"
+
+
+@extend_schema_serializer(component_name="ProjectFile")
+class FileSerializer(serializers.Serializer[RunFile]):
+    """A file that the run can see. `op` and `subtask_id` are those of a staged file, which a
+    completed subtask has written; `size` is in bytes."""
+
+    path = serializers.CharField(read_only=True)
+    origin = serializers.ChoiceField(["upload", "staged"], read_only=True)
+    mime = serializers.CharField(source="media_type", read_only=True)
+    size = serializers.IntegerField(read_only=True)
+    op = serializers.ChoiceField(["create", "update", "delete"], read_only=True, allow_null=True)
+    subtask_id = serializers.UUIDField(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="ProjectFileWithContent")
+class FileWithContentSerializer(FileSerializer):
+    """A file; `content` is there where one file was asked for."""
+
+    content = serializers.CharField(read_only=True, required=False)
 
 
 @extend_schema_serializer(component_name="ProjectMessage")

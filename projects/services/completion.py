@@ -121,7 +121,7 @@ def _end_of_plan(step: Step) -> list[NewEvent]:
         run.save(update_fields=["bad_plans"])
         if run.bad_plans < _MAX_BAD_PLANS:
             return []
-        only = whole_goal(run.goal, first_line(run.goal, MAX_TITLE))
+        only = whole_goal(first_line(run.goal, MAX_TITLE))
         return plans.adopt(run=run, plan=only, actor=actor, reason="fallback")
     return plans.adopt(run=run, plan=plan, actor=actor)
 

@@ -83,11 +83,11 @@ def _start(run: Run) -> list[NewEvent]:
 
 
 def _deliver(step: Step) -> list[NewEvent]:
-    """Mark the messages that the step is sent as read. A plan and a reply answer them."""
+    """Mark the messages that the step is sent as read. A reply answers them."""
     run = step.run
     state = inbox.read_all(run.pk)
     newest = state.messages[-1].number if state.messages else 0
-    if step.kind != StepKind.WORK:
+    if step.kind == StepKind.REPLY:
         step.result = {"answers": newest}
     unread = [each.number for each in state.messages if each.number > state.read_number]
     if not unread:

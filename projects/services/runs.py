@@ -21,7 +21,7 @@ from events import inbox
 from events.services import delete_stream, open_stream
 from events.types import USER, NewEvent, ToUser
 from files.selectors.uploads import get_uploads
-from files.services.uploads import attach
+from files.services.uploads import attach, release
 from inference.errors import ProviderNotAvailable
 from projects import events, user_events
 from projects.errors import InvalidState
@@ -120,7 +120,9 @@ def delete(*, user: User, run_id: UUID) -> None:
     for what they have produced; what was billed stays. Raises NotFound."""
     run = lock_run(user, run_id)
     steps.cancel(run=run, steps=list(run.steps.filter(ended_at=None)))
+    upload_ids = list(run.uploads.values_list("upload", flat=True))
     run.delete()
+    release(upload_ids=upload_ids)
     deleted = ToUser(user.pk, [user_events.deleted(run_id)])
     delete_stream(stream_id=run_id, to_user=deleted)
 

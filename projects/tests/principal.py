@@ -21,6 +21,8 @@ from tests.personas import access_token_of, new_user
 from tests.service import Web
 
 RUN = Product("/api/project", picture.NOTHING, picture.apply, picture.is_idle)
+# No plan has an allowance for it: every call is paid from the balance, at twice the cost.
+BALANCE_ONLY = "kimi-k3"
 STEPS = ("plan", "work", "review", "reply", "final")
 
 Shape = dict[str, Any]
@@ -59,19 +61,16 @@ class Principal:
     def goal(self, *parts: Shape, words: str = "Write about the sea.", **by_step: Shape) -> str:
         """A goal whose plan has these parts; without any, the simulator plans. `by_step` are
         options of the simulator for the steps of a kind (`work={"delay_ms": 20}`)."""
-        lines: list[Shape] = [{"step": step, "marker": self.marker} for step in STEPS]
+        lines = {step: {"step": step, "marker": self.marker} for step in STEPS}
         if parts:
             plan = json.dumps({"title": "Sea", "summary": "All of it.", "subtasks": parts})
-            lines[0]["text"] = plan
-        for line in lines:
-            line |= by_step.get(line["step"], {})
-        return self._steered(words, lines)
-
-    def _steered(self, words: str, lines: list[Shape]) -> str:
-        return "\n@sim ".join([words, *map(json.dumps, lines)])
+            lines["plan"]["text"] = plan
+        for step, options in by_step.items():
+            lines[step] |= options
+        return "\n@sim ".join([words, *map(json.dumps, lines.values())])
 
     def also(self, goal: str, **options: Any) -> str:
-        """The goal with one more line of options, which comes before the others."""
+        """The goal with one more line of options, which counts before the others."""
         return f"{goal}\n@sim {json.dumps({'marker': self.marker, **options})}"
 
     def send(self, method: str, path: str, **body: Any) -> httpx.Response:

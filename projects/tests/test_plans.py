@@ -72,8 +72,8 @@ def test_such_a_dependency_follows_those_that_the_plan_names() -> None:
 
 
 def test_without_a_plan_the_goal_is_the_only_subtask() -> None:
-    [only] = whole_goal("Write. " * 2_000, "Write").subtasks
-    assert (only.key, only.title, len(only.instructions)) == ("goal", "Write", 4_000)
+    [only] = whole_goal("Write").subtasks
+    assert (only.key, only.title) == ("goal", "Write")
 
 
 # --- Unsound plans --------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
+from typing import cast
 from uuid import UUID
 
 import structlog
@@ -10,7 +11,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.files import File
 from django.core.files.storage import storages
 from django.db import transaction
-from django.db.models import Exists
+from django.db.models import Exists, Model, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -88,13 +89,17 @@ def attach(*, uploads: Sequence[Upload]) -> None:
     Upload.objects.filter(pk__in=upload_ids).update(expires_at=None)
 
 
-def release(*, upload_ids: Collection[UUID], unless: Exists) -> None:
-    """Let uploads expire, within the transaction that has deleted their attachments; `unless`
-    excludes uploads with other attachments, with OuterRef("pk") for the upload."""
+def release(*, upload_ids: Collection[UUID]) -> None:
+    """Let uploads expire, within the transaction that has deleted their attachments. An upload to
+    which any row of any app still refers is kept."""
     rows = Upload.objects.filter(pk__in=upload_ids)
     # A concurrent attachment is committed by now, or will not find the upload.
     list(rows.order_by("pk").select_for_update(no_key=True))
-    rows.exclude(unless).update(expires_at=Now())
+    for relation in Upload._meta.related_objects:
+        model = cast("type[Model]", relation.related_model)
+        attached = model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+        rows = rows.exclude(Exists(attached))
+    rows.update(expires_at=Now())
 
 
 def delete(*, user: AbstractBaseUser, upload_id: UUID) -> None:

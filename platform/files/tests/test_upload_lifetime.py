@@ -12,10 +12,11 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.files.base import ContentFile
 from django.db import connection, transaction
-from django.db.models import Exists
 from django.utils import timezone
 
 from common.database import connection_parameters
+from conversations.models import Attachment, Message
+from conversations.tests.rows import talk
 from files import tasks
 from files.errors import StorageUnavailable, UploadNotFound, UploadQuotaExceeded
 from files.models import Upload
@@ -26,8 +27,6 @@ from files.types import storage_path
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url
-
-NOTHING_ELSE = Exists(Upload.objects.none())
 
 
 @pytest.fixture
@@ -46,8 +45,13 @@ def attached(upload: Upload) -> Upload:
 
 
 @transaction.atomic
-def release_upload(upload: Upload, unless: Exists = NOTHING_ELSE) -> None:
-    release(upload_ids=[upload.pk], unless=unless)
+def release_upload(upload: Upload) -> None:
+    release(upload_ids=[upload.pk])
+
+
+def message_of(user: AbstractBaseUser) -> Message:
+    message: Message = talk(user, "See this.").messages.get()  # type: ignore[arg-type]
+    return message
 
 
 class Large(ContentFile[bytes]):
@@ -107,7 +111,8 @@ def test_what_is_released_goes_at_once(user: AbstractBaseUser) -> None:
 
 def test_what_is_attached_elsewhere_is_not_released(user: AbstractBaseUser) -> None:
     upload = attached(kept(user))
-    release_upload(upload, unless=Exists(Upload.objects.filter(pk=upload.pk)))
+    Attachment.objects.create(message=message_of(user), upload=upload)
+    release_upload(upload)
     tasks.purge_expired()
     assert is_kept(upload)
     upload.refresh_from_db()
@@ -145,11 +150,11 @@ def test_what_is_being_attached_is_not_purged(user: AbstractBaseUser) -> None:
 def test_who_releases_waits_for_who_attaches(user: AbstractBaseUser) -> None:
     """The one deletes the only message that has it while another message is sent with it."""
     upload = attached(kept(user))
-    elsewhere = Exists(Upload.objects.filter(pk=upload.pk, name="attached elsewhere"))
+    message = message_of(user)
 
     def release_it() -> None:
         try:
-            release_upload(upload, unless=elsewhere)
+            release_upload(upload)
         finally:
             connection.close()
 
@@ -158,8 +163,11 @@ def test_who_releases_waits_for_who_attaches(user: AbstractBaseUser) -> None:
         ThreadPoolExecutor() as threads,
     ):
         with other.transaction():
-            sql = "UPDATE files_upload SET expires_at = NULL, name = %s WHERE id = %s"
-            other.execute(sql, ("attached elsewhere", upload.pk))
+            other.execute("UPDATE files_upload SET expires_at = NULL WHERE id = %s", (upload.pk,))
+            attach_it = (
+                "INSERT INTO conversations_attachment (message_id, upload_id) VALUES (%s, %s)"
+            )
+            other.execute(attach_it, (message.pk, upload.pk))
             releasing = threads.submit(release_it)
             wait_until_blocked(other)
         releasing.result()

@@ -1,0 +1,158 @@
+"""POST /api/project/sessions/{id}/message: talking into a run."""
+
+import json
+from typing import Any
+
+import pytest
+
+from catalog.selectors import get_catalog
+from events.models import Event
+from projects.models import Step
+from projects.selectors.briefs import messages_for
+from projects.tests.conftest import NewPrincipal
+from projects.tests.principal import Principal, Shape, part
+from tests.follow import Follower, wait_until
+
+SLOW = {"delay_ms": 40, "tokens": 50}
+
+
+def say(alice: Principal, run: Shape, content: str) -> Shape:
+    message: Shape = alice.do("POST", f"/sessions/{run['id']}/message", content=content)
+    return message
+
+
+def reply(**answer: Any) -> Shape:
+    """The planner answers so."""
+    return {"text": json.dumps(answer)}
+
+
+def wait_for_work(follower: Follower) -> None:
+    wait_until(lambda: any(each["text"] for each in follower.look()["subtasks"]))
+
+
+def delivered_to(run: Shape) -> list[str]:
+    events = Event.objects.filter(stream=run["id"], type="message.delivered").order_by("seq")
+    return [json.loads(data)["delivered_to"] for data in events.values_list("data", flat=True)]
+
+
+def test_the_planner_answers_and_the_next_calls_are_sent_it(principal: NewPrincipal) -> None:
+    alice = principal()
+    parts = (part("a"), part("b", "a"))
+    run = alice.start(goal=alice.goal(*parts, work=SLOW, reply=reply(reply="I will.")))
+    with alice.follow(run) as follower:
+        wait_for_work(follower)
+        sent = say(alice, run, "Mind the whales.")
+        assert (sent["number"], sent["role"], sent["status"]) == (1, "user", "waiting")
+    last = follower.pictures[-1]
+    told = [(each["role"], each["content"], each["number"]) for each in last["messages"]]
+    assert told == [("user", "Mind the whales.", 1), ("planner", "I will.", 1)]
+    assert last["messages"][0]["status"] == "delivered"
+    assert delivered_to(run) == ["planner"]
+    step = Step.objects.filter(run=run["id"], subtask__key="b", kind="work").get()
+    model = get_catalog().find(step.model)
+    assert model is not None
+    [prompt] = messages_for(step, model)
+    assert "<note>\nMind the whales.\n</note>" in prompt.text
+    alice.check_money(last)
+
+
+def test_the_planner_gives_notes_and_changes_the_plan(principal: NewPrincipal) -> None:
+    alice = principal()
+    answer = reply(
+        reply="Done.",
+        notes=[{"subtask": "b", "text": "Whales."}, {"subtask": "z", "text": "Nobody."}],
+        add=[part("c", "b")],
+        change=[{"key": "b", "title": "Whales"}],
+    )
+    run = alice.start(goal=alice.goal(part("a"), part("b", "a"), work=SLOW, reply=answer))
+    with alice.follow(run) as follower:
+        wait_for_work(follower)
+        say(alice, run, "More about whales.")
+    last = follower.pictures[-1]
+    assert [each["title"] for each in last["subtasks"]] == ["Part a", "Whales", "Part c"]
+    assert last["status"] == "completed"
+
+
+def test_a_change_that_is_not_sound_leaves_the_plan_as_it_is(principal: NewPrincipal) -> None:
+    alice = principal()
+    answer = reply(reply="Done.", remove=["a"])
+    run = alice.start(goal=alice.goal(part("a"), part("b", "a"), work=SLOW, reply=answer))
+    with alice.follow(run) as follower:
+        wait_for_work(follower)
+        say(alice, run, "Leave out a.")
+    last = follower.pictures[-1]
+    assert last["messages"][-1]["content"].startswith("Done.\n\nThe plan stays as it is:")
+    assert [each["key"] for each in last["subtasks"]] == ["a", "b"]
+
+
+def test_a_reply_in_prose_is_a_reply(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), work=SLOW, reply={"text": "Why not?"})
+    run = alice.start(goal=goal)
+    with alice.follow(run) as follower:
+        wait_for_work(follower)
+        say(alice, run, "Is it deep?")
+    assert follower.pictures[-1]["messages"][-1]["content"] == "Why not?"
+
+
+def test_a_planner_that_cannot_be_reached_does_not_hold_the_run_up(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), work=SLOW, reply={"status": 400})
+    run = alice.start(goal=goal)
+    with alice.follow(run) as follower:
+        wait_for_work(follower)
+        say(alice, run, "Is it deep?")
+    last = follower.pictures[-1]
+    assert (last["status"], len(last["messages"])) == ("completed", 1)
+    assert Event.objects.filter(stream=run["id"], type="error").count() == 1
+
+
+def test_a_paused_run_keeps_messages_until_it_is_resumed(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), approve_plan=True)
+    with alice.follow(run) as follower:
+        say(alice, run, "Be brief.")
+        assert follower.look()["messages"][0]["status"] == "waiting"
+        alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+    last = follower.pictures[-1]
+    assert last["messages"][0]["status"] == "delivered"
+    assert last["status"] == "completed"
+
+
+def test_ten_messages_may_wait(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), approve_plan=True)
+    for n in range(10):
+        say(alice, run, f"Message {n}")
+    full = alice.send("POST", f"/sessions/{run['id']}/message", content="One more")
+    assert full.status_code == 409
+    assert "Try again" in full.json()["detail"]
+
+
+def test_messages_that_nobody_was_sent_are_handed_back(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), approve_plan=True)
+    with alice.follow(run) as follower:
+        say(alice, run, "Be brief.")
+        alice.do("POST", f"/sessions/{run['id']}/control", action="cancel")
+    last = follower.pictures[-1]
+    assert [each["status"] for each in last["messages"]] == ["returned"]
+    [returned] = Event.objects.filter(stream=run["id"], type="message.returned")
+    assert json.loads(returned.data)["messages"][0]["content"] == "Be brief."
+
+
+def test_a_run_that_has_ended_takes_no_messages(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"))
+    refused = alice.send("POST", f"/sessions/{run['id']}/message", content="Hello?")
+    assert (refused.status_code, refused.json()["code"]) == (409, "invalid_state")
+
+
+@pytest.mark.parametrize("content", ["", "   ", None, 7, "x" * 20_001, "x" * 100_000])
+def test_a_message_is_a_text_of_bounded_length(principal: NewPrincipal, content: Any) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), approve_plan=True)
+    refused = alice.send("POST", f"/sessions/{run['id']}/message", content=content)
+    assert refused.status_code == 422

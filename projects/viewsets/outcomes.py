@@ -1,0 +1,66 @@
+"""What a run has made: deliverables and files."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+
+from accounts.types import AuthenticatedRequest
+from common.filenames import harmless
+from common.inputs import read
+from common.viewsets import ViewSet
+from projects.inputs import FilesQuerySerializer
+from projects.selectors.files import list_files, read_staged
+from projects.selectors.lookup import get_deliverable, get_run
+from projects.serializers.runs import (
+    DeliverableSerializer,
+    FileSerializer,
+    FileWithContentSerializer,
+)
+
+_MAX_NAME = 80
+_MEDIA_TYPE = "text/markdown; charset=utf-8"
+
+
+class OutcomeViewSet(ViewSet):
+    """The texts and files of a run."""
+
+    @extend_schema(
+        parameters=[FilesQuerySerializer], responses=FileWithContentSerializer(many=True)
+    )
+    def files(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """The files that a run can see: your uploads, and what completed subtasks have written.
+
+        Where two subtasks write one file, it is that of the later in the plan. With `path` the
+        answer is that staged file alone, with its content.
+        """
+        asked = read(FilesQuerySerializer, request.query_params.dict())
+        if "path" not in asked:
+            files = list_files(request.user, session_id)
+            return Response([FileSerializer(file).data for file in files])
+        file, content = read_staged(request.user, session_id, asked["path"])
+        return Response([{**FileSerializer(file).data, "content": content}])
+
+    @extend_schema(responses=DeliverableSerializer(many=True))
+    def deliverables(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """The texts that a run has made: one for each completed subtask, and the final one."""
+        run = get_run(request.user, session_id)
+        rows = run.deliverables.defer("content").order_by("id")
+        return Response(DeliverableSerializer(rows, many=True).data)
+
+    @extend_schema(responses={(200, "text/markdown"): str})
+    def download(self, request: AuthenticatedRequest, deliverable_id: UUID) -> HttpResponse:
+        """A deliverable as a file."""
+        deliverable = get_deliverable(request.user, deliverable_id)
+        name = harmless(deliverable.name, limit=_MAX_NAME, otherwise="deliverable")
+        disposition = content_disposition_header(True, f"{name}.md")
+        return HttpResponse(
+            deliverable.content,
+            content_type=_MEDIA_TYPE,
+            headers={
+                "Content-Disposition": disposition or "attachment",
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
