@@ -99,8 +99,8 @@ def review_completed(attempt: Attempt, model: str) -> NewEvent:
     return NewEvent("review.completed", data, model_actor(model))
 
 
-def deliverable_event(deliverable: Deliverable, actor: str, verb: str = "") -> NewEvent:
-    verb = verb or ("created" if deliverable.version == 1 else "updated")
+def deliverable_event(verb: str, deliverable: Deliverable, actor: str = SYSTEM) -> NewEvent:
+    """`deliverable.<verb>`."""
     data = {"deliverable": deliverable_in_event(deliverable)}
     return NewEvent(f"deliverable.{verb}", data, actor)
 

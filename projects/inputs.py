@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
@@ -34,6 +35,7 @@ from projects.types import (
 )
 
 
+@extend_schema_serializer(component_name="ProjectSessionInput")
 class RunInputSerializer(serializers.Serializer[Any]):
     """A goal, and how it is worked on. `models` are those that the run may call; without it, all
     that you have not disabled."""
@@ -68,12 +70,14 @@ class RunInputSerializer(serializers.Serializer[Any]):
     )
 
 
+@extend_schema_serializer(component_name="ProjectSessionChanges")
 class RunChangesInputSerializer(serializers.Serializer[Any]):
     """An empty title restores the first line of the goal."""
 
     title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
 
 
+@extend_schema_serializer(component_name="ProjectSessionsQuery")
 class RunsQuerySerializer(serializers.Serializer[Any]):
     """The filters of a list of runs."""
 
@@ -86,14 +90,17 @@ class RunsQuerySerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField([each.value for each in RunStatus], required=False)
 
 
+@extend_schema_serializer(component_name="ProjectControlInput")
 class ControlInputSerializer(serializers.Serializer[Any]):
     action = serializers.ChoiceField(["pause", "resume", "cancel"])
 
 
+@extend_schema_serializer(component_name="ProjectMessageInput")
 class MessageInputSerializer(serializers.Serializer[Any]):
     content = PromptField(max_length=MAX_BODY)
 
 
+@extend_schema_serializer(component_name="ProjectReassignInput")
 class ReassignInputSerializer(serializers.Serializer[Any]):
     """`instructions` are a note to the model."""
 
@@ -102,6 +109,7 @@ class ReassignInputSerializer(serializers.Serializer[Any]):
     instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
+@extend_schema_serializer(component_name="ProjectFileInput")
 class FileInputSerializer(serializers.Serializer[Any]):
     """A file that you write."""
 
@@ -116,12 +124,14 @@ class FileInputSerializer(serializers.Serializer[Any]):
         return path
 
 
+@extend_schema_serializer(component_name="ProjectFilesQuery")
 class FilesQuerySerializer(serializers.Serializer[Any]):
     path = TextField(
         max_length=MAX_PATH, required=False, help_text="Only this file, with its content."
     )
 
 
+@extend_schema_serializer(component_name="ProjectReplaceInput")
 class ReplaceInputSerializer(serializers.Serializer[Any]):
     """Your result of a subtask."""
 
@@ -139,6 +149,7 @@ class ReplaceInputSerializer(serializers.Serializer[Any]):
         ]
 
 
+@extend_schema_serializer(component_name="ProjectPlanInput")
 class PlanInputSerializer(serializers.Serializer[Any]):
     """Changes of a plan. `add` are subtasks with the fields of the plan; `change` are fields of
     subtasks by their `key`; `remove` are keys; `order` are keys, those that come first. Only

@@ -46,6 +46,7 @@ from tests.service import Web, running_web
 from tests.worker import running_worker
 
 PAGE = ROOT / "docs" / "api" / "app.md"
+PROJECTS = ROOT / "docs" / "api" / "projects.md"
 
 
 def test_the_quick_start_signs_in_tops_up_and_lists(
@@ -73,6 +74,21 @@ def test_a_council_is_held_and_merged(
     assert '"at_most_usd"' in done.stdout
     assert "# Why is the sea blue?" in done.stdout
     assert "## Sources" in done.stdout
+
+
+def test_a_run_is_carried_out_and_its_text_is_taken(
+    committed: None, simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    alice = new_user("alice", plan="max", balance_usd=20)
+    _, quick_start = examples(section(PAGE, "Quick start"), "sh")
+    [example] = examples(section(PROJECTS, "A worked example"), "sh")
+    sign_in, _, _ = quick_start.partition("\n\n")
+    with running_web(simulator) as web, running_worker(simulator):
+        done = _run(f"{sign_in}\n{example}", web, alice.email, tmp_path)
+
+    assert "completed {'done': 6, 'total': 6}" in done.stdout
+    assert '"path":"index.html"' in done.stdout
+    assert "## The range of goods" in done.stdout
 
 
 def test_a_question_is_answered_and_shared_and_a_file_goes_with_another(
@@ -133,12 +149,14 @@ def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None
         ("Speech to text", "/api/transcribe"),
         ("Agents", "/api/agents"),
         ("Councils", "/api/council/"),
+        ("Endpoints", "/api/project/"),
     ],
 )
 def test_every_endpoint_is_listed_once_and_exists(
     title: str, prefix: str | tuple[str, ...]
 ) -> None:
-    listed = [(row[0].lower(), row[1]) for row in rows(section(PAGE, title))]
+    page = PROJECTS if prefix == "/api/project/" else PAGE
+    listed = [(row[0].lower(), row[1]) for row in rows(section(page, title))]
 
     existing = [
         (method, path)
@@ -147,7 +165,7 @@ def test_every_endpoint_is_listed_once_and_exists(
         for method in operations
     ]
 
-    assert_same(listed, existing, f"docs/api/app.md, {title}")
+    assert_same(listed, existing, f"docs/api/{page.name}, {title}")
 
 
 def test_every_header_that_a_page_may_read_is_named() -> None:

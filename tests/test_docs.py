@@ -35,9 +35,12 @@ from tests.service import Web
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 DECISIONS = [path for path in DOCUMENTS if path.parent.name == "decisions"]
-COUNCIL_SERVICES = [
-    str(path.relative_to(ROOT)) for path in (ROOT / "council" / "services").glob("*.py")
-]
+COUNCIL_SERVICES, PROJECT_SERVICES = (
+    [str(path.relative_to(ROOT)) for path in (ROOT / app / "services").glob("*.py")]
+    for app in ("council", "projects")
+)
+USER_EVENTS = [f"{app}/user_events.py" for app in ("conversations", "council", "projects")]
+EVENTS, PROJECTS = (ROOT / "docs" / "api" / name for name in ("events.md", "projects.md"))
 SETTINGS = ROOT / "platform" / "config" / "settings"
 
 # Variables that neither the settings nor the local default read through a mapping.
@@ -289,28 +292,29 @@ def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "files"),
+    ("page", "title", "files"),
     [
-        ("The stream of a council", ["council/events.py", *COUNCIL_SERVICES]),
-        ("The stream of a user", ["conversations/user_events.py", "council/user_events.py"]),
+        (EVENTS, "The stream of a council", ["council/events.py", *COUNCIL_SERVICES]),
+        (EVENTS, "The stream of a user", USER_EVENTS),
+        (PROJECTS, "Following it live", ["projects/events.py", *PROJECT_SERVICES]),
     ],
 )
-def test_every_event_is_documented_and_no_other(title: str, files: list[str]) -> None:
+def test_every_event_is_documented_and_no_other(page: Path, title: str, files: list[str]) -> None:
     source = "\n".join(map(text_of, files))
     types = set(re.findall(r'NewEvent\(\s*"([\w.]+)"', source))
-    for family in ("card", "merge"):
+    for family in ("card", "merge", "run", "plan", "subtask", "deliverable", "final"):
         verbs = re.findall(rf'\b{family}_event\(\s*"(\w+)"', source)
         types |= {f"{family}.{verb}" for verb in verbs}
-        if verbs:  # how its call has ended
+        if verbs and family in ("card", "merge"):  # how its call has ended
             types |= {f"{family}.{verb}" for verb in get_args(EndStatus)}
-    # A merge that was cancelled has failed.
-    types.discard("merge.cancelled")
+    # A merge that was cancelled has failed. "error" is about nothing in particular.
+    types -= {"merge.cancelled", "error"}
     stated = {
         name
-        for row in rows(section(ROOT / "docs" / "api" / "events.md", title))
+        for row in rows(section(page, title))
         for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", row[0])
     }
-    assert_same(stated, types, f"docs/api/events.md, {title}")
+    assert_same(stated, types, f"docs/api/{page.name}, {title}")
 
 
 # --- Counts -------------------------------------------------------------------------------------

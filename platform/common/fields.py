@@ -104,6 +104,7 @@ class UsdField(serializers.Field[int, int, float, Any]):
         return usd(value)
 
 
+@extend_schema_field({"type": "number", "description": "US dollars, in whole cents."})
 class CentsField(serializers.Field[int, Any, float, Any]):
     """An amount sent as a number of USD in whole cents, from `least` to `most` USD; its value is
     nano-USD."""

@@ -1,5 +1,6 @@
 """Carries out what `projects.decisions` decides, in the transaction that changed the run."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db.models.functions import Now
@@ -58,9 +59,14 @@ def _carry_out(run: Run, action: Action) -> list[NewEvent]:
         case Accept(subtask_id, needs_attention):
             return _accept(_subtask(run, subtask_id), needs_attention)
         case FailSubtask(subtask_id):
-            return _end_without_result(_subtask(run, subtask_id), SubtaskStatus.FAILED)
+            subtask = _subtask(run, subtask_id)
+            error = subtask.current.error if subtask.current is not None else None
+            _end_without_result(subtask, SubtaskStatus.FAILED, error)
+            return [events.subtask_event("failed", subtask)]
         case Skip(subtask_id):
-            return _end_without_result(_subtask(run, subtask_id), SubtaskStatus.SKIPPED)
+            subtask = _subtask(run, subtask_id)
+            _end_without_result(subtask, SubtaskStatus.SKIPPED, None)
+            return [events.subtask_event("skipped", subtask)]
         case Pause(reason):
             return pause(run, reason)
         case Finish(code):
@@ -112,8 +118,9 @@ def _work(subtask: Subtask, start: Start) -> list[NewEvent]:
     is_new = subtask.status == SubtaskStatus.QUEUED
     subtask.current, subtask.status, subtask.error = attempt, SubtaskStatus.RUNNING, None
     subtask.save(update_fields=["current", "status", "error"])
-    verb = "started" if is_new else "retrying"
-    return [events.subtask_event(verb, subtask, reason=start.reason)]
+    if is_new:
+        return [events.subtask_event("started", subtask, reason=start.reason)]
+    return [events.subtask_event("retrying", subtask, reason=start.reason)]
 
 
 def _review(subtask: Subtask) -> list[NewEvent]:
@@ -137,12 +144,11 @@ def _accept(subtask: Subtask, needs_attention: bool) -> list[NewEvent]:
     ]
 
 
-def _end_without_result(subtask: Subtask, status: SubtaskStatus) -> list[NewEvent]:
-    subtask.status, subtask.is_stale = status, False
-    failed = subtask.current if status == SubtaskStatus.FAILED else None
-    subtask.error = failed.error if failed is not None else None
+def _end_without_result(
+    subtask: Subtask, status: SubtaskStatus, error: dict[str, Any] | None
+) -> None:
+    subtask.status, subtask.is_stale, subtask.error = status, False, error
     subtask.save(update_fields=["status", "is_stale", "error"])
-    return [events.subtask_event(status, subtask)]
 
 
 def _finish(run: Run, code: str | None) -> list[NewEvent]:

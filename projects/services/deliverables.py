@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 
-from events.types import SYSTEM, NewEvent
+from events.types import NewEvent
 from projects import events
 from projects.models import Attempt, AttemptFile, Deliverable, Run, Subtask
 from projects.selectors.files import proposal_of, staged_files
@@ -15,13 +15,13 @@ from projects.types import SubtaskStatus
 
 def deliver(*, subtask: Subtask, attempt: Attempt, actor: str) -> list[NewEvent]:
     """Deliver what a subtask has brought: its text, and its files."""
-    written = _write(subtask.run, subtask, subtask.title, attempt.body)
-    return [events.deliverable_event(written, actor), *_stage(subtask, attempt, actor)]
+    written = _write(subtask.run, subtask, subtask.title, attempt.body, actor)
+    return [written, *_stage(subtask, attempt, actor)]
 
 
 def deliver_final(*, run: Run, content: str, actor: str) -> NewEvent:
     """Deliver the final text."""
-    return events.deliverable_event(_write(run, None, run.title, content), actor)
+    return _write(run, None, run.title, content, actor)
 
 
 def finish(run: Run) -> list[NewEvent]:
@@ -30,7 +30,7 @@ def finish(run: Run) -> list[NewEvent]:
     run.deliverables.filter(is_final=False).update(is_final=True)
     for each in drafts:
         each.is_final = True
-    new_events = [events.deliverable_event(each, SYSTEM, "updated") for each in drafts]
+    new_events = [events.deliverable_event("updated", each) for each in drafts]
     staged = staged_files(run)
     if staged:
         files: list[dict[str, Any]] = [
@@ -41,21 +41,21 @@ def finish(run: Run) -> list[NewEvent]:
     return new_events
 
 
-def _write(run: Run, subtask: Subtask | None, name: str, content: str) -> Deliverable:
-    """A new deliverable, or the next version of one that is there."""
+def _write(run: Run, subtask: Subtask | None, name: str, content: str, actor: str) -> NewEvent:
+    """Write a new deliverable, or the next version of one that is there. Returns the event."""
     there = run.deliverables.filter(subtask=subtask).first()
     if there is None:
         written = Deliverable.objects.create(
             run=run, subtask=subtask, name=name, content=content, size=len(content)
         )
         written.refresh_from_db(fields=["created_at", "updated_at"])
-        return written
+        return events.deliverable_event("created", written, actor)
     there.name, there.content, there.size = name, content, len(content)
     there.version += 1
     there.is_final, there.updated_at = False, Now()
     there.save()
     there.refresh_from_db(fields=["updated_at"])
-    return there
+    return events.deliverable_event("updated", there, actor)
 
 
 def _stage(subtask: Subtask, attempt: Attempt, actor: str) -> Iterator[NewEvent]:

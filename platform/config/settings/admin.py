@@ -107,6 +107,7 @@ UNFOLD: dict[str, Any] = {
                     _page("Conversations", "forum", "conversations.conversation"),
                     _page("Feedback", "thumbs_up_down", "conversations.feedback"),
                     _page("Councils", "groups", "council.session"),
+                    _page("Project runs", "account_tree", "projects.run"),
                     _page("Jobs", "work_history", "jobs.job"),
                     _page("Operations of providers", "hourglass", "operations.operation"),
                 ],

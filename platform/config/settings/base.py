@@ -266,9 +266,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CardKindEnum": "council.models.Card.Kind",
         "CardSourceEnum": "council.models.Version.Source",
+        "FileOpEnum": ["create", "update", "delete"],
         "MessageRoleEnum": "conversations.models.Message.Role",
+        "ProjectStatusEnum": ["queued", "running", "paused", "completed", "failed", "cancelled"],
         "ReasoningEffortEnum": ["low", "medium", "high"],
         "RunStatusEnum": "council.models.Status",
+        "SubtaskStatusEnum": ["queued", "running", "completed", "failed", "cancelled", "skipped"],
     },
 }
 

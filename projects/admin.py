@@ -1,0 +1,90 @@
+"""Runs in the operators' admin: their steps, outcomes and costs, not their texts."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from backoffice.filters import PeriodFilter
+from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.theme import TabularInline, display
+from billing.selectors.charges import get_billed
+from common.money import usd_text
+from projects.models import Run, Step
+
+
+class StepInline(TabularInline[Any, Any]):
+    """The calls of a run, the earliest first."""
+
+    model = Step
+    verbose_name_plural = "calls"
+    fields = readonly_fields = (
+        *("charge", "kind", "of_subtask", "model", "status", "outcome", "reason"),
+        *("created_at", "ended_at"),
+    )
+    ordering = ("id",)
+    extra = max_num = 0
+    can_delete = False
+    per_page = 50
+
+    @display(description="Charge")
+    def charge(self, step: Step) -> str:
+        path = reverse("admin:billing_charge_change", args=(step.pk,))
+        return format_html('<a href="{}">{}</a>', path, step.pk)
+
+    @display(description="Subtask")
+    def of_subtask(self, step: Step) -> str:
+        return str(step.subtask_id or "")
+
+    @display(description="Why it failed")
+    def reason(self, step: Step) -> str:
+        return str((step.error or {}).get("code", ""))
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnly, OfAnAccount):
+    """Goals, plans, results and titles belong to the user: they are not shown."""
+
+    list_display = ("created_at", "id", "account", "shown_status", "phase", "pause_reason")
+    list_filter = (
+        PeriodFilter,
+        ("status", ChoicesDropdownFilter),
+        ("pause_reason", ChoicesDropdownFilter),
+    )
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields: ClassVar[tuple[str, ...]] = (
+        *("id", "account", "created_at", "started_at", "ended_at"),
+        *("status", "phase", "pause_reason", "failure", "planner_model", "budget_usd", "cost"),
+    )
+    inlines = (StepInline,)
+
+    @display(
+        description="Status",
+        label={
+            "completed": "success",
+            "running": "info",
+            "paused": "warning",
+            "failed": "danger",
+        },
+    )
+    def shown_status(self, run: Run) -> str:
+        return run.status
+
+    @display(description="Why it failed")
+    def failure(self, run: Run) -> str:
+        return str((run.error or {}).get("code", ""))
+
+    @display(description="Budget")
+    def budget_usd(self, run: Run) -> str:
+        return usd_text(run.budget) if run.budget is not None else ""
+
+    @display(description="Paid so far")
+    def cost(self, run: Run) -> str:
+        return usd_text(get_billed(run.account, Step.objects.filter(run=run)))

@@ -1,0 +1,52 @@
+"""Each endpoint that changes a run is tried under the stream harness (tests/follow.py): socket,
+replay, log and run tell the same afterwards, and so do charges and wallet.
+
+An endpoint without a line here fails the last test.
+"""
+
+from typing import Any
+
+import pytest
+
+from projects.tests.conftest import NewPrincipal
+from projects.tests.principal import part
+from tests.documents import assert_same
+from tests.endpoints import Endpoint, acts_under
+
+PREFIX = "/api/project/"
+SESSION = f"{PREFIX}sessions/{{session_id}}"
+# What each is sent; "SUBTASK" is the id of the first subtask.
+BODIES: dict[Endpoint, dict[str, Any]] = {
+    ("PATCH", SESSION): {"title": "Sea"},
+    ("PATCH", f"{SESSION}/plan"): {"add": [part("c", "b")], "order": ["b"]},
+    ("POST", f"{SESSION}/control"): {"action": "resume"},
+    ("POST", f"{SESSION}/message"): {"content": "Mind the whales."},
+    ("POST", f"{SESSION}/reassign"): {"subtask_id": "SUBTASK", "model_key": "gpt-6-luna"},
+    ("POST", f"{SESSION}/replace"): {"subtask_id": "SUBTASK", "content": "Mine."},
+}
+# The first begins what all tests here follow; of the second nothing is left to be followed.
+FOLLOWED_ELSEWHERE = {("POST", f"{PREFIX}sessions"), ("DELETE", SESSION)}
+
+
+@pytest.mark.parametrize(("method", "path"), BODIES)
+def test_all_sides_tell_the_same_after_it(principal: NewPrincipal, method: str, path: str) -> None:
+    alice = principal()
+    run = alice.finished(part("a", writes=["sea.md"]), part("b", "a"), approve_plan=True)
+    subtask_id = run["subtasks"][0]["id"]
+    body = {
+        name: subtask_id if value == "SUBTASK" else value
+        for name, value in BODIES[method, path].items()
+    }
+
+    with alice.follow(run) as follower:
+        where = path.format(session_id=run["id"]).removeprefix("/api/project")
+        alice.do(method, where, **body)
+        alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+
+    assert follower.pictures[-1]["status"] == "completed"
+    alice.check_money(follower.pictures[-1])
+
+
+def test_every_endpoint_that_changes_a_run_is_tried() -> None:
+    tried = BODIES.keys() | FOLLOWED_ELSEWHERE
+    assert_same(tried, acts_under(PREFIX), "BODIES in projects/tests/test_every_act.py")
