@@ -1,6 +1,6 @@
 """The bodies and queries of `/api/project`."""
 
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
@@ -17,6 +17,7 @@ from common.fields import (
     WholeNumberField,
 )
 from events.inbox import MAX_BODY
+from projects.exports import FileFormat
 from projects.outputs import MAX_FILE, MAX_FILES, OutputFile
 from projects.paths import MAX_PATH, fault_of
 from projects.types import (
@@ -68,6 +69,21 @@ class RunInputSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="What the run may cost at most, from plan and balance.",
     )
+
+
+@extend_schema_serializer(component_name="ProjectEstimateInput")
+class EstimateInputSerializer(serializers.Serializer[Any]):
+    """A goal, and how it would be worked on; the fields are those of a run that starts."""
+
+    prompt = PromptField(source="goal", max_length=MAX_GOAL)
+    models = BoundedListField(
+        child=ChatModelField(), source="roster", max_length=MAX_ROSTER, required=False
+    )
+    planner_model = ChatModelField(required=False)
+    reviewer_model = ChatModelField(required=False)
+    max_subtasks = WholeNumberField(min_value=1, max_value=MAX_SUBTASKS, default=MAX_SUBTASKS)
+    max_parallel = WholeNumberField(min_value=1, max_value=MAX_PARALLEL, default=MAX_PARALLEL)
+    review = FlagField(source="reviews", default=True)
 
 
 @extend_schema_serializer(component_name="ProjectSessionChanges")
@@ -129,6 +145,11 @@ class FilesQuerySerializer(serializers.Serializer[Any]):
     path = TextField(
         max_length=MAX_PATH, required=False, help_text="Only this file, with its content."
     )
+
+
+@extend_schema_serializer(component_name="ProjectExportQuery")
+class ExportQuerySerializer(serializers.Serializer[Any]):
+    format = serializers.ChoiceField(get_args(FileFormat), default="md")
 
 
 @extend_schema_serializer(component_name="ProjectReplaceInput")

@@ -199,8 +199,8 @@ class Step(models.Model):
     `content` is the text of the model, written when the step has ended; until then the text is in
     the events from `first_seq` on. `outcome` says what the end means for the run; it is empty while
     the step is queued or runs. `beside_others`: other steps were active when this one was refused.
-    `result` is what was read in the text: `{"faults": [...]}` of an answer that is no plan,
-    `{"reply": "...", "answers": 3}` of a reply to the messages up to that number.
+    `result` has the `sections` of the prompt, by their headings, and what was read in the text:
+    the `faults` of an answer that is no plan; the `reply` to the messages up to number `answers`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

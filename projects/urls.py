@@ -10,6 +10,7 @@ _ONE = "sessions/<uuid:session_id>"
 
 urlpatterns = [
     path("sessions", SessionViewSet.as_view({"get": "list", "post": "create"})),
+    path("sessions/estimate", SessionViewSet.as_view({"post": "estimate"})),
     path(
         _ONE,
         SessionViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
@@ -20,6 +21,15 @@ urlpatterns = [
     path(f"{_ONE}/replace", SessionViewSet.as_view({"post": "replace"})),
     path(f"{_ONE}/plan", SessionViewSet.as_view({"patch": "plan"})),
     path(f"{_ONE}/files", OutcomeViewSet.as_view({"get": "files"})),
+    path(f"{_ONE}/subtasks/<uuid:subtask_id>", OutcomeViewSet.as_view({"get": "subtask"})),
+    path(
+        f"{_ONE}/export",
+        OutcomeViewSet.as_view({"get": "export"}, content_negotiation_class=AnyAccepted),
+    ),
+    path(
+        f"{_ONE}/deliverables.zip",
+        OutcomeViewSet.as_view({"get": "archive"}, content_negotiation_class=AnyAccepted),
+    ),
     path(f"{_ONE}/deliverables", OutcomeViewSet.as_view({"get": "deliverables"})),
     path(
         "deliverables/<uuid:deliverable_id>/download",

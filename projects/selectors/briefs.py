@@ -23,7 +23,7 @@ from projects.prompts.working import (
 )
 from projects.selectors.messages import heard_by_models
 from projects.selectors.roster import roster_of_run
-from projects.types import AttemptReason, StepKind, SubtaskStatus, Verdict
+from projects.types import AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
 from providers.types import Message
 
 # Characters of all inputs of a prompt at most, and of the words around them.
@@ -83,7 +83,7 @@ def _brief(run: Run) -> Brief:
 
 
 def _repair(run: Run) -> tuple[Message, ...]:
-    bad = run.steps.filter(kind=StepKind.PLAN).exclude(result={}).latest("id")
+    bad = run.steps.filter(kind=StepKind.PLAN, outcome=Outcome.DONE).latest("id")
     brief = _brief(run)
     return (
         Message("user", planning_prompt(brief)),

@@ -6,8 +6,11 @@ from typing import cast
 
 from accounts.models import User
 from accounts.selectors.preferences import list_enabled
+from billing.selectors.default_model import default_chat_model
+from billing.selectors.entitlements import get_entitlements
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
+from inference.errors import ProviderNotAvailable
 from projects.models import Run
 from projects.plans import Plan
 from projects.prompts.planning import RosterModel
@@ -36,6 +39,14 @@ def roster_of(user: User, allowed: Collection[str] = ()) -> list[RosterModel]:
 def roster_of_run(run: Run) -> list[RosterModel]:
     """The models that a run may call."""
     return roster_of(run.account, run.roster)
+
+
+def default_planner(user: User) -> str:
+    """The planner of a run that names none. Raises ProviderNotAvailable."""
+    model = default_chat_model(list_enabled(user), lambda: get_entitlements(user).models)
+    if model is None:
+        raise ProviderNotAvailable
+    return model
 
 
 def assign(plan: Plan, roster: Sequence[RosterModel]) -> dict[str, tuple[str, AssignedBy]]:

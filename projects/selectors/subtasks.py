@@ -7,13 +7,15 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from django.db.models import Prefetch
 from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors.charges import ChargeUsage, get_usage
 from common.errors import NotFound
 from events.selectors import list_data
-from projects.models import Attempt, Run, Step, Subtask
+from projects.models import Attempt, AttemptFile, Run, Step, Subtask
+from projects.types import StepKind
 
 
 class Delta(Struct, frozen=True):
@@ -55,13 +57,44 @@ class SubtaskView(Struct, frozen=True, kw_only=True):
     text: str | None
 
 
-def get_subtask(user: User, run_id: UUID, subtask_id: UUID) -> Subtask:
-    """A subtask of the user's run. Raises NotFound."""
-    owned = Subtask.objects.select_related("run", "current")
+class AttemptDetail(Struct, frozen=True, kw_only=True):
+    """An attempt with its text. `sections` are the headings of what its author was given."""
+
+    view: AttemptView
+    attempt: Attempt
+    files: list[AttemptFile]
+    sections: list[str]
+
+
+class SubtaskDetail(Struct, frozen=True, kw_only=True):
+    """A subtask with all of its attempts, the earliest first."""
+
+    view: SubtaskView
+    attempts: list[AttemptDetail]
+
+
+def get_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
+    """A subtask of the user's run with all of its attempts. Raises NotFound."""
+    owned = Subtask.objects.select_related("run__account", "current")
     subtask = owned.filter(run__account=user, run=run_id, pk=subtask_id).first()
     if subtask is None:
         raise NotFound
-    return subtask
+    [view] = _views(subtask.run, [subtask], with_text=True)
+    rows = subtask.attempts.prefetch_related(
+        Prefetch("files", AttemptFile.objects.defer("content").order_by("path"))
+    )
+    works = subtask.steps.filter(kind=StepKind.WORK).order_by("id").defer("content")
+    sections = {step.attempt_id: step.result.get("sections", []) for step in works}
+    attempts = [
+        AttemptDetail(
+            view=head,
+            attempt=attempt,
+            files=list(attempt.files.all()),
+            sections=sections.get(attempt.pk, []),
+        )
+        for head, attempt in zip(view.attempts, rows.order_by("number"), strict=True)
+    ]
+    return SubtaskDetail(view=view, attempts=attempts)
 
 
 def views_of(run: Run, *, with_text: bool) -> list[SubtaskView]:

@@ -8,10 +8,11 @@ from rest_framework import serializers
 from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
 from inference.fields import ErrorField
-from projects.models import Deliverable, Run
+from projects.models import AttemptFile, Deliverable, Run
 from projects.selectors.files import RunFile
 from projects.selectors.runs import RunSummary, RunView, Snapshot
-from projects.selectors.subtasks import AttemptView, SubtaskView
+from projects.selectors.subtasks import AttemptDetail, AttemptView, SubtaskDetail, SubtaskView
+from projects.services.estimates import Estimate, StepsEstimate
 from projects.types import (
     AssignedBy,
     AttemptReason,
@@ -71,7 +72,7 @@ class RunInEventSerializer(RunRowSerializer):
 
 
 @extend_schema_serializer(component_name="ProjectAttempt")
-class AttemptSerializer(serializers.Serializer[AttemptView]):
+class AttemptSerializer(serializers.Serializer[Any]):
     """An attempt at a subtask, without its text. `source` is `user` where its user has written it;
     `cost_usd` is what was paid for it and its reviews."""
 
@@ -95,7 +96,7 @@ class AttemptSerializer(serializers.Serializer[AttemptView]):
 
 
 @extend_schema_serializer(component_name="ProjectSubtaskInEvent")
-class SubtaskInEventSerializer(serializers.Serializer[SubtaskView]):
+class SubtaskInEventSerializer(serializers.Serializer[Any]):
     """A subtask without the text of its running attempt, which is in `subtask.delta` events.
     `attempt` is the number of the current attempt, `usage` what its author's call used, `cost_usd`
     what was paid for all attempts and reviews."""
@@ -135,6 +136,50 @@ class SubtaskSerializer(SubtaskInEventSerializer):
     """A subtask. `text` is what its running attempt has written so far, null where none runs."""
 
     text = serializers.CharField(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="ProjectAttemptFile")
+class AttemptFileSerializer(serializers.ModelSerializer[AttemptFile]):
+    """A file of an attempt, without its content; `size` is in bytes."""
+
+    class Meta:
+        model = AttemptFile
+        fields = ["path", "op", "size"]
+        read_only_fields = fields
+
+
+@extend_schema_serializer(component_name="ProjectAttemptDetail")
+class AttemptDetailSerializer(AttemptSerializer):
+    """An attempt with its text. `sections` are the headings of what its author was given, `review`
+    what the reviewer has written, `faults` the files that were left out, and why."""
+
+    body = serializers.CharField(read_only=True)
+    sections = serializers.ListField(child=serializers.CharField(), read_only=True)
+    files = AttemptFileSerializer(many=True, read_only=True)
+    faults = serializers.ListField(child=serializers.DictField(), read_only=True)
+    review = serializers.DictField(read_only=True)
+
+    def to_representation(self, instance: AttemptDetail) -> dict[str, Any]:
+        head = AttemptSerializer().to_representation(instance.view)
+        return {
+            **head,
+            "body": instance.attempt.body,
+            "sections": instance.sections,
+            "files": AttemptFileSerializer(instance.files, many=True).data,
+            "faults": instance.attempt.faults,
+            "review": instance.attempt.review,
+        }
+
+
+@extend_schema_serializer(component_name="ProjectSubtaskDetail")
+class SubtaskDetailSerializer(SubtaskSerializer):
+    """A subtask with the texts of all of its attempts."""
+
+    attempts = AttemptDetailSerializer(many=True, read_only=True)
+
+    def to_representation(self, instance: SubtaskDetail) -> dict[str, Any]:
+        attempts = [AttemptDetailSerializer().to_representation(each) for each in instance.attempts]
+        return {**SubtaskSerializer().to_representation(instance.view), "attempts": attempts}
 
 
 @extend_schema_serializer(component_name="ProjectDeliverable")
@@ -230,6 +275,26 @@ class RunSerializer(RunInEventSerializer):
     @extend_schema_field(PlanSerializer(allow_null=True))
     def get_plan(self, snapshot: Snapshot) -> dict[str, Any] | None:
         return PlanSerializer(snapshot.run).data if snapshot.run.has_plan else None
+
+
+class StepsEstimateSerializer(serializers.Serializer[StepsEstimate]):
+    """The calls of one kind."""
+
+    kind = serializers.CharField(read_only=True)
+    count = serializers.IntegerField(read_only=True)
+    expected_usd = UsdField(source="expected")
+
+
+@extend_schema_serializer(component_name="ProjectEstimate")
+class EstimateSerializer(serializers.Serializer[Estimate]):
+    """What a run would cost, from plan and balance: most runs are between `low_usd` and
+    `high_usd`."""
+
+    steps = StepsEstimateSerializer(many=True, read_only=True)
+    low_usd = UsdField(source="low")
+    expected_usd = UsdField(source="expected")
+    high_usd = UsdField(source="high")
+    available_usd = UsdField(source="available")
 
 
 def run_in_event(view: RunView) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def _end_of_plan(step: Step) -> list[NewEvent]:
     try:
         plan = read_plan(find_object(step.content), roster=roster, max_subtasks=run.max_subtasks)
     except UnsoundPlan as unsound:
-        step.result = {"faults": unsound.faults}
+        step.result = {**step.result, "faults": unsound.faults}
         step.save(update_fields=["result"])
         run.bad_plans += 1
         run.save(update_fields=["bad_plans"])

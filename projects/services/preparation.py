@@ -17,6 +17,7 @@ from jobs.selectors import is_unwanted
 from projects import events
 from projects.errors import RunHeld
 from projects.models import Run, Step
+from projects.prompts.delimiters import headings_of
 from projects.selectors.briefs import messages_for
 from projects.services.locks import lock_step
 from projects.services.log import append_events
@@ -57,6 +58,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
         raise ProviderNotAvailable
     messages = messages_for(step, model)
     if step.status == SubtaskStatus.QUEUED:
+        step.result = {"sections": headings_of(messages[0].text)}
         append_events(run=step.run, events=_begin(step))
     return Prepared(step, model, messages, step.run.pk if step.run.budget is not None else None)
 
@@ -88,7 +90,7 @@ def _deliver(step: Step) -> list[NewEvent]:
     state = inbox.read_all(run.pk)
     newest = state.messages[-1].number if state.messages else 0
     if step.kind == StepKind.REPLY:
-        step.result = {"answers": newest}
+        step.result = {**step.result, "answers": newest}
     unread = [each.number for each in state.messages if each.number > state.read_number]
     if not unread:
         return []

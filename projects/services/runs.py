@@ -8,9 +8,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.models import User
-from accounts.selectors.preferences import list_enabled
-from billing.selectors.default_model import default_chat_model
-from billing.selectors.entitlements import get_entitlements
 from billing.selectors.features import require_feature
 from billing.services import idempotency
 from billing.services.groups import create_group
@@ -22,10 +19,10 @@ from events.services import delete_stream, open_stream
 from events.types import USER, NewEvent, ToUser
 from files.selectors.uploads import get_uploads
 from files.services.uploads import attach, release
-from inference.errors import ProviderNotAvailable
 from projects import events, user_events
 from projects.errors import InvalidState
 from projects.models import Run, RunUpload
+from projects.selectors.roster import default_planner
 from projects.services import steps
 from projects.services.admission import check_first_step, check_limit
 from projects.services.advance import advance, close, pause
@@ -71,7 +68,7 @@ def start(
         account=user,
         title=title or first_line(goal, MAX_TITLE),
         goal=goal,
-        planner_model=planner_model or _default_planner(user),
+        planner_model=planner_model or default_planner(user),
         budget=budget,
         needs_approval=approve_plan,
         **settings,
@@ -96,13 +93,6 @@ def _begun(user: User, run_id: UUID) -> Run:
     if run is None:
         raise NotFound("What this request began has been deleted.")
     return run
-
-
-def _default_planner(user: User) -> str:
-    model = default_chat_model(list_enabled(user), lambda: get_entitlements(user).models)
-    if model is None:
-        raise ProviderNotAvailable
-    return model
 
 
 @transaction.atomic

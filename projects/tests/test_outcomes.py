@@ -1,6 +1,8 @@
 """What a run leaves: deliverables, files, and their downloads."""
 
 import json
+from io import BytesIO
+from zipfile import ZipFile
 
 from events.models import Event
 from projects.models import Run
@@ -106,3 +108,53 @@ def test_what_others_have_is_404(principal: NewPrincipal) -> None:
     ):
         assert bob.send(method, path, **body).status_code == 404, path
     assert alice.do("GET", one) == run
+
+
+def test_a_subtask_is_seen_with_all_attempts_and_what_its_authors_were_given(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), part("b", "a", title="Prices", writes=["p.csv", "../p"]))
+    b = run["subtasks"][1]
+    detail = alice.do("GET", f"/sessions/{run['id']}/subtasks/{b['id']}")
+    first, second = detail["attempts"]
+    assert [each["verdict"] for each in (first, second)] == ["revise", "accept"]
+    assert first["review"]["issues"] == ["Say of each price whether tax is included."]
+    assert first["body"].startswith("## Prices")
+    assert [file["path"] for file in first["files"]] == ["p.csv"]
+    assert [fault["path"] for fault in first["faults"]] == ["../p"]
+    assert "result: a, Part a" in first["sections"]
+    assert {**detail, "attempts": b["attempts"]} == b
+    other = alice.finished(part("a"))
+    assert alice.send("GET", f"/sessions/{other['id']}/subtasks/{b['id']}").status_code == 404
+
+
+def test_a_run_is_exported(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a", writes=["sea.md"]), part("b", "a"), title="Sea/Life")
+    one = f"/sessions/{run['id']}"
+    text = alice.send("GET", f"{one}/export")
+    assert text.headers["Content-Disposition"] == 'attachment; filename="Sea Life.md"'
+    headings = [line for line in text.text.split("\n") if line.startswith(("# Sea", "## Part"))]
+    assert headings[0] == "# Sea/Life"
+    assert "## Part b" in headings
+    shown = alice.do("GET", f"{one}/export?format=json")
+    assert {**shown, "texts": None} == {**run, "texts": None}
+    assert shown["texts"].keys() == {"Sea/Life", "Part a", "Part b"}
+    assert alice.send("GET", f"{one}/export?format=pdf").status_code == 422
+    archive = ZipFile(BytesIO(alice.send("GET", f"{one}/deliverables.zip").content))
+    names = ["00 Sea Life.md", "01 Part a.md", "02 Part b.md", "files/sea.md"]
+    assert archive.namelist() == names
+
+
+def test_an_estimate_says_what_a_run_costs_before_it_starts(principal: NewPrincipal) -> None:
+    alice = principal()
+    estimate = alice.do("POST", "/sessions/estimate", prompt="Write about the sea.")
+    counts = {each["kind"]: each["count"] for each in estimate["steps"]}
+    assert counts == {"plan": 1, "work": 5, "review": 5, "final": 1}
+    assert 0 < estimate["low_usd"] < estimate["expected_usd"] < estimate["high_usd"]
+    assert estimate["available_usd"] == 50
+    small = alice.do("POST", "/sessions/estimate", prompt="Sea.", max_subtasks=1, review=False)
+    assert {each["kind"]: each["count"] for each in small["steps"]} == {"plan": 1, "work": 1}
+    bob = principal(name="bob", plan="free")
+    assert bob.send("POST", "/sessions/estimate", prompt="Sea.").status_code == 402

@@ -11,17 +11,22 @@ from accounts.types import AuthenticatedRequest
 from common.filenames import harmless
 from common.inputs import read
 from common.viewsets import ViewSet
-from projects.inputs import FilesQuerySerializer
+from projects.exports import MEDIA_TYPES, file_name, render, zipped
+from projects.inputs import ExportQuerySerializer, FilesQuerySerializer
+from projects.selectors.documents import get_document
 from projects.selectors.files import list_files, read_staged
 from projects.selectors.lookup import get_deliverable, get_run
+from projects.selectors.runs import get_snapshot
+from projects.selectors.subtasks import get_detail
 from projects.serializers.runs import (
     DeliverableSerializer,
     FileSerializer,
     FileWithContentSerializer,
+    RunSerializer,
+    SubtaskDetailSerializer,
 )
 
 _MAX_NAME = 80
-_MEDIA_TYPE = "text/markdown; charset=utf-8"
 
 
 class OutcomeViewSet(ViewSet):
@@ -50,17 +55,46 @@ class OutcomeViewSet(ViewSet):
         rows = run.deliverables.defer("content").order_by("id")
         return Response(DeliverableSerializer(rows, many=True).data)
 
+    @extend_schema(responses=SubtaskDetailSerializer)
+    def subtask(
+        self, request: AuthenticatedRequest, session_id: UUID, subtask_id: UUID
+    ) -> Response:
+        """A subtask with the texts of all of its attempts, their reviews and costs."""
+        detail = get_detail(request.user, session_id, subtask_id)
+        return Response(SubtaskDetailSerializer(detail).data)
+
+    @extend_schema(
+        parameters=[ExportQuerySerializer],
+        responses={(200, "text/markdown"): str, (200, "application/json"): dict},
+    )
+    def export(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
+        """A run as a file: its goal, and all texts that it has made."""
+        form = read(ExportQuerySerializer, request.query_params.dict())["format"]
+        document = get_document(request.user, session_id)
+        shown = RunSerializer(get_snapshot(request.user, session_id)).data
+        return _file(render(document, form, shown), MEDIA_TYPES[form], file_name(document, form))
+
+    @extend_schema(responses={(200, "application/zip"): bytes})
+    def archive(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
+        """All texts and files of a run, in a ZIP."""
+        document = get_document(request.user, session_id)
+        return _file(zipped(document), "application/zip", file_name(document, "zip"))
+
     @extend_schema(responses={(200, "text/markdown"): str})
     def download(self, request: AuthenticatedRequest, deliverable_id: UUID) -> HttpResponse:
         """A deliverable as a file."""
         deliverable = get_deliverable(request.user, deliverable_id)
         name = harmless(deliverable.name, limit=_MAX_NAME, otherwise="deliverable")
-        disposition = content_disposition_header(True, f"{name}.md")
-        return HttpResponse(
-            deliverable.content,
-            content_type=_MEDIA_TYPE,
-            headers={
-                "Content-Disposition": disposition or "attachment",
-                "X-Content-Type-Options": "nosniff",
-            },
-        )
+        return _file(deliverable.content, MEDIA_TYPES["md"], f"{name}.md")
+
+
+def _file(content: str | bytes, media_type: str, name: str) -> HttpResponse:
+    disposition = content_disposition_header(True, name)
+    return HttpResponse(
+        content,
+        content_type=media_type,
+        headers={
+            "Content-Disposition": disposition or "attachment",
+            "X-Content-Type-Options": "nosniff",
+        },
+    )

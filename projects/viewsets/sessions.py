@@ -26,6 +26,7 @@ from inference.errors import ProviderNotAvailable
 from projects.errors import InvalidState, RunLimitReached, SubtaskRunning, UnsoundPlanRefused
 from projects.inputs import (
     ControlInputSerializer,
+    EstimateInputSerializer,
     MessageInputSerializer,
     PlanInputSerializer,
     ReassignInputSerializer,
@@ -35,8 +36,13 @@ from projects.inputs import (
     RunsQuerySerializer,
 )
 from projects.selectors.runs import get_snapshot, list_runs, summaries_of
-from projects.serializers.runs import MessageSerializer, RunRowSerializer, RunSerializer
-from projects.services import edits, messages, runs, subtasks
+from projects.serializers.runs import (
+    EstimateSerializer,
+    MessageSerializer,
+    RunRowSerializer,
+    RunSerializer,
+)
+from projects.services import edits, estimates, messages, runs, subtasks
 from projects.types import STREAM
 
 _ACTIONS = {"pause": runs.pause_run, "resume": runs.resume, "cancel": runs.cancel}
@@ -82,6 +88,18 @@ class SessionViewSet(ReplayMixin, ViewSet):
         )
         shown = RunSerializer(get_snapshot(request.user, run.pk)).data
         return Response(shown, status=status.HTTP_201_CREATED, headers=replayed(is_replayed))
+
+    @extend_schema(
+        request=EstimateInputSerializer,
+        responses={
+            200: EstimateSerializer,
+            **error_responses(PlanRequired, ProviderNotAvailable),
+        },
+    )
+    def estimate(self, request: AuthenticatedRequest) -> Response:
+        """What a run would cost that goes as most do, and between what most are."""
+        body = read(EstimateInputSerializer, request.data)
+        return Response(EstimateSerializer(estimates.estimate(user=request.user, **body)).data)
 
     @extend_schema(responses=RunSerializer)
     def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:

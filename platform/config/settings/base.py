@@ -264,6 +264,7 @@ SPECTACULAR_SETTINGS = {
     "ENFORCE_NON_BLANK_FIELDS": True,
     # Choices of several fields of one name.
     "ENUM_NAME_OVERRIDES": {
+        "AttemptSourceEnum": ["model", "user"],
         "CardKindEnum": "council.models.Card.Kind",
         "CardSourceEnum": "council.models.Version.Source",
         "FileOpEnum": ["create", "update", "delete"],

@@ -15,8 +15,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from common.database import connection_parameters
-from conversations.models import Attachment, Message
-from conversations.tests.rows import talk
 from files import tasks
 from files.errors import StorageUnavailable, UploadNotFound, UploadQuotaExceeded
 from files.models import Upload
@@ -47,11 +45,6 @@ def attached(upload: Upload) -> Upload:
 @transaction.atomic
 def release_upload(upload: Upload) -> None:
     release(upload_ids=[upload.pk])
-
-
-def message_of(user: AbstractBaseUser) -> Message:
-    message: Message = talk(user, "See this.").messages.get()  # type: ignore[arg-type]
-    return message
 
 
 class Large(ContentFile[bytes]):
@@ -109,16 +102,6 @@ def test_what_is_released_goes_at_once(user: AbstractBaseUser) -> None:
     assert [is_kept(each) for each in (released, other)] == [False, True]
 
 
-def test_what_is_attached_elsewhere_is_not_released(user: AbstractBaseUser) -> None:
-    upload = attached(kept(user))
-    Attachment.objects.create(message=message_of(user), upload=upload)
-    release_upload(upload)
-    tasks.purge_expired()
-    assert is_kept(upload)
-    upload.refresh_from_db()
-    assert upload.expires_at is None
-
-
 def test_what_has_gone_meanwhile_is_not_attached(user: AbstractBaseUser) -> None:
     upload, other = kept(user), kept(user)
     uploads.delete(user=user, upload_id=upload.pk)
@@ -145,34 +128,6 @@ def test_what_is_being_attached_is_not_purged(user: AbstractBaseUser) -> None:
         assert is_kept(upload)
     purge_expired()
     assert is_kept(upload)
-
-
-def test_who_releases_waits_for_who_attaches(user: AbstractBaseUser) -> None:
-    """The one deletes the only message that has it while another message is sent with it."""
-    upload = attached(kept(user))
-    message = message_of(user)
-
-    def release_it() -> None:
-        try:
-            release_upload(upload)
-        finally:
-            connection.close()
-
-    with (
-        psycopg.connect(**connection_parameters()) as other,
-        ThreadPoolExecutor() as threads,
-    ):
-        with other.transaction():
-            other.execute("UPDATE files_upload SET expires_at = NULL WHERE id = %s", (upload.pk,))
-            attach_it = (
-                "INSERT INTO conversations_attachment (message_id, upload_id) VALUES (%s, %s)"
-            )
-            other.execute(attach_it, (message.pk, upload.pk))
-            releasing = threads.submit(release_it)
-            wait_until_blocked(other)
-        releasing.result()
-    upload.refresh_from_db()
-    assert upload.expires_at is None
 
 
 def test_a_purge_takes_a_bounded_number_the_oldest_first(user: AbstractBaseUser) -> None:

@@ -1,0 +1,116 @@
+"""What a run would cost, before it starts."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.affordability import get_spending_power
+from billing.selectors.features import require_feature
+from catalog.selectors import get_catalog
+from inference.bounds import chat_cost
+from inference.errors import ProviderNotAvailable
+from projects.plans import Plan, PlannedSubtask
+from projects.prompts.planning import Brief, planning_prompt
+from projects.selectors.roster import assign, default_planner, reviewer_of, roster_of
+from projects.types import FEATURE, StepKind
+from providers.tokens import estimate_text
+
+# What a run is taken to be like: subtasks, where as many may be, and tokens of the answers.
+EXPECTED_SUBTASKS: Final = 5
+_WRITTEN: Final = {
+    StepKind.PLAN: 900,
+    StepKind.WORK: 1_200,
+    StepKind.REVIEW: 200,
+    StepKind.FINAL: 1_500,
+}
+_INSTRUCTIONS: Final = 600  # tokens around what a prompt quotes
+# How far runs were from their estimate: see docs/api/projects.md.
+LOW, HIGH = 0.3, 2.5
+
+
+class StepsEstimate(Struct, frozen=True, kw_only=True):
+    """The calls of one kind, and what would be paid for them, in nano-USD."""
+
+    kind: StepKind
+    count: int
+    expected: int
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """What a run would cost: most runs are between `low` and `high`. `available` is the free
+    balance. All in nano-USD."""
+
+    steps: list[StepsEstimate]
+    low: int
+    expected: int
+    high: int
+    available: int
+
+
+class _Call(Struct, frozen=True):
+    kind: StepKind
+    model: str
+    tokens_in: int
+
+
+def estimate(
+    *,
+    user: User,
+    goal: str,
+    max_subtasks: int,
+    max_parallel: int,
+    reviews: bool,
+    roster: list[str] | None = None,
+    planner_model: str | None = None,
+    reviewer_model: str = "",
+) -> Estimate:
+    """What a run with these settings would cost.
+
+    Raises PlanRequired, ProviderNotAvailable.
+    """
+    require_feature(user, FEATURE)
+    models = roster_of(user, roster or ())
+    if not models:
+        raise ProviderNotAvailable
+    brief = Brief(goal=goal, roster=models, max_subtasks=max_subtasks, max_parallel=max_parallel)
+    planner = planner_model or default_planner(user)
+    power, catalog = get_spending_power(user), get_catalog()
+    available = power.available
+    counts, costs = dict.fromkeys(_WRITTEN, 0), dict.fromkeys(_WRITTEN, 0)
+    for call in _calls(brief, planner, reviewer_model, reviews):
+        model = catalog.models[call.model]
+        cost = chat_cost(model, call.tokens_in, _WRITTEN[call.kind])
+        counts[call.kind] += 1
+        costs[call.kind] += power.pay(model.id, cost).total
+    expected = sum(costs.values())
+    return Estimate(
+        steps=[
+            StepsEstimate(kind=kind, count=counts[kind], expected=costs[kind])
+            for kind in _WRITTEN
+            if counts[kind]
+        ],
+        low=round(LOW * expected),
+        expected=expected,
+        high=round(HIGH * expected),
+        available=available,
+    )
+
+
+def _calls(brief: Brief, planner: str, reviewer: str, reviews: bool) -> Iterator[_Call]:
+    """The calls of a run whose parts depend on each other in pairs."""
+    parts = [
+        PlannedSubtask(key=str(n), title="", instructions="")
+        for n in range(min(brief.max_subtasks, EXPECTED_SUBTASKS))
+    ]
+    assigned = assign(Plan(title="", summary="", subtasks=tuple(parts)), brief.roster)
+    written, goal = _WRITTEN[StepKind.WORK], estimate_text(brief.goal)
+    yield _Call(StepKind.PLAN, planner, estimate_text(planning_prompt(brief)))
+    for number, (author, _) in enumerate(assigned.values()):
+        yield _Call(StepKind.WORK, author, goal + _INSTRUCTIONS + (number % 2) * written)
+        if reviews:
+            model = reviewer_of(author, brief.roster, reviewer)
+            yield _Call(StepKind.REVIEW, model, goal + _INSTRUCTIONS + written)
+    if len(parts) > 1:
+        yield _Call(StepKind.FINAL, planner, goal + _INSTRUCTIONS + len(parts) * written)
