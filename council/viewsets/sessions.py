@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
@@ -42,13 +43,11 @@ from council.serializers.sessions import (
 from council.services import conversation, debates, merges, sessions, stopping
 from council.types import MIN_ANSWERS, STREAM
 from council.viewsets.turns import STARTS, answer, carry_out
-from events.replay import ReplayMixin
+from events.replay import describes_replay, replay_session
 
 
-class SessionViewSet(ReplayMixin, ViewSet):
+class SessionViewSet(ViewSet):
     """Councils: several models answer one question side by side."""
-
-    kind = STREAM
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, SessionsQuerySerializer],
@@ -105,6 +104,15 @@ class SessionViewSet(ReplayMixin, ViewSet):
         """
         sessions.delete(user=request.user, session_id=session_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @describes_replay
+    def events(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
+        """The events of a council, in order, exactly as its socket delivers them.
+
+        Page with `X-Next-Seq` until the array is empty. Then open the socket, replay once more, and
+        drop duplicates by their `seq`: nothing is lost.
+        """
+        return replay_session(request, STREAM, session_id)
 
     @extend_schema(request=None, responses={200: SessionSerializer, 202: SessionSerializer})
     def stop(self, request: AuthenticatedRequest, session_id: UUID) -> Response:

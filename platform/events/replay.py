@@ -70,33 +70,24 @@ def as_page(page: Page) -> HttpResponse:
     return HttpResponse(page.body, content_type="application/json", headers=headers)
 
 
-class ReplayMixin:
-    """For the viewset of a resource with a stream: `{"get": "events"}` under
-    `<uuid:session_id>/events`.
+# Describes a view of `<uuid:session_id>/events` that answers with `replay_session`. Its summary is
+# that of the view.
+describes_replay = extend_schema(
+    parameters=[
+        OpenApiParameter(
+            "after_seq",
+            {"type": "integer", "minimum": 0, "maximum": MAX_SEQ, "default": 0},
+            description="Events after the one of this `seq`.",
+        ),
+        LIMIT,
+        NEXT_SEQ,
+    ],
+    responses=EVENTS,
+)
 
-    `kind` is the kind of its streams.
-    """
 
-    kind: str
-
-    @extend_schema(
-        parameters=[
-            OpenApiParameter(
-                "after_seq",
-                {"type": "integer", "minimum": 0, "maximum": MAX_SEQ, "default": 0},
-                description="Events after the one of this `seq`.",
-            ),
-            LIMIT,
-            NEXT_SEQ,
-        ],
-        responses=EVENTS,
-    )
-    def events(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
-        """The events of a session, in order, exactly as its socket delivers them.
-
-        Page with `X-Next-Seq` until the array is empty. Then open the socket, replay once more, and
-        drop duplicates by their `seq`: nothing is lost.
-        """
-        after_seq = read_after_seq(request.query_params.get("after_seq")) or 0
-        limit = limit_of(request)
-        return replay(request, self.kind, session_id, after_seq=after_seq, limit=limit)
+def replay_session(request: AuthenticatedRequest, kind: str, session_id: UUID) -> HttpResponse:
+    """A page of the stream of a session, as the query asks for it. Raises NotFound,
+    ValidationFailed."""
+    after_seq = read_after_seq(request.query_params.get("after_seq")) or 0
+    return replay(request, kind, session_id, after_seq=after_seq, limit=limit_of(request))

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
@@ -20,7 +21,7 @@ from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from events.errors import InboxFull
-from events.replay import ReplayMixin
+from events.replay import describes_replay, replay_session
 from files.errors import UploadNotFound
 from inference.errors import ProviderNotAvailable
 from projects.errors import InvalidState, RunLimitReached, SubtaskRunning, UnsoundPlanRefused
@@ -48,10 +49,8 @@ from projects.types import STREAM
 _ACTIONS = {"pause": runs.pause_run, "resume": runs.resume, "cancel": runs.cancel}
 
 
-class SessionViewSet(ReplayMixin, ViewSet):
+class SessionViewSet(ViewSet):
     """Project runs: models of several vendors work on one goal."""
-
-    kind = STREAM
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, RunsQuerySerializer],
@@ -127,6 +126,15 @@ class SessionViewSet(ReplayMixin, ViewSet):
         """
         runs.delete(user=request.user, run_id=session_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @describes_replay
+    def events(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
+        """The events of a run, in order, exactly as its socket delivers them.
+
+        Page with `X-Next-Seq` until the array is empty. Then open the socket, replay once more, and
+        drop duplicates by their `seq`: nothing is lost.
+        """
+        return replay_session(request, STREAM, session_id)
 
     @extend_schema(
         request=ControlInputSerializer,
