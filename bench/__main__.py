@@ -24,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
-    parts = ("calls", "past", "live", "chat", "abuse")
+    parts = ("calls", "past", "live", "chat", "projects", "abuse")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     _allow_many_sockets()

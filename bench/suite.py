@@ -15,6 +15,7 @@ from bench import (
     noise,
     open_streams,
     pgbench,
+    projects,
     report,
     seed,
     servers,
@@ -45,6 +46,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "past": _with_a_long_past,
         "live": live.run,
         "chat": _chat,
+        "projects": projects.run,
         "abuse": abuse.run,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
