@@ -2,7 +2,8 @@
 
 Texts are in `subtask.delta` and `final.delta` events alone: `offset` counts code points, and the
 text of another attempt begins again. Every other event contains the whole object, so that applying
-one twice does no harm.
+one twice does no harm. It shows the object as the transaction leaves it, which is read once for all
+events of the transaction (`rendered`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +14,8 @@ from events.types import SYSTEM, USER, NewEvent, model_actor
 from generations.types import Piece, cut
 from projects.models import Attempt, AttemptFile, Deliverable, Run, Step, Subtask
 from projects.selectors.messages import MessageView
-from projects.selectors.runs import view_of
-from projects.selectors.subtasks import view_of as subtask_view_of
+from projects.selectors.runs import RunView
+from projects.selectors.subtasks import SubtaskView
 from projects.serializers.runs import (
     MessageSerializer,
     PlanSerializer,
@@ -24,10 +25,37 @@ from projects.serializers.runs import (
 )
 
 
-def run_created(run: Run) -> NewEvent:
+class Change(NewEvent, frozen=True):
+    """An event of which `rendered` completes the data: with the run, under `session`, or with a
+    subtask."""
+
+    shows_run: bool = False
+    subtask_id: UUID | None = None
+
+
+def rendered(
+    events: Iterable[NewEvent], run: RunView, subtasks: Iterable[SubtaskView]
+) -> list[NewEvent]:
+    """The events with the run and the subtasks as these views show them."""
+    views = {view.subtask.pk: view for view in subtasks}
+    session = run_in_event(run)
+    shown: dict[UUID, dict[str, Any]] = {}
+    complete = []
+    for event in events:
+        data = event.data
+        if isinstance(event, Change) and event.shows_run:
+            data = {**data, "session": {**session, **data.get("session", {})}}
+        if isinstance(event, Change) and event.subtask_id is not None:
+            if event.subtask_id not in shown:
+                shown[event.subtask_id] = subtask_in_event(views[event.subtask_id])
+            data = {"subtask": shown[event.subtask_id], **data}
+        complete.append(NewEvent(event.type, data, event.actor))
+    return complete
+
+
+def run_created(run: Run) -> Change:
     """The only event with the goal and the settings of the run."""
     data = {
-        **run_in_event(view_of(run)),
         "prompt": run.goal,
         "planner_model": run.planner_model,
         "reviewer_model": run.reviewer_model or None,
@@ -35,22 +63,18 @@ def run_created(run: Run) -> NewEvent:
         "max_parallel": run.max_parallel,
         "review": run.reviews,
     }
-    return NewEvent("run.created", {"session": data}, USER)
+    return Change("run.created", {"session": data}, USER, shows_run=True)
 
 
-def run_event(verb: str, run: Run, actor: str = SYSTEM) -> NewEvent:
+def run_event(verb: str, actor: str = SYSTEM) -> Change:
     """`run.<verb>`."""
-    return NewEvent(f"run.{verb}", {"session": run_in_event(view_of(run))}, actor)
+    return Change(f"run.{verb}", {}, actor, shows_run=True)
 
 
-def run_recovered(step: Step) -> NewEvent:
+def run_recovered(step: Step) -> Change:
     """The worker of a step has died; the step begins again, once."""
-    data = {
-        "session": run_in_event(view_of(step.run)),
-        "step": step.kind,
-        "subtask_id": step.subtask_id,
-    }
-    return NewEvent("run.recovered", data)
+    data = {"step": step.kind, "subtask_id": step.subtask_id}
+    return Change("run.recovered", data, shows_run=True)
 
 
 def run_phase(run: Run) -> NewEvent:
@@ -63,10 +87,9 @@ def plan_event(verb: str, run: Run, actor: str, reason: str = "") -> NewEvent:
     return NewEvent(f"plan.{verb}", data, actor)
 
 
-def subtask_event(verb: str, subtask: Subtask, actor: str = SYSTEM, **more: Any) -> NewEvent:
-    """`subtask.<verb>`."""
-    data = {"subtask": subtask_in_event(subtask_view_of(subtask)), **more}
-    return NewEvent(f"subtask.{verb}", data, actor)
+def subtask_event(verb: str, subtask: Subtask, actor: str = SYSTEM, **more: Any) -> Change:
+    """`subtask.<verb>`, with `more` data."""
+    return Change(f"subtask.{verb}", more, actor, subtask_id=subtask.pk)
 
 
 def subtask_removed(subtask_id: UUID, actor: str) -> NewEvent:
@@ -137,9 +160,9 @@ def messages_returned(messages: Sequence[MessageView]) -> NewEvent:
     return NewEvent("message.returned", data)
 
 
-def usage_updated(run: Run) -> NewEvent:
+def usage_updated() -> Change:
     """A call has ended: the run with what was paid for it so far."""
-    return NewEvent("usage.updated", {"session": run_in_event(view_of(run))})
+    return Change("usage.updated", {}, shows_run=True)
 
 
 def final_event(verb: str, step: Step) -> NewEvent:

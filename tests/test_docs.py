@@ -301,7 +301,7 @@ def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
 )
 def test_every_event_is_documented_and_no_other(page: Path, title: str, files: list[str]) -> None:
     source = "\n".join(map(text_of, files))
-    types = set(re.findall(r'NewEvent\(\s*"([\w.]+)"', source))
+    types = set(re.findall(r'(?:NewEvent|Change)\(\s*"([\w.]+)"', source))
     for family in ("card", "merge", "run", "plan", "subtask", "deliverable", "final"):
         verbs = re.findall(rf'\b{family}_event\(\s*"(\w+)"', source)
         types |= {f"{family}.{verb}" for verb in verbs}

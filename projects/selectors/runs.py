@@ -12,13 +12,13 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from accounts.models import User
-from billing.selectors.charges import get_billed, get_billed_by
+from billing.selectors.charges import get_billed_by, get_usage
 from events.selectors import get_last_seq
 from projects.activity import activity_of
 from projects.models import Deliverable, Run, Step, Subtask
 from projects.selectors.lookup import get_run
 from projects.selectors.messages import MessageView, messages_of
-from projects.selectors.subtasks import SubtaskView, text_of, views_of
+from projects.selectors.subtasks import SubtaskView, steps_of, text_of, views_of
 from projects.types import RunStatus, StepKind, SubtaskStatus
 
 _WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED)
@@ -40,6 +40,7 @@ class RunView(Struct, frozen=True, kw_only=True):
     done: int
     total: int
     failed_subtasks: int
+    models: list[str]
     cost: int
     budget: int | None
     created_at: datetime
@@ -93,9 +94,9 @@ def get_snapshot(user: User, run_id: UUID) -> Snapshot:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         run = get_run(user, run_id)
-        subtasks = views_of(run, with_text=True)
+        view, subtasks = read_views(run, with_text=True)
         return Snapshot(
-            **asdict(view_of(run, subtasks)),
+            **asdict(view),
             run=run,
             last_seq=get_last_seq(run.pk),
             final_text=_final_text(run),
@@ -110,12 +111,14 @@ def _final_text(run: Run) -> str | None:
     return text_of(final) if final is not None else None
 
 
-def view_of(run: Run, subtasks: Sequence[SubtaskView] | None = None) -> RunView:
-    """The run as events and answers show it, as the transaction sees it."""
-    if subtasks is None:
-        subtasks = views_of(run, with_text=False)
-    active = list(run.steps.filter(ended_at=None).values_list("kind", "subtask"))
-    return _view(run, subtasks, active, get_billed(run.account, Step.objects.filter(run=run)))
+def read_views(run: Run, *, with_text: bool = False) -> tuple[RunView, list[SubtaskView]]:
+    """A run and its subtasks in topological order, as the transaction sees them: four queries."""
+    subtasks = list(run.subtasks.select_related("current").order_by("position"))
+    steps = list(steps_of(run))
+    usage = get_usage(run.account, [step.pk for step in steps])
+    views = views_of(subtasks, steps, usage, with_text=with_text)
+    active = [(step.kind, step.subtask_id) for step in steps if step.ended_at is None]
+    return _view(run, views, active, sum(each.billed for each in usage.values())), views
 
 
 def summaries_of(user: User, runs: Sequence[Run]) -> list[RunSummary]:
@@ -126,12 +129,6 @@ def summaries_of(user: User, runs: Sequence[Run]) -> list[RunSummary]:
         subtasks[run_id].append((status, model))
     costs = get_billed_by(user, Step.objects.filter(run__in=runs), "run")
     return [_summary(run, subtasks[run.pk], costs.get(run.pk, 0)) for run in runs]
-
-
-def summary_of(run: Run) -> RunSummary:
-    """One run as in lists, as the transaction sees it."""
-    [summary] = summaries_of(run.account, [run])
-    return summary
 
 
 def _summary(run: Run, subtasks: Sequence[tuple[str, str]], cost: int) -> RunSummary:
@@ -173,6 +170,7 @@ def _view(
         done=sum(row.status in _DONE for row in rows),
         total=len(rows),
         failed_subtasks=sum(row.status in _WITHOUT_RESULT for row in rows),
+        models=list(dict.fromkeys(row.model for row in rows)),
         cost=cost,
         budget=run.budget,
         created_at=run.created_at,

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 from msgspec import Struct
 
 from accounts.models import User
@@ -79,7 +79,9 @@ def get_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
     subtask = owned.filter(run__account=user, run=run_id, pk=subtask_id).first()
     if subtask is None:
         raise NotFound
-    [view] = _views(subtask.run, [subtask], with_text=True)
+    steps = steps_of(subtask.run).filter(subtask=subtask)
+    usage = get_usage(user, [step.pk for step in steps])
+    [view] = views_of([subtask], list(steps), usage, with_text=True)
     rows = subtask.attempts.prefetch_related(
         Prefetch("files", AttemptFile.objects.defer("content").order_by("path"))
     )
@@ -97,15 +99,34 @@ def get_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
     return SubtaskDetail(view=view, attempts=attempts)
 
 
-def views_of(run: Run, *, with_text: bool) -> list[SubtaskView]:
-    """The subtasks of a run in topological order, as the transaction sees them."""
-    subtasks = list(run.subtasks.select_related("current").order_by("position"))
-    return _views(run, subtasks, with_text)
+def steps_of(run: Run) -> QuerySet[Step]:
+    """The steps of a run without their texts, the earliest first."""
+    return run.steps.select_related("attempt").defer("content", "result").order_by("id")
 
 
-def view_of(subtask: Subtask) -> SubtaskView:
-    """One subtask, without its text."""
-    return _views(subtask.run, [subtask], with_text=False)[0]
+def views_of(
+    subtasks: Sequence[Subtask],
+    steps: Sequence[Step],
+    usage: dict[UUID, ChargeUsage],
+    *,
+    with_text: bool,
+) -> list[SubtaskView]:
+    """Subtasks, as the transaction sees them. `steps` are theirs, and may be others', too; `usage`
+    is by the ids of steps."""
+    attempts: defaultdict[UUID, list[Attempt]] = defaultdict(list)
+    rows = Attempt.objects.filter(subtask__in=[each.pk for each in subtasks]).defer("body")
+    for attempt in rows.order_by("number"):
+        attempts[attempt.subtask_id].append(attempt)
+    return [
+        _view(
+            subtask,
+            attempts[subtask.pk],
+            [step for step in steps if step.subtask_id == subtask.pk],
+            usage,
+            with_text,
+        )
+        for subtask in subtasks
+    ]
 
 
 def text_of(step: Step) -> str:
@@ -123,30 +144,6 @@ def text_in_log(step: Step) -> str:
     mine = (step.subtask_id, number)
     deltas = map(_decode_delta, payloads)
     return "".join(delta.text for delta in deltas if (delta.subtask_id, delta.attempt) == mine)
-
-
-def _views(run: Run, subtasks: Sequence[Subtask], with_text: bool) -> list[SubtaskView]:
-    steps = list(
-        Step.objects.filter(subtask__in=[each.pk for each in subtasks])
-        .select_related("attempt")
-        .defer("content", "result")
-        .order_by("id")
-    )
-    usage = get_usage(run.account, [step.pk for step in steps])
-    attempts: defaultdict[UUID, list[Attempt]] = defaultdict(list)
-    rows = Attempt.objects.filter(subtask__in=[each.pk for each in subtasks]).defer("body")
-    for attempt in rows.order_by("number"):
-        attempts[attempt.subtask_id].append(attempt)
-    return [
-        _view(
-            subtask,
-            attempts[subtask.pk],
-            [step for step in steps if step.subtask_id == subtask.pk],
-            usage,
-            with_text,
-        )
-        for subtask in subtasks
-    ]
 
 
 def _view(

@@ -77,7 +77,7 @@ def pause(run: Run, reason: PauseReason, actor: str = SYSTEM) -> list[NewEvent]:
     """Pause a run. Steps that run go on to their end."""
     run.status, run.pause_reason = RunStatus.PAUSED, reason
     run.save(update_fields=["status", "pause_reason"])
-    return [events.run_event("paused", run, actor)]
+    return [events.run_event("paused", actor)]
 
 
 def close(run: Run, status: RunStatus) -> list[NewEvent]:
@@ -155,11 +155,11 @@ def _finish(run: Run, code: str | None) -> list[NewEvent]:
     if code is not None:
         run.error = {"code": code, "message": _FAILURES[code]}
         returned = close(run, RunStatus.FAILED)
-        return [*returned, events.run_event("failed", run)]
+        return [*returned, events.run_event("failed")]
     run.error = None
     finals = deliverables.finish(run)
     returned = close(run, RunStatus.COMPLETED)
-    return [*finals, *returned, events.run_event("completed", run)]
+    return [*finals, *returned, events.run_event("completed")]
 
 
 def _phase(run: Run) -> list[NewEvent]:

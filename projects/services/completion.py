@@ -56,11 +56,11 @@ class StepOutput(Output[Step, None]):
             return
         run = row.run
         new_events = [*completion.unsent, *_finish(row, completion)]
-        new_events += [*advance(run), events.usage_updated(run)]
+        new_events += [*advance(run), events.usage_updated()]
         append_events(run=run, events=new_events)
 
     def write_cost(self, row: Step) -> None:
-        append_events(run=row.run, events=[*_cost(row), events.usage_updated(row.run)])
+        append_events(run=row.run, events=[*_cost(row), events.usage_updated()])
 
 
 STEP = StepOutput()

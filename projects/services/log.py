@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from events.services import append
 from events.types import NewEvent, ToUser
 from projects import user_events
-from projects.events import run_event
+from projects.events import Change, rendered, run_event
 from projects.models import Run
-from projects.selectors.runs import summary_of
+from projects.selectors.runs import RunView, read_views
 
 # What changes the row of a run in a list, but for the second. What a step costs is in the list with
 # the next of them.
@@ -20,15 +20,17 @@ def append_events(*, run: Run, events: Sequence[NewEvent]) -> None:
     Where the run's row in the list has changed, its user's own stream has it, too."""
     if not events:
         return
-    if "session" not in events[-1].data:
-        events = [*events, run_event("updated", run)]
-    append(stream_id=run.pk, events=events, to_user=_to_user(run, events))
+    if not (isinstance(events[-1], Change) and events[-1].shows_run):
+        events = [*events, run_event("updated")]
+    view, subtasks = read_views(run)
+    complete = rendered(events, view, subtasks)
+    append(stream_id=run.pk, events=complete, to_user=_to_user(run, view, events))
 
 
-def _to_user(run: Run, events: Sequence[NewEvent]) -> ToUser | None:
+def _to_user(run: Run, view: RunView, events: Sequence[NewEvent]) -> ToUser | None:
     types = {event.type for event in events} - _NOT_THE_ROW
     if "run.created" in types:
-        return ToUser(run.account_id, [user_events.created(summary_of(run))])
+        return ToUser(run.account_id, [user_events.created(view)])
     if not any(each.startswith(_CHANGES_THE_ROW) for each in types):
         return None
-    return ToUser(run.account_id, [user_events.updated(summary_of(run))])
+    return ToUser(run.account_id, [user_events.updated(view)])

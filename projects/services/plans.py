@@ -136,7 +136,7 @@ def _write(
     actor: str,
 ) -> list[NewEvent]:
     """Write the subtasks of a plan that has changed. Returns their events."""
-    new_events = []
+    new_events: list[NewEvent] = []
     for position, planned in enumerate(plan.subtasks):
         row = rows.get(planned.key)
         if row is None:

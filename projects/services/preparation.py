@@ -81,7 +81,7 @@ def _start(run: Run) -> list[NewEvent]:
     run.status, run.started_at = RunStatus.RUNNING, Now()
     run.save(update_fields=["status", "started_at"])
     run.refresh_from_db(fields=["started_at"])
-    return [events.run_event("started", run)]
+    return [events.run_event("started")]
 
 
 def _deliver(step: Step) -> list[NewEvent]:

@@ -101,7 +101,7 @@ def rename(*, user: User, run_id: UUID, title: str) -> None:
     run = lock_run(user, run_id)
     run.title = title or first_line(run.goal, MAX_TITLE)
     run.save(update_fields=["title"])
-    append_events(run=run, events=[events.run_event("renamed", run, USER)])
+    append_events(run=run, events=[events.run_event("renamed", USER)])
 
 
 @transaction.atomic
@@ -143,7 +143,7 @@ def resume(*, user: User, run_id: UUID) -> None:
     if run.has_plan:
         run.needs_approval = False
         run.save(update_fields=["needs_approval"])
-    append_events(run=run, events=[events.run_event("resumed", run, USER), *advance(run)])
+    append_events(run=run, events=[events.run_event("resumed", USER), *advance(run)])
 
 
 @transaction.atomic
@@ -179,7 +179,7 @@ def _cancel(run: Run) -> list[NewEvent]:
         subtask.run, subtask.status, subtask.is_stale = run, SubtaskStatus.CANCELLED, False
         new_events.append(events.subtask_event("cancelled", subtask, USER))
     new_events += close(run, RunStatus.CANCELLED)
-    return [*new_events, events.run_event("cancelled", run, USER)]
+    return [*new_events, events.run_event("cancelled", USER)]
 
 
 def _check_open(run: Run, act: str) -> None:

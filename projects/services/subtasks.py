@@ -96,7 +96,7 @@ def _reopen(run: Run) -> list[NewEvent]:
     if run.status in ENDED:
         check_limit(user=run.account)
         reopen(run=run)
-        new_events.append(events.run_event("reopened", run, USER))
+        new_events.append(events.run_event("reopened", USER))
     if run.has_final is not None:
         run.has_final = None
         run.save(update_fields=["has_final"])
@@ -111,7 +111,7 @@ def _stop(subtask: Subtask) -> None:
 def _spoil_dependents(subtask: Subtask) -> list[NewEvent]:
     """Let the subtasks that depend on this one, and on those, begin again. Returns the events."""
     run, changed = subtask.run, {subtask.key}
-    new_events = []
+    new_events: list[NewEvent] = []
     for later in run.subtasks.select_related("current").order_by("position"):
         if not changed & set(later.depends_on):
             continue
