@@ -93,17 +93,21 @@ def get_snapshot(user: User, run_id: UUID) -> Snapshot:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        run = get_run(user, run_id)
-        view, subtasks = read_views(run, with_text=True)
-        return Snapshot(
-            **asdict(view),
-            run=run,
-            last_seq=get_last_seq(run.pk),
-            final_text=_final_text(run),
-            subtasks=subtasks,
-            deliverables=list(run.deliverables.defer("content").order_by("id")),
-            messages=messages_of(run),
-        )
+        return snapshot_of(get_run(user, run_id))
+
+
+def snapshot_of(run: Run) -> Snapshot:
+    """A whole run, as the transaction sees it."""
+    view, subtasks = read_views(run, with_text=True)
+    return Snapshot(
+        **asdict(view),
+        run=run,
+        last_seq=get_last_seq(run.pk),
+        final_text=_final_text(run),
+        subtasks=subtasks,
+        deliverables=list(run.deliverables.defer("content").order_by("id")),
+        messages=messages_of(run),
+    )
 
 
 def _final_text(run: Run) -> str | None:

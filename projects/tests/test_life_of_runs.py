@@ -1,0 +1,91 @@
+"""Whatever happens to a run, in any order: it goes on, or stands with a reason, its log says what
+it is, and its money is right.
+
+How to live through more lives: tests/lives.py.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, rule
+from pytest_django import Settings
+
+from projects.tests.world import World
+from providers.config import SIMULATED_BY_DEFAULT, from_environ
+from tests.lives import RolledBackLife, live_through
+
+PICK = st.integers(min_value=0, max_value=20)
+FATES = [*["good"] * 8, "odd", "fails", "breaks off", "dies", "drains", "refused"]
+ACTS = [
+    *["pause", "resume", "resume", "resume", "cancel", "message", "rename"],
+    *["reassign", "replace", "add", "change", "remove"],
+]
+
+
+@dataclass
+class Step:
+    """A step begins or ends."""
+
+    pick: int
+    fate: str | None  # None: it begins
+
+
+STEPS = st.lists(
+    st.builds(Step, pick=PICK, fate=st.sampled_from([None, *FATES])), min_size=1, max_size=10
+)
+
+
+@pytest.fixture(autouse=True)
+def providers(settings: Settings) -> None:
+    """Providers as the service has them; nobody here calls them."""
+    settings.PROVIDERS = from_environ(
+        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
+    )
+
+
+class Life(RolledBackLife):
+    """Each step is an act of alice's, and then what happens to the run's steps."""
+
+    world: World
+
+    @initialize(
+        max_parallel=st.integers(min_value=1, max_value=4),
+        budget_usd=st.sampled_from([None, 40]),
+        approve_plan=st.booleans(),
+        is_planned=st.sampled_from([True, True, False]),
+    )
+    def begins(
+        self, max_parallel: int, budget_usd: int | None, approve_plan: bool, is_planned: bool
+    ) -> None:
+        self.world = World(
+            max_parallel=max_parallel, budget_usd=budget_usd, approve_plan=approve_plan
+        )
+        if is_planned:
+            self.world.end(0, "good")
+
+    @rule(what=st.sampled_from(ACTS), pick=PICK, then=STEPS)
+    def alice_acts(self, what: str, pick: int, then: list[Step]) -> None:
+        self.world.act(what, pick)
+        self.happen(then)
+
+    @rule(then=STEPS)
+    def goes_on(self, then: list[Step]) -> None:
+        self.happen(then)
+
+    def happen(self, steps: list[Step]) -> None:
+        for step in steps:
+            if step.fate is None:
+                self.world.begin(step.pick)
+            else:
+                self.world.end(step.pick, step.fate)
+
+    @invariant()
+    def all_is_well(self) -> None:
+        if hasattr(self, "world"):
+            self.world.check()
+
+
+@pytest.mark.django_db
+def test_a_run_goes_on_or_stands_with_a_reason() -> None:
+    live_through(Life, lives=60, steps=8)

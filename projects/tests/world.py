@@ -1,0 +1,263 @@
+"""A run whose steps end as a test wants, and whose user acts at any moment, without a worker.
+
+All of it happens in one transaction, so no worker sees the jobs.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+from rest_framework.renderers import JSONRenderer
+
+from billing.errors import InsufficientBalance
+from billing.models import ChargeGroup
+from billing.services.sweeps import find_violations
+from billing.tests import bank
+from billing.tests.bank import BALANCE_ONLY
+from billing.types import Ending
+from billing.units import Units
+from common.errors import Conflict, DomainError, ServiceUnavailable
+from common.money import NUSD_PER_USD
+from events.inbox import newest_number
+from events.models import Event
+from generations.endings import conclude, give_up
+from generations.types import Completion
+from inference.errors import AnswerInterrupted, CallInterrupted, UpstreamFailed
+from jobs.models import Job
+from projects.decisions import decide
+from projects.errors import UnsoundPlanRefused
+from projects.models import Run, Step
+from projects.selectors.runs import snapshot_of
+from projects.selectors.states import state_of
+from projects.serializers.runs import RunSerializer
+from projects.services import edits, messages, runs, subtasks
+from projects.services.completion import STEP
+from projects.services.preparation import prepare
+from projects.tests import picture
+from projects.types import ENDED, AttemptReason, RunStatus, StepKind, SubtaskStatus
+from tests.personas import new_user
+
+COST = 1_000_000  # nano-USD of a call, at cost
+PLAN = {
+    "title": "Sea",
+    "subtasks": [
+        {"key": "a", "title": "A", "instructions": "Write.", "writes": ["sea.md"]},
+        {"key": "b", "title": "B", "instructions": "Write.", "depends_on": ["a"]},
+        {"key": "c", "title": "C", "instructions": "Write.", "writes": ["sea.md"]},
+        {"key": "d", "title": "D", "instructions": "Write.", "depends_on": ["b", "c"]},
+        {"key": "e", "title": "E", "instructions": "Write."},
+    ],
+}
+REPLY = {"reply": "Yes.", "notes": [{"subtask": "e", "text": "Mind it."}]}
+GOOD = {
+    StepKind.PLAN: json.dumps(PLAN),
+    StepKind.REPAIR: json.dumps(PLAN),
+    StepKind.WORK: "The sea is deep. 🌊",
+    StepKind.REVIEW: '{"verdict": "accept"}',
+    StepKind.REPLY: json.dumps(REPLY),
+    StepKind.FINAL: "All of it.",
+}
+# What is no plan, no praise, and no reply in its form.
+ODD = {**dict.fromkeys(StepKind, "Hm."), StepKind.REVIEW: '{"verdict": "revise"}'}
+
+
+class World:
+    """Alice and her run."""
+
+    def __init__(self, *, max_parallel: int, budget_usd: int | None, approve_plan: bool) -> None:
+        self.alice = new_user("alice", plan="max", balance_usd=50)
+        self.run, _ = runs.start(
+            user=self.alice,
+            request_key=None,
+            goal="Write about the sea.",
+            planner_model="gpt-6-luna",
+            max_subtasks=12,
+            max_parallel=max_parallel,
+            budget=None if budget_usd is None else budget_usd * NUSD_PER_USD,
+            approve_plan=approve_plan,
+        )
+        self._owners: dict[UUID, UUID] = {}
+
+    # --- What happens to steps --------------------------------------------------------------------
+
+    def active(self) -> list[Step]:
+        rows = self.run.steps.filter(ended_at=None).select_related("attempt", "subtask")
+        return list(rows.order_by("id"))
+
+    def begin(self, pick: int) -> Step | None:
+        """A worker claims a step, and calls the provider. None where there is none to claim, or
+        where it must not be made any more."""
+        queued = [step for step in self.active() if self._job(step).status == Job.Status.QUEUED]
+        if not queued:
+            return None
+        step = queued[pick % len(queued)]
+        owner = self._owners[step.pk] = bank.live_owner()
+        Job.objects.filter(pk=step.pk).update(
+            status=Job.Status.RUNNING, attempt=F("attempt") + 1, owner_id=owner
+        )
+        try:
+            prepared = prepare(job_id=step.pk, attempt=1)
+        except DomainError as failure:
+            give_up(STEP, call_id=step.pk, attempt=1, failure=failure)
+            return None
+        assert prepared is not None
+        group = self.run.pk if self.run.budget is not None else None
+        verdict, _ = bank.hold(
+            self.alice, COST, owner=owner, charge=step.pk, model=BALANCE_ONLY, group=group
+        )
+        assert verdict == "held"
+        return step
+
+    def end(self, pick: int, fate: str) -> None:
+        """A step ends: one that is being made, or one that is then begun."""
+        made = [step for step in self.active() if step.pk in self._owners]
+        step = made[pick % len(made)] if made and fate != "refused" else self.begin(pick)
+        if step is not None:
+            self._end(step, fate)
+
+    def _end(self, step: Step, fate: str) -> None:
+        owner = self._owners.pop(step.pk)
+        text = (ODD if fate == "odd" else GOOD)[StepKind(step.kind)]
+        match fate:
+            case "good" | "odd":
+                self._conclude(step, "settled", Completion(content=text, finish_reason="stop"))
+            case "fails":
+                self._conclude(step, "released", Completion(failure=UpstreamFailed()))
+            case "breaks off":
+                self._conclude(
+                    step, "settled", Completion(content="The s", failure=AnswerInterrupted())
+                )
+            case "dies" | "drains":
+                bank.kill(owner)
+                failure = CallInterrupted() if fate == "dies" else ServiceUnavailable()
+                give_up(STEP, call_id=step.pk, attempt=1, failure=failure)
+            case "refused":
+                bank.kill(owner)
+                refusal = InsufficientBalance(
+                    model_key=step.model, plan="max", balance=0, needed=COST
+                )
+                give_up(STEP, call_id=step.pk, attempt=1, failure=refusal)
+
+    def _conclude(self, step: Step, status: Any, completion: Completion) -> None:
+        cost = COST if status == "settled" else 0
+        units: Units = {"tokens_in": 5, "tokens_out": 10} if cost else {}
+        conclude(
+            STEP,
+            call_id=step.pk,
+            attempt=1,
+            ending=Ending(step.pk, self.alice.pk, status, cost, units),
+            completion=completion,
+        )
+
+    @staticmethod
+    def _job(step: Step) -> Job:
+        return Job.objects.get(pk=step.pk)
+
+    # --- What alice does --------------------------------------------------------------------------
+
+    def act(self, what: str, pick: int) -> None:
+        """One of her acts, which may be refused."""
+        rows = list(self.run.subtasks.order_by("position"))
+        row = rows[pick % len(rows)] if rows else None
+        acts: dict[str, Callable[[], object]] = {
+            "pause": lambda: runs.pause_run(**self._whose()),
+            "resume": lambda: runs.resume(**self._whose()),
+            "cancel": lambda: runs.cancel(**self._whose()),
+            "message": lambda: messages.send(**self._whose(), content="Mind the whales."),
+            "rename": lambda: runs.rename(**self._whose(), title=f"Sea {pick}"),
+            "add": lambda: self._edit(
+                add=[{"key": f"x{pick}", "title": "X", "instructions": "Write."}]
+            ),
+        }
+        if row is not None:
+            acts |= {
+                "reassign": lambda: subtasks.reassign(
+                    **self._whose(), subtask_id=row.pk, model="claude-haiku-5-5"
+                ),
+                "replace": lambda: subtasks.replace(
+                    **self._whose(), subtask_id=row.pk, content="Mine."
+                ),
+                "change": lambda: self._edit(change=[{"key": row.key, "title": f"T{pick}"}]),
+                "remove": lambda: self._edit(remove=[row.key]),
+            }
+        if what in acts:
+            with suppress(Conflict, UnsoundPlanRefused):
+                acts[what]()
+
+    def _edit(self, **changes: Any) -> None:
+        edits.edit_plan(**self._whose(), changes=changes)
+
+    def _whose(self) -> dict[str, Any]:
+        return {"user": self.alice, "run_id": self.run.pk}
+
+    # --- What is always true ----------------------------------------------------------------------
+
+    def check(self) -> None:
+        self.run = Run.objects.select_related("account").get(pk=self.run.pk)
+        self._check_decided()
+        self._check_subtasks()
+        self._check_freshness()
+        self._check_money()
+        self._check_log()
+
+    def _check_decided(self) -> None:
+        """Nothing is left to do, and somebody is at work in a run that runs."""
+        state = state_of(self.run, newest=newest_number(self.run.pk))
+        assert decide(state) == []
+        if self.run.status in (RunStatus.QUEUED, RunStatus.RUNNING):
+            assert state.active
+        if self.run.status == RunStatus.PAUSED:
+            assert self.run.pause_reason
+
+    def _check_subtasks(self) -> None:
+        rows = {row.key: row for row in self.run.subtasks.all()}
+        running = [row for row in rows.values() if row.status == SubtaskStatus.RUNNING]
+        assert len(running) <= self.run.max_parallel
+        for row in running:
+            assert {rows[key].status for key in row.depends_on} <= {SubtaskStatus.COMPLETED}
+        steps = [step.subtask_id for step in self.active() if not self._is_ending(step)]
+        at_work = [subtask_id for subtask_id in steps if subtask_id is not None]
+        assert len(at_work) == len(set(at_work))
+        if self.run.status in ENDED:
+            assert not {row.status for row in rows.values()} & {"queued", "running"}
+        if self.run.status == RunStatus.COMPLETED:
+            assert self.run.deliverables.filter(is_final=False).count() == 0
+
+    def _check_freshness(self) -> None:
+        """No result is older than what it was made of, but for alice's own; ids are in the order
+        of time."""
+        done = {
+            row.key: row.current
+            for row in self.run.subtasks.filter(status="completed").select_related("current")
+            if row.current is not None
+        }
+        for row in self.run.subtasks.filter(key__in=done):
+            result = done[row.key]
+            if result.reason != AttemptReason.REPLACE:
+                assert all(done[key].pk < result.pk for key in row.depends_on)
+        if self.run.status == RunStatus.COMPLETED and self.run.subtasks.count() > 1:
+            final = self.run.steps.filter(kind=StepKind.FINAL, outcome="done").latest("id")
+            assert all(result.pk < final.pk for result in done.values())
+
+    def _is_ending(self, step: Step) -> bool:
+        """Was it asked to stop?"""
+        return bool(self._job(step).signal)
+
+    def _check_money(self) -> None:
+        assert find_violations() == []
+        if self.run.budget is not None:
+            group = ChargeGroup.objects.get(pk=self.run.pk)
+            assert group.billed + group.held <= group.budget
+
+    def _check_log(self) -> None:
+        """The events, applied one after the other, give what the API answers."""
+        rows = Event.objects.filter(stream=self.run.pk).order_by("seq")
+        drawn = picture.NOTHING
+        for row in rows:
+            event = {"seq": row.seq, "type": row.type, "data": json.loads(row.data)}
+            drawn = picture.apply(drawn, event)
+        shown = json.loads(JSONRenderer().render(RunSerializer(snapshot_of(self.run)).data))
+        assert drawn == shown
