@@ -3,7 +3,7 @@
 from typing import Any
 
 from common.errors import Conflict, DomainError, ValidationFailed
-from projects.types import MAX_RUNS, MAX_SUBTASKS
+from projects.types import MAX_ATTEMPTS, MAX_RUNS
 
 
 class RunLimitReached(DomainError):
@@ -28,14 +28,9 @@ class SubtaskRunning(Conflict):
     message = "This subtask is being worked on. Reassign it, or wait until it has ended."
 
 
-class SubtaskBegun(Conflict):
-    code = "subtask_begun"
-    message = "A subtask that has begun cannot be changed by the plan. Reassign or replace it."
-
-
-class TooManySubtasks(Conflict):
-    code = "too_many_subtasks"
-    message = f"A run has at most {MAX_SUBTASKS} subtasks."
+class TooManyAttempts(Conflict):
+    code = "too_many_attempts"
+    message = f"A subtask has at most {MAX_ATTEMPTS} attempts. Begin another run."
 
 
 class UnsoundPlanRefused(ValidationFailed):

@@ -37,8 +37,10 @@ from council.types import (
     MAX_VERSIONS,
 )
 from edge.file_bodies import PACE
+from events.inbox import MAX_UNREAD
 from files.types import MAX_UPLOADS, UPLOAD_SECONDS
 from local.paths import ROOT
+from projects import types as projects
 from simulator.process import RunningSimulator
 from tests.documents import assert_same, examples, rows, section
 from tests.personas import PASSWORD, new_user
@@ -242,6 +244,20 @@ def test_every_code_of_a_402_is_explained() -> None:
 )
 def test_a_figure_is_that_of_the_code(title: str, words: str) -> None:
     assert words in re.sub(r"\s+", " ", section(PAGE, title))
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Endpoints", f"{projects.MAX_RUNS} of your runs run at once"),
+        ("How a run goes", f"up to {projects.MAX_SUBTASKS} subtasks"),
+        ("How a run goes", f"ask for {projects.MAX_REVISIONS} revisions"),
+        ("How a run goes", f"Up to {MAX_UNREAD} may wait"),
+        ("How a run goes", f"at most {projects.MAX_ATTEMPTS} attempts"),
+    ],
+)
+def test_a_figure_of_projects_is_that_of_the_code(title: str, words: str) -> None:
+    assert words in re.sub(r"\s+", " ", section(PROJECTS, title))
 
 
 def _run(example: str, web: Web, email: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from events.types import USER, NewEvent
 from projects import events
-from projects.errors import InvalidState, SubtaskRunning
+from projects.errors import InvalidState, SubtaskRunning, TooManyAttempts
 from projects.models import Attempt, AttemptFile, Run, Subtask
 from projects.outputs import OutputFile, summary_of
 from projects.services import deliverables, steps
@@ -20,6 +20,7 @@ from projects.services.log import append_events
 from projects.services.runs import reopen
 from projects.types import (
     ENDED,
+    MAX_ATTEMPTS,
     AssignedBy,
     AttemptReason,
     RunStatus,
@@ -35,10 +36,11 @@ def reassign(
     """Give a subtask to another model. One that runs is stopped, and begins again; one that has
     ended begins again, and what depends on it. A run that has ended goes on.
 
-    Raises NotFound, InvalidState where the run is cancelled, RunLimitReached.
+    Raises NotFound, InvalidState where the run is cancelled, RunLimitReached, TooManyAttempts.
     """
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
+    _check_room(subtask)
     new_events = _reopen(run)
     was, has_begun = subtask.model, subtask.status != SubtaskStatus.QUEUED
     subtask.model, subtask.assigned_by = model, AssignedBy.USER
@@ -70,10 +72,12 @@ def replace(
     """Write the result of a subtask oneself: it completes at once and costs nothing, and what
     depends on it begins again. A run that has ended goes on.
 
-    Raises NotFound, InvalidState where the run is cancelled, SubtaskRunning, RunLimitReached.
+    Raises NotFound, InvalidState where the run is cancelled, SubtaskRunning, RunLimitReached,
+    TooManyAttempts.
     """
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
+    _check_room(subtask)
     if subtask.status == SubtaskStatus.RUNNING:
         raise SubtaskRunning
     new_events = _reopen(run)
@@ -86,6 +90,11 @@ def replace(
     new_events += _spoil_dependents(subtask)
     append_events(run=run, events=[*new_events, *advance(run)])
     return subtask
+
+
+def _check_room(subtask: Subtask) -> None:
+    if subtask.attempts.count() >= MAX_ATTEMPTS:
+        raise TooManyAttempts
 
 
 def _reopen(run: Run) -> list[NewEvent]:

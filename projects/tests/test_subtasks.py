@@ -7,6 +7,7 @@ import pytest
 from events.models import Event
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Principal, Shape, part
+from projects.types import MAX_ATTEMPTS
 from tests.follow import Follower, wait_until
 
 OTHER = "gpt-6-luna"
@@ -207,3 +208,25 @@ def test_another_runs_subtask_is_404(principal: NewPrincipal) -> None:
     for run in (mine, others):
         body = {"subtask_id": others["subtasks"][0]["id"], "content": "Mine."}
         assert alice.send("POST", f"/sessions/{run['id']}/replace", **body).status_code == 404
+
+
+def test_a_subtask_has_a_bounded_number_of_attempts(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), approve_plan=True)
+    for _ in range(MAX_ATTEMPTS):
+        replace(alice, run, "a")
+    for act, body in (("reassign", {"model_key": OTHER}), ("replace", {"content": "Mine."})):
+        path = f"/sessions/{run['id']}/{act}"
+        refused = alice.send("POST", path, subtask_id=run["subtasks"][0]["id"], **body)
+        assert (refused.status_code, refused.json()["code"]) == (409, "too_many_attempts")
+
+
+def test_what_depends_on_a_subtask_by_way_of_others_begins_again_too(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    run = alice.finished(*CHAIN)
+    with alice.follow(run) as follower:
+        shown = replace(alice, run, "a")
+        assert [by_key(shown)[key]["stale"] for key in "abcd"] == [False, True, True, False]
+    assert [each[0] for each in attempts(follower.pictures[-1], "c")] == ["initial", "stale"]

@@ -24,7 +24,13 @@ from events.errors import InboxFull
 from events.replay import describes_replay, replay_session
 from files.errors import UploadNotFound
 from inference.errors import ProviderNotAvailable
-from projects.errors import InvalidState, RunLimitReached, SubtaskRunning, UnsoundPlanRefused
+from projects.errors import (
+    InvalidState,
+    RunLimitReached,
+    SubtaskRunning,
+    TooManyAttempts,
+    UnsoundPlanRefused,
+)
 from projects.inputs import (
     ControlInputSerializer,
     EstimateInputSerializer,
@@ -167,7 +173,10 @@ class SessionViewSet(ViewSet):
 
     @extend_schema(
         request=ReassignInputSerializer,
-        responses={202: RunSerializer, **error_responses(InvalidState, RunLimitReached)},
+        responses={
+            202: RunSerializer,
+            **error_responses(InvalidState, TooManyAttempts, RunLimitReached),
+        },
     )
     def reassign(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Give a subtask to another model.
@@ -183,7 +192,7 @@ class SessionViewSet(ViewSet):
         request=ReplaceInputSerializer,
         responses={
             200: RunSerializer,
-            **error_responses(InvalidState, SubtaskRunning, RunLimitReached),
+            **error_responses(InvalidState, SubtaskRunning, TooManyAttempts, RunLimitReached),
         },
     )
     def replace(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
