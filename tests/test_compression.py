@@ -66,7 +66,8 @@ def test_the_length_of_an_answer_varies(alice: Persona, sea: Conversation) -> No
     lengths = {len(get(alice, f"/api/conversations/{sea.pk}").content) for _ in range(30)}
 
     assert len(lengths) > 5
-    assert max(lengths) - min(lengths) < MAX_PADDING
+    # A name of n letters takes n + 1 bytes, and none takes none.
+    assert max(lengths) - min(lengths) <= MAX_PADDING
 
 
 def test_a_short_answer_is_left_as_it_is(alice: Persona) -> None:
