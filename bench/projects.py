@@ -108,14 +108,14 @@ def _measure(
 ) -> list[Outcome]:
     """One run for each account, all at once."""
 
-    def hold(token: str) -> Outcome:
-        return _hold(SessionClient("/api/project", server.port, token), simulator, parts)
+    def follow(token: str) -> Outcome:
+        return _follow(SessionClient("/api/project", server.port, token), simulator, parts)
 
     with ThreadPoolExecutor(len(accounts)) as pool:
-        return list(pool.map(hold, access_tokens(accounts)))
+        return list(pool.map(follow, access_tokens(accounts)))
 
 
-def _hold(client: SessionClient, simulator: RunningSimulator, parts: int) -> Outcome:
+def _follow(client: SessionClient, simulator: RunningSimulator, parts: int) -> Outcome:
     marker = uuid4().hex
     body = {
         "prompt": _goal(marker, parts),

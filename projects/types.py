@@ -16,6 +16,8 @@ MAX_SUBTASKS: Final = 12
 MAX_PARALLEL: Final = 4
 # How often a review may ask for another attempt.
 MAX_REVISIONS: Final = 2
+# Notes of a subtask: the newest are kept.
+MAX_NOTES: Final = 20
 # Attempts at one subtask, after which its user begins no more: each of them is in its events.
 MAX_ATTEMPTS: Final = 30
 # How often the step of one slot is started again by itself after its worker died.

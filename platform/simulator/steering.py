@@ -148,7 +148,7 @@ class Place(NamedTuple):
     step: Step | None = None
     subtask: str = ""
 
-    def takes(self, line: Steering) -> bool:
+    def accepts(self, line: Steering) -> bool:
         """Does a line count here?"""
         has_form = self.step in ("plan", "review", "reply")
         is_for_step = line.step == self.step or (line.step is None and not has_form)
@@ -166,7 +166,7 @@ def read(texts: list[str], model: str, place: Place = ANYWHERE) -> Steering:
     """
     for line in reversed([line for text in texts for line in _lines(text)]):
         steering = _decode(line)
-        if steering.model in (None, model) and place.takes(steering):
+        if steering.model in (None, model) and place.accepts(steering):
             return steering
     return Steering()
 

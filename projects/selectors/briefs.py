@@ -21,7 +21,7 @@ from projects.prompts.working import (
     revision_prompt,
     work_prompt,
 )
-from projects.selectors.messages import heard_by_models
+from projects.selectors.messages import messages_for_models
 from projects.selectors.roster import roster_of_run
 from projects.types import AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
 from providers.types import Message
@@ -197,7 +197,7 @@ def _result(subtask: Subtask, *, with_files: bool = False) -> Result:
 
 
 def _notes_of_user(run: Run) -> list[str]:
-    return heard_by_models(run)[-_NEWEST_NOTES:]
+    return messages_for_models(run)[-_NEWEST_NOTES:]
 
 
 def _review_of(attempt: Attempt) -> Review:

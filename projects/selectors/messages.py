@@ -32,8 +32,8 @@ def messages_of(run: Run) -> list[MessageView]:
     return sorted([*sent, *map(from_planner, replies)], key=lambda each: each.created_at)
 
 
-def heard_by_models(run: Run) -> list[str]:
-    """What the user has said that was not handed back."""
+def messages_for_models(run: Run) -> list[str]:
+    """The messages of the user that were not handed back."""
     messages = read_all(run.pk).messages
     return [each.body for each in messages if each.number not in run.returned]
 

@@ -11,8 +11,7 @@ from generations.types import Completion, Text
 from inference.errors import CallInterrupted, error_of
 from projects import events
 from projects.json_answers import find_object
-from projects.models import Attempt, AttemptFile, Step
-from projects.outputs import Output as Answer
+from projects.models import Step
 from projects.outputs import mark_of, read_output
 from projects.plans import UnsoundPlan, read_plan, whole_goal
 from projects.prompts.reviewing import Review, read_review
@@ -56,7 +55,9 @@ class StepOutput(Output[Step, None]):
             return
         run = row.run
         new_events = [*completion.unsent, *_finish(row, completion)]
-        new_events += [*advance(run), events.usage_updated()]
+        next_events, usage = advance(run), events.usage_updated()
+        # The event that ends a run is its last one.
+        new_events += [usage, *next_events] if run.status in ENDED else [*next_events, usage]
         append_events(run=run, events=new_events)
 
     def write_cost(self, row: Step) -> None:
@@ -141,22 +142,9 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     attempt.ended_at = step.ended_at
     attempt.save()
     if step.outcome == Outcome.DONE:
-        _write_files(attempt, answer)
+        deliverables.write_files(attempt=attempt, files=answer.files)
     subtask.refresh_from_db()
     return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
-
-
-def _write_files(attempt: Attempt, answer: Answer) -> None:
-    AttemptFile.objects.bulk_create(
-        AttemptFile(
-            attempt=attempt,
-            path=file.path,
-            op=file.op,
-            content=file.content,
-            size=len(file.content.encode()),
-        )
-        for file in answer.files
-    )
 
 
 def _take_back(step: Step) -> list[NewEvent]:

@@ -1,6 +1,6 @@
 """What a run has made: a text of each completed subtask, the final text, and files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -9,8 +9,23 @@ from django.db.models.functions import Now
 from events.types import NewEvent
 from projects import events
 from projects.models import Attempt, AttemptFile, Deliverable, Run, Subtask
+from projects.outputs import OutputFile
 from projects.selectors.files import proposal_of, staged_files
 from projects.types import SubtaskStatus
+
+
+def write_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
+    """Store the files of an attempt."""
+    AttemptFile.objects.bulk_create(
+        AttemptFile(
+            attempt=attempt,
+            path=file.path,
+            op=file.op,
+            content=file.content,
+            size=len(file.content.encode()),
+        )
+        for file in files
+    )
 
 
 def deliver(*, subtask: Subtask, attempt: Attempt, actor: str) -> list[NewEvent]:

@@ -25,7 +25,7 @@ from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
 from providers.types import Message
 
 # Steps that are sent the messages of the user. A review and the final text are about what is there.
-_HEARERS = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.REPLY})
+_RECEIVERS = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.REPLY})
 
 
 class Prepared(Struct, frozen=True):
@@ -69,7 +69,7 @@ def _begin(step: Step) -> list[NewEvent]:
     step.status = SubtaskStatus.RUNNING
     step.first_seq = get_last_seq(run.pk)
     new_events = _start(run)
-    if step.kind in _HEARERS:
+    if step.kind in _RECEIVERS:
         new_events += _deliver(step)
     step.save(update_fields=["status", "first_seq", "result"])
     return new_events

@@ -7,10 +7,7 @@ from projects.plans import UnsoundPlan
 from projects.prompts.replying import Note, read_reply
 from projects.selectors.messages import from_planner
 from projects.services import plans
-from projects.types import SubtaskStatus
-
-# A subtask has at most so many notes; the newest are kept.
-MAX_NOTES = 20
+from projects.types import MAX_NOTES, SubtaskStatus
 
 _OPEN = (SubtaskStatus.QUEUED, SubtaskStatus.RUNNING)
 

@@ -10,7 +10,7 @@ from accounts.models import User
 from events.types import USER, NewEvent
 from projects import events
 from projects.errors import InvalidState, SubtaskRunning, TooManyAttempts
-from projects.models import Attempt, AttemptFile, Run, Subtask
+from projects.models import Attempt, Run, Subtask
 from projects.outputs import OutputFile, summary_of
 from projects.services import deliverables, steps
 from projects.services.admission import check_limit
@@ -21,6 +21,7 @@ from projects.services.runs import reopen
 from projects.types import (
     ENDED,
     MAX_ATTEMPTS,
+    MAX_NOTES,
     AssignedBy,
     AttemptReason,
     RunStatus,
@@ -45,12 +46,12 @@ def reassign(
     was, has_begun = subtask.model, subtask.status != SubtaskStatus.QUEUED
     subtask.model, subtask.assigned_by = model, AssignedBy.USER
     if instructions:
-        subtask.notes = [*subtask.notes, instructions]
+        subtask.notes = [*subtask.notes, instructions][-MAX_NOTES:]
     if has_begun:
         _stop(subtask)
         subtask.status, subtask.error = SubtaskStatus.QUEUED, None
         subtask.needs_attention = False
-        new_events += _spoil_dependents(subtask)
+        new_events += _invalidate_dependents(subtask)
     subtask.reason = AttemptReason.REASSIGN if has_begun else subtask.reason
     subtask.save()
     new_events.append(
@@ -87,7 +88,7 @@ def replace(
     subtask.save()
     new_events.append(events.subtask_event("replaced", subtask, USER))
     new_events += deliverables.deliver(subtask=subtask, attempt=attempt, actor=USER)
-    new_events += _spoil_dependents(subtask)
+    new_events += _invalidate_dependents(subtask)
     append_events(run=run, events=[*new_events, *advance(run)])
     return subtask
 
@@ -117,7 +118,7 @@ def _stop(subtask: Subtask) -> None:
     steps.cancel(run=subtask.run, steps=list(subtask.steps.filter(ended_at=None)))
 
 
-def _spoil_dependents(subtask: Subtask) -> list[NewEvent]:
+def _invalidate_dependents(subtask: Subtask) -> list[NewEvent]:
     """Let the subtasks that depend on this one, and on those, begin again. Returns the events."""
     run, changed = subtask.run, {subtask.key}
     new_events: list[NewEvent] = []
@@ -147,14 +148,5 @@ def _write(subtask: Subtask, content: str, files: Sequence[OutputFile]) -> Attem
         ended_at=Now(),
     )
     attempt.refresh_from_db(fields=["created_at", "ended_at"])
-    AttemptFile.objects.bulk_create(
-        AttemptFile(
-            attempt=attempt,
-            path=file.path,
-            op=file.op,
-            content=file.content,
-            size=len(file.content.encode()),
-        )
-        for file in files
-    )
+    deliverables.write_files(attempt=attempt, files=files)
     return attempt

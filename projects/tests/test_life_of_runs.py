@@ -9,10 +9,8 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
-from pytest_django import Settings
 
 from projects.tests.world import World
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from tests.lives import RolledBackLife, live_through
 
 PICK = st.integers(min_value=0, max_value=20)
@@ -34,14 +32,6 @@ class Step:
 STEPS = st.lists(
     st.builds(Step, pick=PICK, fate=st.sampled_from([None, *FATES])), min_size=1, max_size=10
 )
-
-
-@pytest.fixture(autouse=True)
-def providers(settings: Settings) -> None:
-    """Providers as the service has them; nobody here calls them."""
-    settings.PROVIDERS = from_environ(
-        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
-    )
 
 
 class Life(RolledBackLife):
@@ -87,5 +77,6 @@ class Life(RolledBackLife):
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("simulated_providers")
 def test_a_run_goes_on_or_stands_with_a_reason() -> None:
     live_through(Life, lives=60, steps=8)

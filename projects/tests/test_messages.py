@@ -44,8 +44,8 @@ def test_the_planner_answers_and_the_next_calls_are_sent_it(principal: NewPrinci
         sent = say(alice, run, "Mind the whales.")
         assert (sent["number"], sent["role"], sent["status"]) == (1, "user", "waiting")
     last = follower.pictures[-1]
-    told = [(each["role"], each["content"], each["number"]) for each in last["messages"]]
-    assert told == [("user", "Mind the whales.", 1), ("planner", "I will.", 1)]
+    shown = [(each["role"], each["content"], each["number"]) for each in last["messages"]]
+    assert shown == [("user", "Mind the whales.", 1), ("planner", "I will.", 1)]
     assert last["messages"][0]["status"] == "delivered"
     assert delivered_to(run) == ["planner"]
     step = Step.objects.filter(run=run["id"], subtask__key="b", kind="work").get()

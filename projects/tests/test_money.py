@@ -45,9 +45,10 @@ def test_a_step_waits_for_the_money_that_others_hold(principal: NewPrincipal) ->
     """One worst case at a time fits into the budget, so the parts come one after the other."""
     alice = principal()
     parts = [part(key, model=BALANCE_ONLY) for key in "abcd"]
+    goal = alice.goal(*parts, work={"ttft_ms": 500})
     one_and_a_half = 0.6
     run = alice.finished(
-        *parts, planner_model="gpt-6-luna", budget_usd=one_and_a_half, review=False
+        goal=goal, planner_model="gpt-6-luna", budget_usd=one_and_a_half, review=False
     )
     work = Step.objects.filter(run=run["id"], kind="work")
     assert {each["status"] for each in run["subtasks"]} == {"completed"}
