@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import setup_databases
 from hypothesis import settings
-from pytest_django import DjangoDbBlocker
+from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -22,6 +22,7 @@ from accounts.services import sessions
 from accounts.types import SignedIn
 from billing.services.sweeps import find_violations
 from billing.tests.bank import expire_what_nobody_ends
+from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests.service import Web, running_web
@@ -80,6 +81,14 @@ def simulator(django_db_setup: None) -> Iterator[RunningSimulator]:
     database, which is there whichever test comes first."""
     with running_simulator() as simulator:
         yield simulator
+
+
+@pytest.fixture
+def simulated_providers(settings: Settings) -> None:
+    """In this process the providers that the service has. Nobody calls them from here."""
+    settings.PROVIDERS = from_environ(
+        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from pytest_django import Settings
 
 from billing.models import Charge
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
@@ -22,19 +21,10 @@ from council.tests.council_client import (
 from council.types import MergeMode
 from events.tests.streams import user_events
 from inference.errors import UpstreamFailed
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
-pytestmark = pytest.mark.usefixtures("committed", "providers")
+pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
 
 CONVERSATIONS = "/api/conversations"
-
-
-@pytest.fixture
-def providers(settings: Settings) -> None:
-    """As the service has them. Nobody here calls them."""
-    settings.PROVIDERS = from_environ(
-        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
-    )
 
 
 @pytest.fixture

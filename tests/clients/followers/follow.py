@@ -1,4 +1,4 @@
-"""Follows a council until it is completed, whatever the network does on the way, and prints what it
+"""Follows a stream until its last event, whatever the network does on the way, and prints what it
 has seen: replay, open the socket, replay again, follow; after a cut from the beginning."""
 
 import asyncio
@@ -10,9 +10,11 @@ import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidHandshake, InvalidMessage, WebSocketException
 
-BASE_URL, SESSION, TOKEN = (os.environ[name] for name in ("BASE_URL", "SESSION", "TOKEN"))
-REPLAY = f"{BASE_URL}/api/council/sessions/{SESSION}/events"
-SOCKET = f"{BASE_URL.replace('http', 'ws', 1)}/api/council/ws/{SESSION}"
+APP_URL, SESSION, LAST_TYPE, TOKEN = (
+    os.environ[name] for name in ("APP_URL", "SESSION", "LAST_TYPE", "TOKEN")
+)
+REPLAY = f"{APP_URL}/sessions/{SESSION}/events"
+SOCKET = f"{APP_URL.replace('http', 'ws', 1)}/ws/{SESSION}"
 AUTHORIZATION = {"Authorization": f"Bearer {TOKEN}"}
 LIMIT = 100
 CUT = (httpx.TransportError, WebSocketException, InvalidHandshake, InvalidMessage, OSError)
@@ -30,7 +32,7 @@ class Follower:
 
     @property
     def done(self):
-        return bool(self.events) and self.events[-1]["type"] == "session.completed"
+        return bool(self.events) and self.events[-1]["type"] == LAST_TYPE
 
     def apply(self, event):
         """True unless it has been applied before."""

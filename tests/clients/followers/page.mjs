@@ -1,19 +1,19 @@
-// Follows a council until it is completed, whatever the network does on the way, and says what it
+// Follows a stream until its last event, whatever the network does on the way, and says what it
 // has seen: replay, open the socket, replay again, follow; after a cut from the beginning.
 
-const { baseURL, session, token } = await (await fetch("/task")).json();
+const { appURL, session, lastType, token } = await (await fetch("/task")).json();
 const seen = { events: [], live: 0, sockets: 0 };
-const answers = {};
+let text = "";
 
 const applied = () => seen.events.at(-1)?.seq ?? 0;
-const done = () => seen.events.at(-1)?.type === "session.completed";
+const done = () => seen.events.at(-1)?.type === lastType;
 
 function apply(event) {
   if (event.seq <= applied()) return false;
   seen.events.push(event);
-  if (event.type === "card.delta") {
-    answers[event.data.card_id] = (answers[event.data.card_id] ?? "") + event.data.text;
-    document.querySelector("#answers").textContent = Object.values(answers).join("\n\n");
+  if (event.type.endsWith(".delta")) {
+    text += event.data.text;
+    document.querySelector("#text").textContent = text;
   }
   return true;
 }
@@ -22,7 +22,7 @@ const LIMIT = 100;
 
 async function replay() {
   for (let after = applied(); ; ) {
-    const url = `${baseURL}/api/council/sessions/${session}/events?after_seq=${after}&limit=${LIMIT}`;
+    const url = `${appURL}/sessions/${session}/events?after_seq=${after}&limit=${LIMIT}`;
     const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
     const Refusal = response.status >= 400 && response.status < 500 ? Error : TypeError;
     if (!response.ok) throw new Refusal(`Replay answered ${response.status}.`);
@@ -36,7 +36,7 @@ async function replay() {
 }
 
 function opened() {
-  const url = `${baseURL.replace("http", "ws")}/api/council/ws/${session}?token=${token}`;
+  const url = `${appURL.replace("http", "ws")}/ws/${session}?token=${token}`;
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url);
     socket.onopen = () => resolve(socket);
