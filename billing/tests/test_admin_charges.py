@@ -86,11 +86,16 @@ def test_a_request_is_found_whatever_else_its_id_looks_like(
 
 def test_charges_of_a_request_are_read_in_the_order_of_an_index(db: None) -> None:
     """A caller may give all requests the same id: nothing sorts or walks through all of them."""
-    # An id that no charge has: what the statistics say of the others depends on the tests so far.
+    # An id that no charge has, and no primary key: what is cheapest in a table that small depends
+    # on the tests so far.
     of_it = Charge.objects.filter(request_id="req_of_nobody").order_by("-pk")
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute("SET LOCAL enable_sort = off")
+        cursor.execute(
+            "UPDATE pg_index SET indisvalid = false "
+            "WHERE indexrelid = 'billing_charge_pkey'::regclass"
+        )
         cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%USING hash%'")
         assert cursor.fetchall() == []
     plan = of_it.explain()
