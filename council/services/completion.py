@@ -25,7 +25,7 @@ from generations.endings import Output
 from generations.types import Completion, Text
 from inference.errors import CallCancelled, ProviderNotAvailable
 from jobs import services as jobs
-from jobs.selectors import is_unwanted
+from jobs.models import Job
 from providers.types import Message
 
 
@@ -48,9 +48,12 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     ProviderNotAvailable where the model is gone from the catalog.
     """
     generation = lock_generation(job_id)
-    if not jobs.is_running(job_id=job_id, attempt=attempt):
+    signal = jobs.read_signal(job_id=job_id, attempt=attempt)
+    if signal is None:
         return None
-    if generation is None or generation.card.removed_at is not None or is_unwanted(job_id):
+    if generation is None or generation.card.removed_at is not None:
+        raise CallCancelled
+    if signal == Job.Signal.CANCEL:
         raise CallCancelled
     model = get_catalog().find(generation.model)
     if model is None:

@@ -50,7 +50,14 @@ def begin(*, job_id: UUID, kind: str, account: User, owner_id: UUID) -> RunningJ
 
 def is_running(*, job_id: UUID, attempt: int) -> bool:
     """Does the job run under this attempt? The answer holds until the transaction ends."""
-    return _running(job_id, attempt).select_for_update().first() is not None
+    return read_signal(job_id=job_id, attempt=attempt) is not None
+
+
+def read_signal(*, job_id: UUID, attempt: int) -> Job.Signal | None:
+    """The signal to a job that runs under this attempt; None where it does not. The answer holds
+    until the transaction ends."""
+    rows = _running(job_id, attempt).select_for_update().values_list("signal", flat=True)
+    return next((Job.Signal(signal) for signal in rows), None)
 
 
 def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
