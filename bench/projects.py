@@ -20,6 +20,7 @@ from django.db import transaction
 
 from accounts.models import User
 from bench import noise, seed, servers
+from bench.abuse import highest
 from bench.report import Target, milliseconds
 from bench.seed import Account
 from bench.servers import Server
@@ -35,6 +36,7 @@ from simulator import process
 from simulator.process import RunningSimulator
 
 RUNS_AT_ONCE = 50
+_WARM_UP_RUNS = 8
 PARTS, TOKENS, DELAY_MS = 8, 800, 10
 PARALLEL = 4
 # A large run: subtasks, attempts, events of its log.
@@ -72,11 +74,13 @@ def _lives() -> list[Target]:
         servers.worker(simulator) as worker,
         noise.reported("the project runs"),
     ):
-        _measure(server, simulator, accounts[:1], parts=1)
+        # Every thread of the worker has its connection to the database from here on.
+        _measure(server, simulator, accounts[:_WARM_UP_RUNS], parts=2)
         [alone] = _measure(server, simulator, accounts[:1])
         before = Server(worker, 0).memory() + server.memory()
-        together = _measure(server, simulator, accounts[1:])
-        memory = Server(worker, 0).memory() + server.memory() - before
+        with highest(lambda: Server(worker, 0).memory() + server.memory()) as peak:
+            together = _measure(server, simulator, accounts[1:])
+        memory = peak() - before
     ratio, slowest = (
         alone.seconds / alone.critical_path,
         max(each.seconds / each.critical_path for each in together),
