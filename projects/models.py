@@ -4,14 +4,20 @@ Every change of a run locks the run's row first. Paths, keys and texts come from
 checked where they are read (`projects.plans`, `projects.outputs`).
 """
 
+from collections.abc import Iterable
+from datetime import datetime
 from enum import StrEnum
+from uuid import UUID
 
-from django.db import models
+from django.db import connection, models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.functional import cached_property
 
 from accounts.models import User
 from common.ids import uuid7
+from events.inbox import read_all
+from events.types import InboxState
 from files.models import Upload
 from projects.types import (
     AssignedBy,
@@ -83,6 +89,11 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    @cached_property
+    def rows(self) -> "RunRows":
+        """What belongs to the run, as this transaction reads and changes it."""
+        return RunRows(self)
 
 
 class RunUpload(models.Model):
@@ -201,11 +212,12 @@ class Step(models.Model):
     the step is queued or runs. `beside_others`: other steps were active when this one was refused.
     `result` has the `sections` of the prompt, by their headings, and what was read in the text:
     the `faults` of an answer that is no plan; the `reply` to the messages up to number `answers`.
+    The steps of a subtask that is off the plan have no subtask any more, and count in the cost.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="steps")
-    subtask = models.ForeignKey(Subtask, null=True, on_delete=models.CASCADE, related_name="steps")
+    subtask = models.ForeignKey(Subtask, null=True, on_delete=models.SET_NULL, related_name="steps")
     attempt = models.ForeignKey(Attempt, null=True, on_delete=models.SET_NULL, related_name="steps")
     kind = models.CharField(max_length=16, choices=_choices(StepKind))
     model = models.CharField(max_length=64)
@@ -257,3 +269,91 @@ class Deliverable(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class RunRows:
+    """The subtasks, attempts and steps of one run, each read once and without the texts of attempts
+    and steps.
+
+    A transaction that holds the run changes these objects and adds what it creates, so that what it
+    decides and what its events show is what it has written.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    @property
+    def subtasks(self) -> dict[UUID, Subtask]:
+        """By id, in topological order."""
+        return self._subtasks_and_attempts[0]
+
+    @property
+    def attempts(self) -> dict[UUID, Attempt]:
+        """By id; those of one subtask in the order of their numbers."""
+        return self._subtasks_and_attempts[1]
+
+    def arrange(self, subtasks: Iterable[Subtask]) -> None:
+        """Take these as all subtasks, in their topological order. What belongs to others goes."""
+        rows = {row.pk: row for row in subtasks}
+        gone = self.subtasks.keys() - rows.keys()
+        self.subtasks.clear()
+        self.subtasks.update(rows)
+        for attempt in [*self.attempts.values()]:
+            if attempt.subtask_id in gone:
+                del self.attempts[attempt.pk]
+        for step in self.steps.values():
+            if step.subtask_id in gone:
+                step.subtask = step.attempt = None
+
+    @cached_property
+    def steps(self) -> dict[UUID, Step]:
+        """By id, the earliest first."""
+        rows = self._run.steps.defer("content", "result").order_by("id")
+        steps = {row.pk: row for row in rows}
+        for row in steps.values():
+            row.run = self._run
+            if row.subtask_id is not None:
+                row.subtask = self.subtasks[row.subtask_id]
+            if row.attempt_id is not None:
+                row.attempt = self.attempts[row.attempt_id]
+        return steps
+
+    @cached_property
+    def inbox(self) -> InboxState:
+        """The messages of the user."""
+        return read_all(self._run.pk)
+
+    @cached_property
+    def now(self) -> datetime:
+        """The time of this transaction's changes, by the clock of the database. It is later than
+        that of every transaction that has held the run before."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT statement_timestamp()")
+            [now] = cursor.fetchone()
+        moment: datetime = now
+        return moment
+
+    def attempts_of(self, subtask: Subtask) -> list[Attempt]:
+        """In the order of their numbers."""
+        return [row for row in self.attempts.values() if row.subtask_id == subtask.pk]
+
+    def active_steps(self, subtask: Subtask | None = None) -> list[Step]:
+        """The steps that have not ended: all, or those of a subtask."""
+        return [
+            row
+            for row in self.steps.values()
+            if row.ended_at is None and (subtask is None or row.subtask_id == subtask.pk)
+        ]
+
+    @cached_property
+    def _subtasks_and_attempts(self) -> tuple[dict[UUID, Subtask], dict[UUID, Attempt]]:
+        subtasks = {row.pk: row for row in self._run.subtasks.order_by("position")}
+        rows = Attempt.objects.filter(subtask__run=self._run).defer("body").order_by("number")
+        attempts = {row.pk: row for row in rows}
+        for attempt in attempts.values():
+            attempt.subtask = subtasks[attempt.subtask_id]
+        for subtask in subtasks.values():
+            subtask.run = self._run
+            if subtask.current_id is not None:
+                subtask.current = attempts[subtask.current_id]
+        return subtasks, attempts

@@ -364,7 +364,7 @@ class Migration(migrations.Migration):
                     "subtask",
                     models.ForeignKey(
                         null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
+                        on_delete=django.db.models.deletion.SET_NULL,
                         related_name="steps",
                         to="projects.subtask",
                     ),

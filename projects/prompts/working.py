@@ -31,14 +31,21 @@ class Result(Struct, frozen=True, kw_only=True):
     key: str
     title: str
     body: str
-    summary: str
     files: dict[str, str] = {}
 
 
+class Summary(Struct, frozen=True, kw_only=True):
+    """What another subtask has brought, in a few lines."""
+
+    key: str
+    title: str
+    text: str
+
+
 class WorkBrief(Struct, frozen=True, kw_only=True):
-    """What a subtask's author knows. `inputs` are the results that it depends on, `others` those
-    that it does not; `notes` are the user's and the planner's. `room` is the number of characters
-    for `inputs` and `uploads`, in that order."""
+    """What a subtask's author knows. `inputs` are the results of the subtasks that it depends on,
+    `others` the summaries of those that it does not; `notes` are the user's and the planner's.
+    `room` is the number of characters for `inputs` and `uploads`, in that order."""
 
     goal: str
     title: str
@@ -47,7 +54,7 @@ class WorkBrief(Struct, frozen=True, kw_only=True):
     output: str
     writes: Sequence[str]
     inputs: Sequence[Result]
-    others: Sequence[Result]
+    others: Sequence[Summary]
     notes: Sequence[str]
     uploads: dict[str, str]
     mark: str
@@ -123,8 +130,8 @@ def _inputs(brief: WorkBrief) -> list[str]:
     parts = [_result(result, share) for result in brief.inputs]
     parts += [_file(name, text, share) for name, text in brief.uploads.items()]
     parts += [
-        delimit("summary", result.summary, subtask=result.key, title=result.title)
-        for result in brief.others
+        delimit("summary", other.text, subtask=other.key, title=other.title)
+        for other in brief.others
     ]
     return [section("inputs", "\n".join(parts))] if parts else []
 

@@ -1,14 +1,15 @@
 """What the prompts of a run's steps are about."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
+from uuid import UUID
 
 from catalog.types import Model
-from events import inbox
 from files.errors import FileGone, StorageUnavailable
 from files.models import Upload
 from files.selectors.uploads import read_text
 from inference.bounds import output_bound
-from projects.models import Attempt, Run, Step, Subtask
+from projects.models import Attempt, AttemptFile, Run, Step, Subtask
 from projects.outputs import mark_of
 from projects.prompts.planning import Brief, planning_prompt, repair_prompt
 from projects.prompts.replying import SubtaskLine, reply_prompt
@@ -16,6 +17,7 @@ from projects.prompts.reviewing import Point, Review, ReviewBrief, review_prompt
 from projects.prompts.working import (
     Result,
     Revision,
+    Summary,
     WorkBrief,
     final_prompt,
     revision_prompt,
@@ -107,7 +109,7 @@ def _work(step: Step, model: Model) -> tuple[Message, ...]:
 
 
 def _work_brief(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkBrief:
-    done = list(run.subtasks.filter(status=SubtaskStatus.COMPLETED).select_related("current"))
+    done = _completed(run)
     inputs = [each for each in done if each.key in subtask.depends_on]
     return WorkBrief(
         goal=run.goal,
@@ -116,8 +118,8 @@ def _work_brief(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkBrie
         acceptance=subtask.acceptance,
         output=subtask.output,
         writes=subtask.writes,
-        inputs=[_result(each, with_files=True) for each in inputs],
-        others=[_result(each) for each in done if each not in inputs],
+        inputs=_results(inputs, with_files=True),
+        others=[_summary(each) for each in done if each not in inputs],
         notes=[*_notes_of_user(run), *subtask.notes],
         uploads=readable_uploads(run),
         mark=mark,
@@ -128,7 +130,9 @@ def _work_brief(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkBrie
 def _to_revise(subtask: Subtask, step: Step) -> Attempt | None:
     """The attempt that a work step is to revise: the latest one with a review that asks for it.
     None where the subtask begins again."""
-    for attempt in subtask.attempts.exclude(steps=step).order_by("-number"):
+    for attempt in reversed(subtask.run.rows.attempts_of(subtask)):
+        if attempt.pk == step.attempt_id:
+            continue
         if attempt.verdict == Verdict.REVISE:
             this = step.attempt.reason if step.attempt is not None else ""
             is_revision = this in (AttemptReason.REVISION, AttemptReason.RESTART)
@@ -155,7 +159,6 @@ def _review(step: Step, model: Model) -> str:
 
 
 def _reply(run: Run) -> str:
-    subtasks = run.subtasks.select_related("current").order_by("position")
     lines = [
         SubtaskLine(
             each.key,
@@ -164,36 +167,43 @@ def _reply(run: Run) -> str:
             each.depends_on,
             each.current.summary if each.current is not None else "",
         )
-        for each in subtasks
+        for each in run.rows.subtasks.values()
     ]
-    asked = [each.body for each in inbox.read_all(run.pk).messages if each.number > run.answered]
+    asked = [each.body for each in run.rows.inbox.messages if each.number > run.answered]
     return reply_prompt(goal=run.goal, roster=roster_of_run(run), subtasks=lines, messages=asked)
 
 
 def _final(run: Run, model: Model) -> str:
-    done = run.subtasks.filter(status=SubtaskStatus.COMPLETED).select_related("current")
-    results = [_result(each) for each in done.order_by("position")]
     return final_prompt(
         goal=run.goal,
         instructions=run.final_instructions,
-        results=results,
+        results=_results(_completed(run)),
         room=_room(model),
     )
 
 
-def _result(subtask: Subtask, *, with_files: bool = False) -> Result:
-    attempt = subtask.current
-    assert attempt is not None  # noqa: S101 - the subtask has completed
-    files: Mapping[str, str] = {}
+def _completed(run: Run) -> list[Subtask]:
+    """In topological order."""
+    return [row for row in run.rows.subtasks.values() if row.status == SubtaskStatus.COMPLETED]
+
+
+def _results(subtasks: Sequence[Subtask], *, with_files: bool = False) -> list[Result]:
+    """The results of completed subtasks."""
+    attempts = [each.current_id for each in subtasks if each.current_id is not None]
+    bodies = dict(Attempt.objects.filter(pk__in=attempts).values_list("pk", "body"))
+    files: defaultdict[UUID, dict[str, str]] = defaultdict(dict)
     if with_files:
-        files = {file.path: file.content for file in attempt.files.order_by("path")}
-    return Result(
-        key=subtask.key,
-        title=subtask.title,
-        body=attempt.body,
-        summary=attempt.summary,
-        files=dict(files),
-    )
+        for file in AttemptFile.objects.filter(attempt__in=attempts).order_by("path"):
+            files[file.attempt_id][file.path] = file.content
+    return [
+        Result(key=each.key, title=each.title, body=bodies[attempt], files=files[attempt])
+        for each, attempt in zip(subtasks, attempts, strict=True)
+    ]
+
+
+def _summary(subtask: Subtask) -> Summary:
+    text = subtask.current.summary if subtask.current is not None else ""
+    return Summary(key=subtask.key, title=subtask.title, text=text)
 
 
 def _notes_of_user(run: Run) -> list[str]:

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from events.inbox import read_all
 from events.types import InboxMessage
 from projects.models import Run, Step
 from projects.types import Outcome, StepKind
@@ -23,7 +22,7 @@ class MessageView(Struct, frozen=True, kw_only=True):
 
 def messages_of(run: Run) -> list[MessageView]:
     """All messages of a run, in the order in which they were sent."""
-    inbox = read_all(run.pk)
+    inbox = run.rows.inbox
     sent = [
         from_user(each, _status(run, each, read=each.number <= inbox.read_number))
         for each in inbox.messages
@@ -34,7 +33,7 @@ def messages_of(run: Run) -> list[MessageView]:
 
 def messages_for_models(run: Run) -> list[str]:
     """The messages of the user that were not handed back."""
-    messages = read_all(run.pk).messages
+    messages = run.rows.inbox.messages
     return [each.body for each in messages if each.number not in run.returned]
 
 

@@ -18,7 +18,7 @@ from projects.activity import activity_of
 from projects.models import Deliverable, Run, Step, Subtask
 from projects.selectors.lookup import get_run
 from projects.selectors.messages import MessageView, messages_of
-from projects.selectors.subtasks import SubtaskView, steps_of, text_of, views_of
+from projects.selectors.subtasks import SubtaskView, text_of, view_of
 from projects.types import RunStatus, StepKind, SubtaskStatus
 
 _WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED)
@@ -111,17 +111,15 @@ def snapshot_of(run: Run) -> Snapshot:
 
 
 def _final_text(run: Run) -> str | None:
-    final = run.steps.filter(kind=StepKind.FINAL, ended_at=None).first()
-    return text_of(final) if final is not None else None
+    finals = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
+    return text_of(finals[0]) if finals else None
 
 
 def read_views(run: Run, *, with_text: bool = False) -> tuple[RunView, list[SubtaskView]]:
-    """A run and its subtasks in topological order, as the transaction sees them: four queries."""
-    subtasks = list(run.subtasks.select_related("current").order_by("position"))
-    steps = list(steps_of(run))
-    usage = get_usage(run.account, [step.pk for step in steps])
-    views = views_of(subtasks, steps, usage, with_text=with_text)
-    active = [(step.kind, step.subtask_id) for step in steps if step.ended_at is None]
+    """A run and its subtasks in topological order, as the transaction sees them."""
+    usage = get_usage(run.account, [*run.rows.steps])
+    views = [view_of(row, usage, with_text=with_text) for row in run.rows.subtasks.values()]
+    active = [(step.kind, step.subtask_id) for step in run.rows.active_steps()]
     return _view(run, views, active, sum(each.billed for each in usage.values())), views
 
 

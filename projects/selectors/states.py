@@ -19,7 +19,7 @@ from projects.types import (
 
 def state_of(run: Run, *, newest: int) -> RunState:
     """The run, as the transaction sees it. `newest` is the number of the newest message."""
-    steps = list(run.steps.order_by("id"))
+    steps = run.rows.steps.values()
     slots = _Slots(run, steps)
     return RunState(
         status=RunStatus(run.status),
@@ -29,7 +29,7 @@ def state_of(run: Run, *, newest: int) -> RunState:
         reviews=run.reviews,
         max_parallel=run.max_parallel,
         active=frozenset(
-            (StepKind(step.kind), step.subtask_id) for step in steps if step.ended_at is None
+            (StepKind(step.kind), step.subtask_id) for step in run.rows.active_steps()
         ),
         unanswered=newest > run.answered,
         has_final=run.has_final,
@@ -70,15 +70,11 @@ def _after(slot: Slot, step: Step, counts: bool) -> Slot:
 
 
 def _subtasks(run: Run, slots: _Slots) -> tuple[SubtaskState, ...]:
-    subtasks = run.subtasks.select_related("current").order_by("position")
-    attempts = Attempt.objects.filter(subtask__run=run).order_by("number")
-    reasons: dict[UUID, list[str]] = {}
-    for subtask_id, reason in attempts.values_list("subtask", "reason"):
-        reasons.setdefault(subtask_id, []).append(reason)
-    return tuple(_subtask(each, slots, reasons.get(each.pk, [])) for each in subtasks)
+    rows = run.rows
+    return tuple(_subtask(row, slots, rows.attempts_of(row)) for row in rows.subtasks.values())
 
 
-def _subtask(subtask: Subtask, slots: _Slots, reasons: Sequence[str]) -> SubtaskState:
+def _subtask(subtask: Subtask, slots: _Slots, attempts: Sequence[Attempt]) -> SubtaskState:
     current = subtask.current
     return SubtaskState(
         id=subtask.pk,
@@ -87,7 +83,7 @@ def _subtask(subtask: Subtask, slots: _Slots, reasons: Sequence[str]) -> Subtask
         status=SubtaskStatus(subtask.status),
         result=_result(current),
         verdict=Verdict(current.verdict) if current is not None and current.verdict else None,
-        revisions=_revisions(reasons),
+        revisions=_revisions([attempt.reason for attempt in attempts]),
         reason=AttemptReason(subtask.reason),
         slot=slots.of_subtasks.get(subtask.pk, Slot()),
     )

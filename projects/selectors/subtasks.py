@@ -1,20 +1,21 @@
 """Subtasks and their attempts for the run's owner."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch
 from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors.charges import ChargeUsage, get_usage
 from common.errors import NotFound
 from events.selectors import list_data
-from projects.models import Attempt, AttemptFile, Run, Step, Subtask
+from projects.models import Attempt, AttemptFile, Step, Subtask
+from projects.selectors.lookup import get_run
 from projects.types import StepKind
 
 
@@ -75,13 +76,11 @@ class SubtaskDetail(Struct, frozen=True, kw_only=True):
 
 def get_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
     """A subtask of the user's run with all of its attempts. Raises NotFound."""
-    owned = Subtask.objects.select_related("run__account", "current")
-    subtask = owned.filter(run__account=user, run=run_id, pk=subtask_id).first()
+    subtask = get_run(user, run_id).rows.subtasks.get(subtask_id)
     if subtask is None:
         raise NotFound
-    steps = steps_of(subtask.run).filter(subtask=subtask)
-    usage = get_usage(user, [step.pk for step in steps])
-    [view] = views_of([subtask], list(steps), usage, with_text=True)
+    steps = [step.pk for step in subtask.run.rows.steps.values() if step.subtask_id == subtask.pk]
+    view = view_of(subtask, get_usage(user, steps), with_text=True)
     rows = subtask.attempts.prefetch_related(
         Prefetch("files", AttemptFile.objects.defer("content").order_by("path"))
     )
@@ -99,34 +98,28 @@ def get_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
     return SubtaskDetail(view=view, attempts=attempts)
 
 
-def steps_of(run: Run) -> QuerySet[Step]:
-    """The steps of a run without their texts, the earliest first."""
-    return run.steps.select_related("attempt").defer("content", "result").order_by("id")
-
-
-def views_of(
-    subtasks: Sequence[Subtask],
-    steps: Sequence[Step],
-    usage: dict[UUID, ChargeUsage],
-    *,
-    with_text: bool,
-) -> list[SubtaskView]:
-    """Subtasks, as the transaction sees them. `steps` are theirs, and may be others', too; `usage`
-    is by the ids of steps."""
-    attempts: defaultdict[UUID, list[Attempt]] = defaultdict(list)
-    rows = Attempt.objects.filter(subtask__in=[each.pk for each in subtasks]).defer("body")
-    for attempt in rows.order_by("number"):
-        attempts[attempt.subtask_id].append(attempt)
-    return [
-        _view(
-            subtask,
-            attempts[subtask.pk],
-            [step for step in steps if step.subtask_id == subtask.pk],
-            usage,
-            with_text,
-        )
-        for subtask in subtasks
+def view_of(subtask: Subtask, usage: Mapping[UUID, ChargeUsage], *, with_text: bool) -> SubtaskView:
+    """A subtask, as the transaction sees it. `usage` is by the ids of steps."""
+    rows = subtask.run.rows
+    steps = [step for step in rows.steps.values() if step.subtask_id == subtask.pk]
+    costs: defaultdict[UUID | None, int] = defaultdict(int)
+    for step in steps:
+        if step.pk in usage:
+            costs[step.attempt_id] += usage[step.pk].billed
+    work = [
+        step
+        for step in steps
+        if step.kind == StepKind.WORK and step.attempt_id == subtask.current_id
     ]
+    running = next((step for step in work if step.ended_at is None), None)
+    return SubtaskView(
+        subtask=subtask,
+        attempt=subtask.current.number if subtask.current is not None else None,
+        attempts=[_attempt(each, costs[each.pk]) for each in rows.attempts_of(subtask)],
+        usage=usage.get(work[-1].pk) if work else None,
+        cost=sum(costs.values()),
+        text=text_of(running) if with_text and running is not None else None,
+    )
 
 
 def text_of(step: Step) -> str:
@@ -138,36 +131,12 @@ def text_in_log(step: Step) -> str:
     """What the log has of a step's text."""
     if step.first_seq is None:
         return ""
-    event_type = "final.delta" if step.subtask_id is None else "subtask.delta"
+    event_type = "final.delta" if step.kind == StepKind.FINAL else "subtask.delta"
     payloads = list_data(step.run_id, event_type=event_type, after_seq=step.first_seq)
     number = step.attempt.number if step.attempt is not None else 0
     mine = (step.subtask_id, number)
     deltas = map(_decode_delta, payloads)
     return "".join(delta.text for delta in deltas if (delta.subtask_id, delta.attempt) == mine)
-
-
-def _view(
-    subtask: Subtask,
-    attempts: Sequence[Attempt],
-    steps: Sequence[Step],
-    usage: dict[UUID, ChargeUsage],
-    with_text: bool,
-) -> SubtaskView:
-    costs: defaultdict[UUID | None, int] = defaultdict(int)
-    for step in steps:
-        if step.pk in usage:
-            costs[step.attempt_id] += usage[step.pk].billed
-    current = [step for step in steps if step.attempt_id == subtask.current_id]
-    running = next((step for step in current if step.kind == "work" and not step.ended_at), None)
-    work = next((step for step in reversed(current) if step.kind == "work"), None)
-    return SubtaskView(
-        subtask=subtask,
-        attempt=subtask.current.number if subtask.current is not None else None,
-        attempts=[_attempt(each, costs[each.pk]) for each in attempts],
-        usage=usage.get(work.pk) if work is not None else None,
-        cost=sum(costs.values()),
-        text=text_of(running) if with_text and running is not None else None,
-    )
 
 
 def _attempt(attempt: Attempt, cost: int) -> AttemptView:

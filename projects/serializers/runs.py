@@ -248,7 +248,7 @@ class PlanSerializer(serializers.Serializer[Run]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_subtasks(self, run: Run) -> list[str]:
-        return list(run.subtasks.order_by("position").values_list("key", flat=True))
+        return [subtask.key for subtask in run.rows.subtasks.values()]
 
 
 @extend_schema_serializer(component_name="ProjectSession")
@@ -297,13 +297,18 @@ class EstimateSerializer(serializers.Serializer[Estimate]):
     available_usd = UsdField(source="available")
 
 
+# Building the fields of a serializer costs more than using them.
+_RUN, _SUBTASK = RunInEventSerializer(), SubtaskInEventSerializer()
+_DELIVERABLE = DeliverableSerializer()
+
+
 def run_in_event(view: RunView) -> dict[str, Any]:
-    return RunInEventSerializer().to_representation(view)
+    return _RUN.to_representation(view)
 
 
 def subtask_in_event(view: SubtaskView) -> dict[str, Any]:
-    return SubtaskInEventSerializer().to_representation(view)
+    return _SUBTASK.to_representation(view)
 
 
 def deliverable_in_event(deliverable: Deliverable) -> dict[str, Any]:
-    return DeliverableSerializer().to_representation(deliverable)
+    return _DELIVERABLE.to_representation(deliverable)

@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models.functions import Now
-
 from events import inbox
 from events.types import SYSTEM, NewEvent, model_actor
 from projects import events
@@ -18,11 +16,11 @@ from projects.decisions import (
     Start,
     decide,
 )
-from projects.models import Attempt, Run, Subtask
+from projects.models import Run, Subtask
 from projects.selectors.messages import from_user
 from projects.selectors.roster import reviewer_of, roster_of_run
 from projects.selectors.states import state_of
-from projects.services import deliverables, steps
+from projects.services import attempts, deliverables, steps
 from projects.types import (
     PauseReason,
     Phase,
@@ -82,9 +80,8 @@ def pause(run: Run, reason: PauseReason, actor: str = SYSTEM) -> list[NewEvent]:
 
 def close(run: Run, status: RunStatus) -> list[NewEvent]:
     """End a run. Messages that no model was sent are handed back."""
-    run.status, run.pause_reason, run.ended_at = status, "", Now()
+    run.status, run.pause_reason, run.ended_at = status, "", run.rows.now
     run.save(update_fields=["status", "pause_reason", "ended_at", "error"])
-    run.refresh_from_db(fields=["ended_at"])
     unread = inbox.close_inbox(stream_id=run.pk)
     returned = [from_user(message, "returned") for message in unread]
     if returned:
@@ -95,19 +92,12 @@ def close(run: Run, status: RunStatus) -> list[NewEvent]:
 
 def _subtask(run: Run, subtask_id: UUID | None) -> Subtask:
     assert subtask_id is not None  # noqa: S101 - the action is about a subtask
-    subtask = run.subtasks.select_related("current").get(pk=subtask_id)
-    subtask.run = run
-    return subtask
+    return run.rows.subtasks[subtask_id]
 
 
 def _work(subtask: Subtask, start: Start) -> list[NewEvent]:
     assert start.reason is not None  # noqa: S101 - every attempt has a reason
-    attempt = Attempt.objects.create(
-        subtask=subtask,
-        number=subtask.attempts.count() + 1,
-        reason=start.reason,
-        model=subtask.model,
-    )
+    attempt = attempts.create(subtask=subtask, reason=start.reason, model=subtask.model)
     steps.begin(
         run=subtask.run,
         kind=StepKind.WORK,
@@ -175,7 +165,7 @@ def _phase(run: Run) -> list[NewEvent]:
 def _phase_of(run: Run) -> Phase:
     if not run.has_plan:
         return Phase.PLANNING
-    active = set(run.steps.filter(ended_at=None).values_list("kind", flat=True))
+    active = {step.kind for step in run.rows.active_steps()}
     if StepKind.FINAL in active or run.has_final is not None:
         return Phase.FINALIZING
     if StepKind.REVIEW in active and StepKind.WORK not in active:

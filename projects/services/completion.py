@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-from django.db.models.functions import Now
-
 from common.titles import first_line
 from events.types import NewEvent, model_actor
 from generations.endings import Output
@@ -18,7 +16,7 @@ from projects.prompts.reviewing import Review, read_review
 from projects.refusals import outcome_of
 from projects.selectors.roster import roster_of_run
 from projects.selectors.subtasks import text_in_log
-from projects.services import deliverables, plans, replies
+from projects.services import attempts, deliverables, plans, replies
 from projects.services.advance import advance
 from projects.services.locks import lock_step
 from projects.services.log import append_events
@@ -77,6 +75,9 @@ def _finish(step: Step, completion: Completion) -> list[NewEvent]:
     _write(step, completion)
     if step.run.status in ENDED and step.kind not in (StepKind.WORK, StepKind.FINAL):
         return _cost(step)
+    if step.subtask is None and step.kind in (StepKind.WORK, StepKind.REVIEW):
+        # The subtask is off the plan.
+        return []
     match StepKind(step.kind):
         case StepKind.PLAN | StepKind.REPAIR:
             return _end_of_plan(step)
@@ -98,11 +99,9 @@ def _write(step: Step, completion: Completion) -> None:
         step.error = error_of(CallInterrupted())
     step.content = completion.content
     step.finish_reason = completion.reason
-    others = step.run.steps.filter(ended_at=None).exclude(pk=step.pk)
-    step.beside_others = step.outcome == Outcome.REFUSED and others.exists()
-    step.ended_at = Now()
+    step.beside_others = step.outcome == Outcome.REFUSED and len(step.run.rows.active_steps()) > 1
+    step.ended_at = step.run.rows.now
     step.save()
-    step.refresh_from_db(fields=["ended_at"])
 
 
 # --- The plan -------------------------------------------------------------------------------------
@@ -142,8 +141,7 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     attempt.ended_at = step.ended_at
     attempt.save()
     if step.outcome == Outcome.DONE:
-        deliverables.write_files(attempt=attempt, files=answer.files)
-    subtask.refresh_from_db()
+        attempts.write_files(attempt=attempt, files=answer.files)
     return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
 
 
@@ -152,14 +150,11 @@ def _take_back(step: Step) -> list[NewEvent]:
     attempt, subtask = step.attempt, step.subtask
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
     was_current = subtask.current_id == attempt.pk
-    attempt.delete()
-    step.attempt = None
-    subtask.refresh_from_db()
-    if was_current:
-        subtask.current = subtask.attempts.order_by("-number").first()
-        if attempt.reason in _BEGINNINGS and subtask.status == SubtaskStatus.RUNNING:
-            subtask.status = SubtaskStatus.QUEUED
-        subtask.save(update_fields=["current", "status"])
+    attempts.undo(attempt=attempt)
+    is_beginning = attempt.reason in _BEGINNINGS
+    if was_current and is_beginning and subtask.status == SubtaskStatus.RUNNING:
+        subtask.status = SubtaskStatus.QUEUED
+        subtask.save(update_fields=["status"])
     return [events.subtask_event("updated", subtask)]
 
 

@@ -1,31 +1,14 @@
 """What a run has made: a text of each completed subtask, the final text, and files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
-
-from django.db.models.functions import Now
 
 from events.types import NewEvent
 from projects import events
 from projects.models import Attempt, AttemptFile, Deliverable, Run, Subtask
-from projects.outputs import OutputFile
 from projects.selectors.files import proposal_of, staged_files
 from projects.types import SubtaskStatus
-
-
-def write_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
-    """Store the files of an attempt."""
-    AttemptFile.objects.bulk_create(
-        AttemptFile(
-            attempt=attempt,
-            path=file.path,
-            op=file.op,
-            content=file.content,
-            size=len(file.content.encode()),
-        )
-        for file in files
-    )
 
 
 def deliver(*, subtask: Subtask, attempt: Attempt, actor: str) -> list[NewEvent]:
@@ -63,20 +46,19 @@ def _write(run: Run, subtask: Subtask | None, name: str, content: str, actor: st
         written = Deliverable.objects.create(
             run=run, subtask=subtask, name=name, content=content, size=len(content)
         )
-        written.refresh_from_db(fields=["created_at", "updated_at"])
         return events.deliverable_event("created", written, actor)
     there.name, there.content, there.size = name, content, len(content)
     there.version += 1
-    there.is_final, there.updated_at = False, Now()
+    there.is_final, there.updated_at = False, run.rows.now
     there.save()
-    there.refresh_from_db(fields=["updated_at"])
     return events.deliverable_event("updated", there, actor)
 
 
 def _stage(subtask: Subtask, attempt: Attempt, actor: str) -> Iterator[NewEvent]:
     """The events of the files of an attempt. The file of a later subtask is not replaced."""
-    others = _writers(subtask)
-    for file in attempt.files.order_by("path"):
+    files = list(attempt.files.defer("content").order_by("path"))
+    others = _writers(subtask) if files else {}
+    for file in files:
         position, writer = others.get(file.path, (-1, None))
         if position < subtask.position:
             yield events.file_staged(file, subtask.pk, writer, actor)

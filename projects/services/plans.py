@@ -27,6 +27,7 @@ def adopt(*, run: Run, plan: Plan, actor: str, reason: str = "") -> list[NewEven
         _create(run, planned, position, *assigned[planned.key])
         for position, planned in enumerate(plan.subtasks)
     ]
+    run.rows.arrange(created)
     return [
         events.plan_event("created", run, actor, reason),
         *(events.subtask_event("created", subtask, actor) for subtask in created),
@@ -51,7 +52,7 @@ def change(
 
     Raises UnsoundPlan.
     """
-    rows = {each.key: each for each in run.subtasks.select_related("current")}
+    rows = {row.key: row for row in run.rows.subtasks.values()}
     raw = _merged(run, rows, add, change, remove, order)
     roster = roster_of_run(run)
     known = {model.id for model in roster} | {row.model for row in rows.values()}
@@ -137,22 +138,25 @@ def _write(
 ) -> list[NewEvent]:
     """Write the subtasks of a plan that has changed. Returns their events."""
     new_events: list[NewEvent] = []
+    arranged = []
     for position, planned in enumerate(plan.subtasks):
         row = rows.get(planned.key)
         if row is None:
             created = _create(run, planned, position, *assigned[planned.key])
+            arranged.append(created)
             new_events.append(events.subtask_event("created", created, actor))
             continue
+        arranged.append(row)
         was = (row.position, *(getattr(row, name) for name in _FIELDS))
         _fill(row, planned, position)
         if planned.model is not None and planned.model != row.model:
             row.model = planned.model
             row.assigned_by = AssignedBy.USER if actor == USER else AssignedBy.PLAN
         if was != (row.position, *(getattr(row, name) for name in _FIELDS)):
-            row.run = run
             row.save()
             if planned.key in changed:
                 new_events.append(events.subtask_event("updated", row, actor))
+    run.rows.arrange(arranged)
     return new_events
 
 

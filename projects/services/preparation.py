@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models.functions import Now
 from msgspec import Struct
 
 from catalog.selectors import get_catalog
@@ -13,13 +12,13 @@ from events.selectors import get_last_seq
 from events.types import NewEvent
 from inference.errors import CallCancelled, ProviderNotAvailable
 from jobs import services as jobs
-from jobs.selectors import is_unwanted
+from jobs.models import Job
 from projects import events
 from projects.errors import RunHeld
 from projects.models import Run, Step
 from projects.prompts.delimiters import headings_of
 from projects.selectors.briefs import messages_for
-from projects.services.locks import lock_step
+from projects.services.locks import lock_step_alone
 from projects.services.log import append_events
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
 from providers.types import Message
@@ -46,10 +45,11 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     cancelled, RunHeld where the run is paused, ProviderNotAvailable where the model is gone from
     the catalog.
     """
-    step = lock_step(job_id)
-    if not jobs.is_running(job_id=job_id, attempt=attempt):
+    step = lock_step_alone(job_id)
+    signal = jobs.read_signal(job_id=job_id, attempt=attempt)
+    if signal is None:
         return None
-    if step is None or step.run.status in ENDED or is_unwanted(job_id):
+    if step is None or step.run.status in ENDED or signal == Job.Signal.CANCEL:
         raise CallCancelled
     if step.run.status == RunStatus.PAUSED:
         raise RunHeld
@@ -78,16 +78,15 @@ def _begin(step: Step) -> list[NewEvent]:
 def _start(run: Run) -> list[NewEvent]:
     if run.status != RunStatus.QUEUED:
         return []
-    run.status, run.started_at = RunStatus.RUNNING, Now()
+    run.status, run.started_at = RunStatus.RUNNING, run.rows.now
     run.save(update_fields=["status", "started_at"])
-    run.refresh_from_db(fields=["started_at"])
     return [events.run_event("started")]
 
 
 def _deliver(step: Step) -> list[NewEvent]:
     """Mark the messages that the step is sent as read. A reply answers them."""
     run = step.run
-    state = inbox.read_all(run.pk)
+    state = run.rows.inbox
     newest = state.messages[-1].number if state.messages else 0
     if step.kind == StepKind.REPLY:
         step.result = {**step.result, "answers": newest}

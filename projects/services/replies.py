@@ -35,7 +35,7 @@ def carry_out(*, step: Step) -> list[NewEvent]:
 
 def _note(run: Run, notes: tuple[Note, ...], actor: str) -> list[NewEvent]:
     """Give notes to subtasks that have not ended; others cannot use them."""
-    subtasks = {each.key: each for each in run.subtasks.filter(status__in=_OPEN)}
+    subtasks = {row.key: row for row in run.rows.subtasks.values() if row.status in _OPEN}
     noted = {}
     for note in notes:
         subtask = subtasks.get(note.key)
@@ -43,8 +43,6 @@ def _note(run: Run, notes: tuple[Note, ...], actor: str) -> list[NewEvent]:
             subtask.notes = [*subtask.notes, note.text][-MAX_NOTES:]
             subtask.save(update_fields=["notes"])
             noted[subtask.key] = subtask
-    for subtask in noted.values():
-        subtask.run = run
     return [events.subtask_event("updated", subtask, actor) for subtask in noted.values()]
 
 

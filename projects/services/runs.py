@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from accounts.models import User
 from billing.selectors.features import require_feature
@@ -21,7 +20,7 @@ from files.selectors.uploads import get_uploads
 from files.services.uploads import attach, release
 from projects import events, user_events
 from projects.errors import InvalidState
-from projects.models import Run, RunUpload
+from projects.models import Run, RunUpload, Subtask
 from projects.selectors.roster import default_planner
 from projects.services import steps
 from projects.services.admission import check_first_step, check_limit
@@ -37,6 +36,8 @@ from projects.types import (
     RunStatus,
     SubtaskStatus,
 )
+
+_OPEN = (SubtaskStatus.QUEUED, SubtaskStatus.RUNNING)
 
 
 @transaction.atomic
@@ -81,7 +82,6 @@ def start(
         create_group(group_id=run.pk, account=user, budget=budget)
     open_stream(stream_id=run.pk, kind=STREAM, account=user)
     inbox.open_inbox(stream_id=run.pk)
-    run.refresh_from_db()
     append_events(run=run, events=[events.run_created(run), *advance(run)])
     if request_key is not None:
         idempotency.store(account=user, request_key=request_key, result=run.pk)
@@ -109,7 +109,7 @@ def delete(*, user: User, run_id: UUID) -> None:
     """Delete a run with its log, whose sockets are closed. Steps that run are stopped, and billed
     for what they have produced; what was billed stays. Raises NotFound."""
     run = lock_run(user, run_id)
-    steps.cancel(run=run, steps=list(run.steps.filter(ended_at=None)))
+    steps.cancel(run=run, steps=run.rows.active_steps())
     upload_ids = list(run.uploads.values_list("upload", flat=True))
     run.delete()
     release(upload_ids=upload_ids)
@@ -161,23 +161,21 @@ def cancel(*, user: User, run_id: UUID) -> None:
 def reopen(*, run: Run) -> None:
     """Let a run that is paused, or has ended, go on. The caller has checked the limit."""
     is_ended = run.status in ENDED
-    run.status, run.pause_reason, run.resumed_at = RunStatus.RUNNING, "", Now()
+    run.status, run.pause_reason, run.resumed_at = RunStatus.RUNNING, "", run.rows.now
     run.error, run.ended_at = None, None
     run.save(update_fields=["status", "pause_reason", "resumed_at", "error", "ended_at"])
-    run.refresh_from_db(fields=["resumed_at"])
     if is_ended:
         inbox.open_inbox(stream_id=run.pk)
 
 
 def _cancel(run: Run) -> list[NewEvent]:
     """Returns the events."""
-    new_events = steps.cancel(run=run, steps=list(run.steps.filter(ended_at=None)))
-    open_ones = run.subtasks.filter(status__in=(SubtaskStatus.QUEUED, SubtaskStatus.RUNNING))
-    cancelled = list(open_ones.select_related("current").order_by("position"))
-    open_ones.update(status=SubtaskStatus.CANCELLED, is_stale=False)
+    new_events = steps.cancel(run=run, steps=run.rows.active_steps())
+    cancelled = [row for row in run.rows.subtasks.values() if row.status in _OPEN]
     for subtask in cancelled:
-        subtask.run, subtask.status, subtask.is_stale = run, SubtaskStatus.CANCELLED, False
+        subtask.status, subtask.is_stale = SubtaskStatus.CANCELLED, False
         new_events.append(events.subtask_event("cancelled", subtask, USER))
+    Subtask.objects.bulk_update(cancelled, ["status", "is_stale"])
     new_events += close(run, RunStatus.CANCELLED)
     return [*new_events, events.run_event("cancelled", USER)]
 

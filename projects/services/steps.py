@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from django.db.models.functions import Now
-
 from events.types import NewEvent
 from jobs import services as jobs
 from projects import events
@@ -21,6 +19,7 @@ def begin(
 ) -> Step:
     """Begin a step of a run whose row is held."""
     step = Step.objects.create(run=run, kind=kind, model=model, subtask=subtask, attempt=attempt)
+    run.rows.steps[step.pk] = step
     jobs.enqueue(job_id=step.pk, kind=JOB, account=run.account)
     return step
 
@@ -30,10 +29,17 @@ def cancel(*, run: Run, steps: Sequence[Step]) -> list[NewEvent]:
     what they have written; those that wait end now. Returns the events; the caller appends those of
     the subtasks."""
     idle = jobs.cancel(job_ids=[step.pk for step in steps])
-    run.steps.filter(pk__in=idle).update(
-        status=SubtaskStatus.CANCELLED, outcome=Outcome.CANCELLED, ended_at=Now()
-    )
-    attempts = Attempt.objects.filter(steps__in=idle, status=SubtaskStatus.RUNNING)
-    attempts.update(status=SubtaskStatus.CANCELLED, ended_at=Now())
-    finals = [step for step in steps if step.pk in idle and step.kind == StepKind.FINAL]
-    return [events.final_event("ended", step) for step in finals]
+    ended = [step for step in steps if step.pk in idle]
+    attempts = [
+        step.attempt
+        for step in ended
+        if step.attempt is not None and step.attempt.status == SubtaskStatus.RUNNING
+    ]
+    for step in ended:
+        step.status, step.outcome = SubtaskStatus.CANCELLED, Outcome.CANCELLED
+        step.ended_at = run.rows.now
+    for attempt in attempts:
+        attempt.status, attempt.ended_at = SubtaskStatus.CANCELLED, run.rows.now
+    Step.objects.bulk_update(ended, ["status", "outcome", "ended_at"])
+    Attempt.objects.bulk_update(attempts, ["status", "ended_at"])
+    return [events.final_event("ended", step) for step in ended if step.kind == StepKind.FINAL]

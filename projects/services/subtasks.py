@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from accounts.models import User
 from events.types import USER, NewEvent
@@ -12,7 +11,7 @@ from projects import events
 from projects.errors import InvalidState, SubtaskRunning, TooManyAttempts
 from projects.models import Attempt, Run, Subtask
 from projects.outputs import OutputFile, summary_of
-from projects.services import deliverables, steps
+from projects.services import attempts, deliverables, steps
 from projects.services.admission import check_limit
 from projects.services.advance import advance
 from projects.services.locks import lock_subtask
@@ -94,7 +93,7 @@ def replace(
 
 
 def _check_room(subtask: Subtask) -> None:
-    if subtask.attempts.count() >= MAX_ATTEMPTS:
+    if len(subtask.run.rows.attempts_of(subtask)) >= MAX_ATTEMPTS:
         raise TooManyAttempts
 
 
@@ -110,25 +109,24 @@ def _reopen(run: Run) -> list[NewEvent]:
     if run.has_final is not None:
         run.has_final = None
         run.save(update_fields=["has_final"])
-    finals = run.steps.filter(ended_at=None, kind=StepKind.FINAL)
-    return [*new_events, *steps.cancel(run=run, steps=list(finals))]
+    finals = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
+    return [*new_events, *steps.cancel(run=run, steps=finals)]
 
 
 def _stop(subtask: Subtask) -> None:
-    steps.cancel(run=subtask.run, steps=list(subtask.steps.filter(ended_at=None)))
+    steps.cancel(run=subtask.run, steps=subtask.run.rows.active_steps(subtask))
 
 
 def _invalidate_dependents(subtask: Subtask) -> list[NewEvent]:
     """Let the subtasks that depend on this one, and on those, begin again. Returns the events."""
     run, changed = subtask.run, {subtask.key}
     new_events: list[NewEvent] = []
-    for later in run.subtasks.select_related("current").order_by("position"):
+    for later in run.rows.subtasks.values():
         if not changed & set(later.depends_on):
             continue
         changed.add(later.key)
         if later.status == SubtaskStatus.QUEUED:
             continue
-        later.run = run
         _stop(later)
         later.status, later.reason = SubtaskStatus.QUEUED, AttemptReason.STALE
         later.is_stale, later.needs_attention, later.error = True, False, None
@@ -138,15 +136,13 @@ def _invalidate_dependents(subtask: Subtask) -> list[NewEvent]:
 
 
 def _write(subtask: Subtask, content: str, files: Sequence[OutputFile]) -> Attempt:
-    attempt = Attempt.objects.create(
+    attempt = attempts.create(
         subtask=subtask,
-        number=subtask.attempts.count() + 1,
         reason=AttemptReason.REPLACE,
         status=SubtaskStatus.COMPLETED,
         body=content,
         summary=summary_of(content),
-        ended_at=Now(),
+        ended_at=subtask.run.rows.now,
     )
-    attempt.refresh_from_db(fields=["created_at", "ended_at"])
-    deliverables.write_files(attempt=attempt, files=files)
+    attempts.write_files(attempt=attempt, files=files)
     return attempt

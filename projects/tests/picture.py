@@ -39,8 +39,7 @@ def _changes(picture: Picture, kind: str, data: Picture) -> Picture:
         case "subtask", "subtask.delta":
             return {"subtasks": [_with_text(each, data) for each in picture["subtasks"]]}
         case "subtask", "subtask.removed":
-            kept = [each for each in picture["subtasks"] if each["id"] != data["subtask_id"]]
-            return {"subtasks": kept}
+            return _without(picture, data["subtask_id"])
         case "subtask", _:
             subtasks = _put(picture["subtasks"], data["subtask"])
             return {"subtasks": _ordered(subtasks, picture["plan"])}
@@ -56,6 +55,14 @@ def _changes(picture: Picture, kind: str, data: Picture) -> Picture:
             numbers = [message["number"] for message in data["messages"]]
             return {"messages": _with_status(picture["messages"], numbers, "returned")}
     return {}
+
+
+def _without(picture: Picture, subtask_id: str) -> Picture:
+    subtasks, deliverables = picture["subtasks"], picture["deliverables"]
+    return {
+        "subtasks": [each for each in subtasks if each["id"] != subtask_id],
+        "deliverables": [each for each in deliverables if each["subtask_id"] != subtask_id],
+    }
 
 
 def _put(rows: list[Picture], row: Picture) -> list[Picture]:

@@ -13,6 +13,7 @@ from projects.prompts.reviewing import ReviewBrief, read_review, review_prompt
 from projects.prompts.working import (
     Result,
     Revision,
+    Summary,
     WorkBrief,
     final_prompt,
     revision_prompt,
@@ -44,7 +45,7 @@ def brief(**fields: object) -> WorkBrief:
 
 
 def result(**fields: str) -> Result:
-    plain = {"key": "k", "title": "t", "body": "b", "summary": "s"}
+    plain = {"key": "k", "title": "t", "body": "b"}
     return Result(**(plain | fields))  # type: ignore[arg-type]
 
 
@@ -93,12 +94,12 @@ PLACES: dict[str, Callable[[str], str]] = {
     "result": lambda text: work_prompt(brief(inputs=[result(body=text)])),
     "title of a result": lambda text: work_prompt(brief(inputs=[result(title=text)])),
     "file of a result": lambda text: work_prompt(
-        brief(inputs=[Result(key="k", title="t", body="b", summary="s", files={"p": text})])
+        brief(inputs=[Result(key="k", title="t", body="b", files={"p": text})])
     ),
     "path of a file": lambda text: work_prompt(
-        brief(inputs=[Result(key="k", title="t", body="b", summary="s", files={text: "c"})])
+        brief(inputs=[Result(key="k", title="t", body="b", files={text: "c"})])
     ),
-    "summary": lambda text: work_prompt(brief(others=[result(summary=text)])),
+    "summary": lambda text: work_prompt(brief(others=[Summary(key="k", title="t", text=text)])),
     "note": lambda text: work_prompt(brief(notes=[text])),
     "upload": lambda text: work_prompt(brief(uploads={"u.txt": text})),
     "issue": lambda text: revision_prompt(Revision(text="t", issues=[text]), "8f3a21c4"),
@@ -152,7 +153,7 @@ def test_a_text_that_fits_is_whole() -> None:
 
 def test_a_file_without_room_is_named() -> None:
     files = {"big.txt": "x" * 2_000, "small.txt": "y"}
-    inputs = [Result(key="k", title="t", body="b", summary="s", files=files)]
+    inputs = [Result(key="k", title="t", body="b", files=files)]
     prompt = work_prompt(brief(inputs=inputs, room=500))
     assert "[2000 characters, left out for want of room.]" in prompt
     assert '<file name="small.txt">\ny\n</file>' in prompt

@@ -6,7 +6,7 @@ import pytest
 
 from events.models import Event
 from projects.tests.conftest import NewPrincipal
-from projects.tests.principal import Principal, Shape, part
+from projects.tests.principal import BALANCE_ONLY, Principal, Shape, part
 from projects.types import MAX_ATTEMPTS
 from tests.follow import Follower, wait_until
 
@@ -41,6 +41,20 @@ def wait_for_work(follower: Follower) -> None:
 
 
 CHAIN = (part("a"), part("b", "a"), part("c", "b"), part("d"))
+
+
+def test_what_a_removed_subtask_has_cost_stays_in_the_cost_of_the_run(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a", model=BALANCE_ONLY), part("b", "a", model=BALANCE_ONLY), work=SLOW)
+    run = alice.finished(goal=goal)
+    with alice.follow(run) as follower:
+        reassign(alice, run, "a")
+        alice.do("PATCH", f"/sessions/{run['id']}/plan", remove=["b"])
+    last = follower.pictures[-1]
+    assert [each["key"] for each in last["subtasks"]] == ["a"]
+    alice.check_money(last)
 
 
 # --- Reassigning ----------------------------------------------------------------------------------
