@@ -187,8 +187,13 @@ def wallet_of(account: User) -> Wallet:
 def at(moment: datetime) -> Iterator[None]:
     """Money moves at that moment, in one transaction."""
     with transaction.atomic():
-        run("SELECT set_config('platform.clock', %s, true)", moment.isoformat())
+        set_clock(moment)
         yield
+
+
+def set_clock(moment: datetime) -> None:
+    """The time for all that follows in this transaction."""
+    run("SELECT set_config('platform.clock', %s, true)", moment.isoformat())
 
 
 @contextmanager

@@ -201,7 +201,7 @@ class World:
     def set_clock(self, moment: datetime) -> None:
         """For all that follows in this transaction."""
         self.now = moment
-        bank.run("SELECT set_config('platform.clock', %s, true)", moment.isoformat())
+        bank.set_clock(moment)
 
     def start_process(self) -> Process:
         process = Process(uuid4(), None)

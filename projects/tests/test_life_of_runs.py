@@ -63,6 +63,10 @@ class Life(RolledBackLife):
     def goes_on(self, then: list[Step]) -> None:
         self.happen(then)
 
+    @rule(hours=st.sampled_from([1, 30, 800]))
+    def time_passes(self, hours: int) -> None:
+        self.world.let_pass(hours)
+
     def happen(self, steps: list[Step]) -> None:
         for step in steps:
             if step.fate is None:
@@ -78,5 +82,7 @@ class Life(RolledBackLife):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("simulated_providers")
-def test_a_run_goes_on_or_stands_with_a_reason() -> None:
-    live_through(Life, lives=60, steps=8)
+@pytest.mark.parametrize("part", range(4))
+def test_a_run_goes_on_or_stands_with_a_reason(part: int) -> None:
+    """In parts, none of which takes as long as a test may."""
+    live_through(Life, lives=50, steps=8)

@@ -6,6 +6,7 @@ All of it happens in one transaction, so no worker sees the jobs.
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from rest_framework.renderers import JSONRenderer
 
 from billing.errors import InsufficientBalance
 from billing.models import ChargeGroup
-from billing.services.sweeps import find_violations
+from billing.services import sweeps
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY
 from billing.types import Ending
@@ -27,6 +28,7 @@ from generations.endings import conclude, give_up
 from generations.types import Completion
 from inference.errors import AnswerInterrupted, CallInterrupted, UpstreamFailed
 from jobs.models import Job
+from jobs.sweeps import end_lost_jobs
 from projects.decisions import decide
 from projects.errors import UnsoundPlanRefused
 from projects.models import Run, Step
@@ -80,17 +82,19 @@ class World:
             approve_plan=approve_plan,
         )
         self._owners: dict[UUID, UUID] = {}
+        self._now = datetime.now(UTC)
 
     # --- What happens to steps --------------------------------------------------------------------
 
     def active(self) -> list[Step]:
-        rows = self.run.steps.filter(ended_at=None).select_related("attempt", "subtask")
-        return list(rows.order_by("id"))
+        return list(self.run.steps.filter(ended_at=None).order_by("id"))
 
     def begin(self, pick: int) -> Step | None:
         """A worker claims a step, and calls the provider. None where there is none to claim, or
         where it must not be made any more."""
-        queued = [step for step in self.active() if self._job(step).status == Job.Status.QUEUED]
+        active = {step.pk: step for step in self.active()}
+        jobs = Job.objects.filter(pk__in=active, status=Job.Status.QUEUED).order_by("id")
+        queued = [active[job_id] for job_id in jobs.values_list("pk", flat=True)]
         if not queued:
             return None
         step = queued[pick % len(queued)]
@@ -152,9 +156,15 @@ class World:
             completion=completion,
         )
 
-    @staticmethod
-    def _job(step: Step) -> Job:
-        return Job.objects.get(pk=step.pk)
+    def let_pass(self, hours: int) -> None:
+        """Let time pass in which no worker renews its lease: what they had is lost."""
+        for pause in (timedelta(hours=hours), timedelta(minutes=1)):
+            self._now += pause
+            bank.set_clock(self._now)
+            sweeps.expire_lapsed_charges()
+            end_lost_jobs()
+        assert not Job.objects.filter(pk__in=self._owners, status=Job.Status.RUNNING).exists()
+        self._owners.clear()
 
     # --- What alice does --------------------------------------------------------------------------
 
@@ -218,8 +228,11 @@ class World:
         assert len(running) <= self.run.max_parallel
         for row in running:
             assert {rows[key].status for key in row.depends_on} <= {SubtaskStatus.COMPLETED}
-        steps = [step.subtask_id for step in self.active() if not self._is_ending(step)]
-        at_work = [subtask_id for subtask_id in steps if subtask_id is not None]
+        active = {step.pk: step.subtask_id for step in self.active()}
+        ending = Job.objects.filter(pk__in=active).exclude(signal=Job.Signal.NONE)
+        for job_id in ending.values_list("pk", flat=True):
+            del active[job_id]
+        at_work = [subtask_id for subtask_id in active.values() if subtask_id is not None]
         assert len(at_work) == len(set(at_work))
         if self.run.status in ENDED:
             assert not {row.status for row in rows.values()} & {"queued", "running"}
@@ -242,12 +255,8 @@ class World:
             final = self.run.steps.filter(kind=StepKind.FINAL, outcome="done").latest("id")
             assert all(result.pk < final.pk for result in done.values())
 
-    def _is_ending(self, step: Step) -> bool:
-        """Was it asked to stop?"""
-        return bool(self._job(step).signal)
-
     def _check_money(self) -> None:
-        assert find_violations() == []
+        assert sweeps.find_violations() == []
         if self.run.budget is not None:
             group = ChargeGroup.objects.get(pk=self.run.pk)
             assert group.billed + group.held <= group.budget
