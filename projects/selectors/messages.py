@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from events.types import InboxMessage
 from projects.models import Run, Step
-from projects.types import Outcome, StepKind
+from projects.types import StepKind
 
 
 class MessageView(Struct, frozen=True, kw_only=True):
@@ -27,7 +27,8 @@ def messages_of(run: Run) -> list[MessageView]:
         from_user(each, _status(run, each, read=each.number <= inbox.read_number))
         for each in inbox.messages
     ]
-    replies = run.steps.filter(kind=StepKind.REPLY, outcome=Outcome.DONE).defer("content")
+    # A reply that comes after the end of the run is not carried out.
+    replies = run.steps.filter(kind=StepKind.REPLY, result__has_key="reply").defer("content")
     return sorted([*sent, *map(from_planner, replies)], key=lambda each: each.created_at)
 
 

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
+from projects.selectors.messages import messages_of
 from projects.tests.world import World
+from projects.types import StepKind
 from tests.lives import RolledBackLife, live_through
 
 PICK = st.integers(min_value=0, max_value=20)
@@ -86,3 +88,18 @@ class Life(RolledBackLife):
 def test_a_run_goes_on_or_stands_with_a_reason(part: int) -> None:
     """In parts, none of which takes as long as a test may."""
     live_through(Life, lives=50, steps=8)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("simulated_providers")
+def test_a_reply_that_comes_after_the_end_is_not_carried_out() -> None:
+    world = World(max_parallel=1, budget_usd=None, approve_plan=False)
+    world.end(0, "good")
+    world.act("message", 0)
+    while (step := world.begin(0)) is not None and step.kind != StepKind.REPLY:
+        pass
+    world.act("cancel", 0)
+    for _ in world.active():
+        world.end(0, "good")
+    world.check()
+    assert [each.role for each in messages_of(world.run)] == ["user"]
