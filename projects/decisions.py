@@ -50,8 +50,9 @@ class Slot(Struct, frozen=True):
 
 class SubtaskState(Struct, frozen=True, kw_only=True):
     """A subtask. Of a running one, `result` says whether the current attempt has completed (True)
-    or failed (False), and `verdict` what its review says; `revisions` counts the attempts that
-    reviews have asked for. `reason` is that of its next attempt."""
+    or failed (False), `verdict` what its review says, and `has_faults` that a part of it could not
+    be used; `revisions` counts the attempts that reviews have asked for. `reason` is that of its
+    next attempt."""
 
     id: UUID
     key: str
@@ -59,6 +60,7 @@ class SubtaskState(Struct, frozen=True, kw_only=True):
     status: SubtaskStatus = SubtaskStatus.QUEUED
     result: bool | None = None
     verdict: Verdict | None = None
+    has_faults: bool = False
     revisions: int = 0
     reason: AttemptReason = AttemptReason.INITIAL
     slot: Slot = Slot()
@@ -94,7 +96,8 @@ class Start(Struct, frozen=True):
 
 
 class Accept(Struct, frozen=True):
-    """Complete a subtask. `needs_attention`: the review was not content, or could not be made."""
+    """Complete a subtask. `needs_attention`: the review was not content or could not be made, or a
+    part of the answer could not be used."""
 
     subtask_id: UUID
     needs_attention: bool = False
@@ -184,7 +187,8 @@ class _Decision:
             yield from self._start(StepKind.WORK, subtask.slot, subtask.id, AttemptReason.REVISION)
         else:
             self._statuses[subtask.key] = SubtaskStatus.COMPLETED
-            yield Accept(subtask.id, subtask.verdict not in (None, Verdict.ACCEPT))
+            is_doubted = subtask.verdict not in (None, Verdict.ACCEPT)
+            yield Accept(subtask.id, is_doubted or subtask.has_faults)
 
     def _skip(self) -> Iterator[Action]:
         for subtask in self._queued():

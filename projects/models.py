@@ -111,8 +111,8 @@ class Subtask(models.Model):
 
     `position` is its place in the topological order. `reason` is that of its next attempt; `notes`
     are those of the user and the planner, `[{"from": "user", "text": "..."}]`. `is_stale`: a
-    dependency has changed since its last attempt. `needs_attention`: its review was not content, or
-    could not be made.
+    dependency has changed since its last attempt. `needs_attention`: its review was not content or
+    could not be made, or a part of the answer could not be used.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -154,7 +154,8 @@ class Subtask(models.Model):
 class Attempt(models.Model):
     """One result of a subtask, by a model or, where `reason` is `replace`, by the user.
 
-    `faults` are the files that were left out, `[{"path", "message"}]`; `review` is what the
+    `faults` are the files that were left out, `[{"path", "message"}]`; `path` is None where the
+    answer itself ends early. `review` is what the
     reviewer wrote, `{"model", "points", "issues"}`.
     """
 
@@ -245,7 +246,8 @@ class Step(models.Model):
 
 class Deliverable(models.Model):
     """A text that a run has made: one for each completed subtask, and the final one, which has no
-    subtask. `version` counts how often it was written, `size` its characters."""
+    subtask. `version` counts how often it was written, `size` its characters. `is_cut`: the model
+    ended it early."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="deliverables")
@@ -256,6 +258,7 @@ class Deliverable(models.Model):
     content = models.TextField()
     size = models.PositiveIntegerField()
     version = models.PositiveIntegerField(default=1)
+    is_cut = models.BooleanField(default=False)
     is_final = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())

@@ -23,7 +23,8 @@ FORM = """\
 
 
 class ReviewBrief(Struct, frozen=True, kw_only=True):
-    """What a reviewer knows. `files` are those of the attempt, by path; `room` is the number of
+    """What a reviewer knows. `files` are those of the attempt, by path, and `faults` what of it
+    could not be used; `room` is the number of
     characters for the attempt."""
 
     goal: str
@@ -32,6 +33,7 @@ class ReviewBrief(Struct, frozen=True, kw_only=True):
     acceptance: Sequence[str]
     body: str
     files: dict[str, str]
+    faults: Sequence[str] = ()
     room: int
 
 
@@ -70,10 +72,13 @@ def review_prompt(brief: ReviewBrief) -> str:
             delimit("done_when", points),
             delimit("attempt", "\n".join(filter(None, (cut.text, cut.note)))),
             *files,
+            *[delimit("faults", "\n".join(f"- {each}" for each in brief.faults))]
+            * bool(brief.faults),
             section(
                 "rules",
                 "- Judge each point of done_when by what stands in the attempt and its files.\n"
                 '- "revise" is for what does not pass or is wrong, and not for taste.\n'
+                "- What stands under faults could not be used. Ask for what is missing.\n"
                 "- Say of each issue what is to be changed.",
             ),
             section("form", f"Answer with this JSON and nothing else:\n{FORM}"),

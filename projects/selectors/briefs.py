@@ -153,6 +153,9 @@ def _review(step: Step, model: Model) -> str:
             acceptance=subtask.acceptance,
             body=attempt.body,
             files={file.path: file.content for file in attempt.files.order_by("path")},
+            faults=[
+                ": ".join(filter(None, (each["path"], each["message"]))) for each in attempt.faults
+            ],
             room=_room(model),
         )
     )

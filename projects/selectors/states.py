@@ -83,6 +83,7 @@ def _subtask(subtask: Subtask, slots: _Slots, attempts: Sequence[Attempt]) -> Su
         status=SubtaskStatus(subtask.status),
         result=_result(current),
         verdict=Verdict(current.verdict) if current is not None and current.verdict else None,
+        has_faults=current is not None and bool(current.faults),
         revisions=_revisions([attempt.reason for attempt in attempts]),
         reason=AttemptReason(subtask.reason),
         slot=slots.of_subtasks.get(subtask.pk, Slot()),

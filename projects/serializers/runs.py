@@ -151,7 +151,8 @@ class AttemptFileSerializer(serializers.ModelSerializer[AttemptFile]):
 @extend_schema_serializer(component_name="ProjectAttemptDetail")
 class AttemptDetailSerializer(AttemptSerializer):
     """An attempt with its text. `sections` are the headings of what its author was given, `review`
-    what the reviewer has written, `faults` the files that were left out, and why."""
+    what the reviewer has written, `faults` the files that were left out, and why; a fault
+    whose `path` is null is about the answer itself, which ends early."""
 
     body = serializers.CharField(read_only=True)
     sections = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -185,7 +186,8 @@ class SubtaskDetailSerializer(SubtaskSerializer):
 @extend_schema_serializer(component_name="ProjectDeliverable")
 class DeliverableSerializer(serializers.ModelSerializer[Deliverable]):
     """A text that a run has made, without the text itself. `subtask_id` is null for the final one;
-    `version` counts how often it was written; `size` is in characters."""
+    `version` counts how often it was written; `size` is in characters; `is_cut`: the model ended it
+    early."""
 
     kind = serializers.CharField(default="markdown", read_only=True)
     mime = serializers.CharField(default="text/markdown", read_only=True)
@@ -194,7 +196,7 @@ class DeliverableSerializer(serializers.ModelSerializer[Deliverable]):
     class Meta:
         model = Deliverable
         fields = [
-            *("id", "subtask_id", "name", "kind", "mime", "size", "version", "status"),
+            *("id", "subtask_id", "name", "kind", "mime", "size", "version", "is_cut", "status"),
             *("created_at", "updated_at"),
         ]
         read_only_fields = fields

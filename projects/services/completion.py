@@ -32,6 +32,10 @@ from projects.types import (
 
 # Attempts that begin a subtask: where one is refused, the subtask waits in the queue again.
 _BEGINNINGS = (AttemptReason.INITIAL, AttemptReason.STALE, AttemptReason.REASSIGN)
+_ENDS_EARLY = {
+    "length": "The answer has reached the output limit of the model and ends early.",
+    "content_filter": "A filter of the provider has ended the answer early.",
+}
 # Answers of the planner that are no plan, until the goal itself becomes the only subtask.
 _MAX_BAD_PLANS = 2
 
@@ -137,12 +141,21 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     answer = read_output(step.content, mark_of(step.pk))
     attempt.status, attempt.error = step.status, step.error
     attempt.body, attempt.summary = answer.body, answer.summary
-    attempt.faults = [{"path": fault.path, "message": fault.message} for fault in answer.faults]
+    attempt.faults = [
+        *_cut(step),
+        *({"path": fault.path, "message": fault.message} for fault in answer.faults),
+    ]
     attempt.ended_at = step.ended_at
     attempt.save()
     if step.outcome == Outcome.DONE:
         attempts.write_files(attempt=attempt, files=answer.files)
     return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
+
+
+def _cut(step: Step) -> list[dict[str, str | None]]:
+    """The fault of an answer that ends early."""
+    message = _ENDS_EARLY.get(step.finish_reason)
+    return [{"path": None, "message": message}] if message is not None else []
 
 
 def _take_back(step: Step) -> list[NewEvent]:
@@ -207,7 +220,11 @@ def _end_of_final(step: Step) -> list[NewEvent]:
     run.save(update_fields=["has_final"])
     if not run.has_final:
         return [ended]
-    return [ended, deliverables.deliver_final(run=run, content=step.content, actor=actor)]
+    is_cut = step.finish_reason in _ENDS_EARLY
+    return [
+        ended,
+        deliverables.deliver_final(run=run, content=step.content, is_cut=is_cut, actor=actor),
+    ]
 
 
 def _recovered(step: Step) -> list[NewEvent]:

@@ -13,13 +13,14 @@ from projects.types import SubtaskStatus
 
 def deliver(*, subtask: Subtask, attempt: Attempt, actor: str) -> list[NewEvent]:
     """Deliver what a subtask has brought: its text, and its files."""
-    written = _write(subtask.run, subtask, subtask.title, attempt.body, actor)
+    is_cut = any(fault["path"] is None for fault in attempt.faults)
+    written = _write(subtask.run, subtask, subtask.title, attempt.body, is_cut, actor)
     return [written, *_stage(subtask, attempt, actor)]
 
 
-def deliver_final(*, run: Run, content: str, actor: str) -> NewEvent:
-    """Deliver the final text."""
-    return _write(run, None, run.title, content, actor)
+def deliver_final(*, run: Run, content: str, is_cut: bool, actor: str) -> NewEvent:
+    """Deliver the final text. `is_cut`: the model ended it early."""
+    return _write(run, None, run.title, content, is_cut, actor)
 
 
 def finish(run: Run) -> list[NewEvent]:
@@ -39,15 +40,23 @@ def finish(run: Run) -> list[NewEvent]:
     return new_events
 
 
-def _write(run: Run, subtask: Subtask | None, name: str, content: str, actor: str) -> NewEvent:
+def _write(
+    run: Run, subtask: Subtask | None, name: str, content: str, is_cut: bool, actor: str
+) -> NewEvent:
     """Write a new deliverable, or the next version of one that is there. Returns the event."""
     there = run.deliverables.filter(subtask=subtask).first()
     if there is None:
         written = Deliverable.objects.create(
-            run=run, subtask=subtask, name=name, content=content, size=len(content)
+            run=run,
+            subtask=subtask,
+            name=name,
+            content=content,
+            size=len(content),
+            is_cut=is_cut,
         )
         return events.deliverable_event("created", written, actor)
     there.name, there.content, there.size = name, content, len(content)
+    there.is_cut = is_cut
     there.version += 1
     there.is_final, there.updated_at = False, run.rows.now
     there.save()

@@ -98,6 +98,11 @@ def test_a_review_may_ask_for_two_revisions() -> None:
     assert decide(run(replace(faulty, revisions=2))) == ends
 
 
+def test_a_result_of_which_a_part_could_not_be_used_needs_attention() -> None:
+    praised = subtask(1, status=RUNNING, result=True, verdict=Verdict.ACCEPT, has_faults=True)
+    assert decide(run(praised)) == [Accept(praised.id, needs_attention=True), Finish()]
+
+
 def test_a_review_that_cannot_be_made_holds_nothing_up() -> None:
     unread = subtask(1, status=RUNNING, result=True, verdict=Verdict.UNAVAILABLE)
     assert decide(run(unread)) == [Accept(unread.id, needs_attention=True), Finish()]

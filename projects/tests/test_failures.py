@@ -2,9 +2,11 @@
 
 import json
 
+import pytest
+
 from projects.models import Step
 from projects.tests.conftest import NewPrincipal
-from projects.tests.principal import Shape, part
+from projects.tests.principal import BALANCE_ONLY, Shape, part
 
 REVISE = json.dumps(
     {
@@ -68,6 +70,35 @@ def test_a_revision_that_the_reviewer_likes_is_the_result(principal: NewPrincipa
     [a] = run["subtasks"]
     assert verdicts(a) == [("initial", "revise"), ("revision", "accept")]
     assert a["needs_attention"] is False
+
+
+@pytest.mark.parametrize(
+    ("finish", "words"), [("length", "output limit"), ("content_filter", "filter of the provider")]
+)
+def test_an_answer_that_ends_early_says_so_and_needs_attention(
+    principal: NewPrincipal, finish: str, words: str
+) -> None:
+    alice = principal()
+    early = {"finish": finish}
+    goal = alice.goal(part("a", model=BALANCE_ONLY), part("b", model=BALANCE_ONLY), work=early)
+    run = alice.finished(goal=goal, planner_model=BALANCE_ONLY)
+    assert [each["needs_attention"] for each in run["subtasks"]] == [True, True]
+    cut = {each["subtask_id"]: each["is_cut"] for each in run["deliverables"]}
+    assert cut == {None: False, **{each["id"]: True for each in run["subtasks"]}}
+    path = f"/sessions/{run['id']}/subtasks/{run['subtasks'][0]['id']}"
+    [fault] = alice.do("GET", path)["attempts"][0]["faults"]
+    assert fault["path"] is None
+    assert words in fault["message"]
+    reviews = Step.objects.filter(run=run["id"], kind="review")
+    assert all("faults" in review.result["sections"] for review in reviews)
+
+
+def test_a_final_text_that_ends_early_says_so(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b"), final={"finish": "length"})
+    run = alice.finished(goal=goal, planner_model=BALANCE_ONLY)
+    cut = {each["subtask_id"]: each["is_cut"] for each in run["deliverables"]}
+    assert cut == {None: True, **{each["id"]: False for each in run["subtasks"]}}
 
 
 def test_a_review_that_fails_or_says_nothing_holds_nothing_up(principal: NewPrincipal) -> None:

@@ -105,6 +105,7 @@ PLACES: dict[str, Callable[[str], str]] = {
     "issue": lambda text: revision_prompt(Revision(text="t", issues=[text]), "8f3a21c4"),
     "attempt": lambda text: review(body=text),
     "file of an attempt": lambda text: review(files={"p": text}),
+    "fault of an attempt": lambda text: review(faults=[text]),
     "task of a review": lambda text: review(instructions=text),
     "message": lambda text: reply(messages=[text]),
     "subtask": lambda text: reply(subtasks=[SubtaskLine("k", text, "queued", [], text)]),
