@@ -1,6 +1,7 @@
 """Carries out the steps of runs, on the worker's event loop."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from common.errors import DomainError
 from events.types import NewEvent
@@ -13,11 +14,8 @@ from jobs.running import RunningJob
 from projects import events
 from projects.services.completion import STEP
 from projects.services.preparation import Prepared, prepare
-from projects.types import StepKind
+from projects.types import SHOWN
 from providers.types import Delta, TextDelta
-
-# Steps whose text is shown while it comes; that of the others is for the run itself.
-_SHOWN = frozenset({StepKind.WORK, StepKind.FINAL})
 
 
 class StepHandler(LostCallHandler, Handler):
@@ -37,22 +35,28 @@ class StepHandler(LostCallHandler, Handler):
             await StepCall(job, prepared).run()
 
 
+def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:
+    """The call of a step, whose id is also that of its charge."""
+    step_id = prepared.step.pk
+    return ChatCall(
+        account_id=account_id,
+        api_key_id=None,
+        source="job",
+        model=prepared.model,
+        messages=prepared.messages,
+        stream=True,
+        request_id=str(step_id),
+        total_seconds=TOTAL_SECONDS,
+        charge_id=step_id,
+        group_id=prepared.group_id,
+    )
+
+
 class StepCall(StreamedCall[None]):
     """The call of a step. Its reasoning is not shown."""
 
     def __init__(self, job: RunningJob, prepared: Prepared) -> None:
-        call = ChatCall(
-            account_id=job.account_id,
-            api_key_id=None,
-            source="job",
-            model=prepared.model,
-            messages=prepared.messages,
-            stream=True,
-            request_id=str(job.id),
-            total_seconds=TOTAL_SECONDS,
-            charge_id=job.id,
-            group_id=prepared.group_id,
-        )
+        call = call_of(prepared, account_id=job.account_id)
         super().__init__(STEP, job, call, stream_id=prepared.step.run_id)
         self._step = prepared.step
 
@@ -60,7 +64,7 @@ class StepCall(StreamedCall[None]):
         return events.deltas(self._step, pieces, offset)
 
     def shown(self, fresh: list[Delta]) -> list[Piece]:
-        if self._step.kind not in _SHOWN:
+        if self._step.kind not in SHOWN:
             return []
         text = "".join(delta.text for delta in fresh if isinstance(delta, TextDelta))
         return [Piece("text", text)] if text else []

@@ -93,6 +93,10 @@ class StepKind(StrEnum):
     FINAL = "final"
 
 
+# Steps whose text is shown while it comes; that of the others is for the run itself.
+SHOWN: Final = frozenset({StepKind.WORK, StepKind.FINAL})
+
+
 class AttemptReason(StrEnum):
     """Why an attempt was begun."""
 

@@ -4,6 +4,7 @@ One process for all, because starting Django takes longer than the work.
 """
 
 import argparse
+import json
 import sys
 
 import django
@@ -34,7 +35,9 @@ def prepare(*, demo: bool) -> None:
     call_command("seed_catalog", "--local")
     call_command("seed_plans")
     if demo:
-        call_command("create_demo", "--write", str(settings.VAR_DIR / "demo.json"))
+        credentials = settings.VAR_DIR / "demo.json"
+        call_command("create_demo", "--write", str(credentials))
+        call_command("create_demo_runs", json.loads(credentials.read_text())["email"])
 
 
 if __name__ == "__main__":

@@ -211,7 +211,7 @@ class World:
         self._check_subtasks()
         self._check_freshness()
         self._check_money()
-        self._check_log()
+        check_log(self.run)
 
     def _check_decided(self) -> None:
         """Nothing is left to do, and somebody is at work in a run that runs."""
@@ -261,12 +261,12 @@ class World:
             group = ChargeGroup.objects.get(pk=self.run.pk)
             assert group.billed + group.held <= group.budget
 
-    def _check_log(self) -> None:
-        """The events, applied one after the other, give what the API answers."""
-        rows = Event.objects.filter(stream=self.run.pk).order_by("seq")
-        drawn = picture.NOTHING
-        for row in rows:
-            event = {"seq": row.seq, "type": row.type, "data": json.loads(row.data)}
-            drawn = picture.apply(drawn, event)
-        shown = json.loads(JSONRenderer().render(RunSerializer(snapshot_of(self.run)).data))
-        assert drawn == shown
+
+def check_log(run: Run) -> None:
+    """The events, applied one after the other, give what the API answers."""
+    drawn = picture.NOTHING
+    for row in Event.objects.filter(stream=run.pk).order_by("seq"):
+        event = {"seq": row.seq, "type": row.type, "data": json.loads(row.data)}
+        drawn = picture.apply(drawn, event)
+    shown = json.loads(JSONRenderer().render(RunSerializer(snapshot_of(run)).data))
+    assert drawn == shown

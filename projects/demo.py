@@ -1,0 +1,94 @@
+"""Demo runs: three that are finished, and one whose plan waits for its user.
+
+They are written as workers write runs, with the money functions, and with the simulator's answers:
+no provider is called, and nothing is spent at one.
+"""
+
+from uuid import uuid4
+
+from django.db import transaction
+
+from accounts.models import User
+from billing.services.holds import hold_for_job
+from billing.types import Ending
+from catalog.pricing import token_cost
+from catalog.types import TokenPrice
+from generations.endings import conclude
+from generations.types import Completion, Piece
+from inference.holds import hold_request
+from jobs.models import Job
+from projects import events
+from projects.models import Run, Step
+from projects.runner import call_of
+from projects.selectors.roster import roster_of
+from projects.services import runs
+from projects.services.completion import STEP
+from projects.services.preparation import prepare
+from projects.types import MAX_PARALLEL, MAX_SUBTASKS, SHOWN, StepKind
+from providers.tokens import estimate_input, estimate_text
+from simulator import projects as simulator
+
+FINISHED = (
+    "Open a small web shop for bicycle bags, with texts, prices, shipping, and a basket.",
+    "Plan a trip along the coast of Norway: two people, ten days in June, by train and ferry.",
+    "Should our company of forty move to a four-day week? Write a report for the board.",
+)
+WAITING = "Make a site for our neighbourhood library, with a page of events and a price list."
+
+
+def write_runs(user: User) -> int:
+    """Write the demo runs of a user who has no runs and may call a model. Returns how many."""
+    if Run.objects.filter(account=user).exists() or not roster_of(user):
+        return 0
+    for goal in FINISHED:
+        _write(user, goal)
+    _write(user, WAITING, approve_plan=True)
+    return len(FINISHED) + 1
+
+
+@transaction.atomic
+def _write(user: User, goal: str, *, approve_plan: bool = False) -> None:
+    """Write a run up to its end, or to where it waits for its user."""
+    run, _ = runs.start(
+        user=user,
+        request_key=None,
+        goal=goal,
+        approve_plan=approve_plan,
+        max_subtasks=MAX_SUBTASKS,
+        max_parallel=MAX_PARALLEL,
+    )
+    while (step := run.steps.filter(ended_at=None).order_by("id").first()) is not None:
+        _carry_out(user, step)
+
+
+def _carry_out(user: User, step: Step) -> None:
+    Job.objects.filter(pk=step.pk).update(status=Job.Status.RUNNING, attempt=1, owner_id=uuid4())
+    prepared = prepare(job_id=step.pk, attempt=1)
+    assert prepared is not None  # noqa: S101 - the job runs
+    call = call_of(prepared, account_id=user.pk)
+    hold_for_job(hold_request(call, step.pk))
+    texts = [message.text for message in prepared.messages]
+    kind = simulator.kind_of(texts)
+    assert kind is not None  # noqa: S101 - it knows all prompts of runs
+    text = simulator.answer(kind, texts, prepared.model.id)
+    tokens = (estimate_input(prepared.messages), estimate_text(text))
+    price = prepared.model.price
+    assert isinstance(price, TokenPrice)  # noqa: S101 - a chat model
+    shown = [Piece("text", text)] if StepKind(step.kind) in SHOWN else []
+    conclude(
+        STEP,
+        call_id=step.pk,
+        attempt=1,
+        ending=Ending(
+            step.pk,
+            user.pk,
+            "settled",
+            token_cost(price, *tokens),
+            {"tokens_in": tokens[0], "tokens_out": tokens[1]},
+        ),
+        completion=Completion(
+            content=text,
+            finish_reason="stop",
+            unsent=events.deltas(prepared.step, shown, 0),
+        ),
+    )

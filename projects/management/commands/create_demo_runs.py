@@ -1,0 +1,29 @@
+"""`manage.py create_demo_runs EMAIL`: project runs to look at. Development only; may be run
+again."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts.models import User
+from projects.demo import write_runs
+
+
+class Command(BaseCommand):
+    help = (
+        "Write three finished runs and one whose plan waits, for an account that has no runs. "
+        "No provider is called."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("email", help="of the account, such as that of create_demo")
+
+    def handle(self, *args: Any, email: str, **options: Any) -> None:
+        if not settings.DEMO_SEEDS:
+            raise CommandError("Demo runs are off here. DEMO=1 allows them, in development.")
+        user = User.objects.filter(email=email).first()
+        if user is None:
+            raise CommandError(f"No account has the address {email}.")
+        if written := write_runs(user):
+            self.stdout.write(f"Wrote {written} project runs of {email}.")
