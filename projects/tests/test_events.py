@@ -1,0 +1,265 @@
+"""The events of a run: what each says, and when it comes (docs/api/projects.md)."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from events.models import Event
+from events.types import SYSTEM, USER, model_actor
+from projects import demo
+from projects.models import Run
+from projects.tests.world import World
+from tests.personas import new_user
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated_providers")]
+
+PLANNER = model_actor("gpt-6-luna")
+
+
+@pytest.fixture
+def world() -> World:
+    """A run with a plan of five subtasks, two of which have begun."""
+    world = World(max_parallel=2, budget_usd=None, approve_plan=False)
+    world.end(0, "good")
+    return world
+
+
+def log(run: Run, after: int = 0) -> list[tuple[str, str, dict[str, Any]]]:
+    """Type, actor and data of each event after that one."""
+    rows = Event.objects.filter(stream=run.pk, seq__gt=after).order_by("seq")
+    return [(row.type, row.actor, json.loads(row.data)) for row in rows]
+
+
+def types(run: Run, after: int = 0) -> list[str]:
+    return [event_type for event_type, _, _ in log(run, after)]
+
+
+def newest(run: Run) -> int:
+    return Event.objects.filter(stream=run.pk).latest("seq").seq
+
+
+def acted(world: World, what: str, pick: int = 0) -> list[tuple[str, str, dict[str, Any]]]:
+    """The events of an act of alice's."""
+    before = newest(world.run)
+    world.act(what, pick)
+    world.check()
+    return log(world.run, before)
+
+
+def ended(world: World, fate: str, pick: int = 0) -> list[tuple[str, str, dict[str, Any]]]:
+    """The events of the end of a step, and of its beginning where it had not begun."""
+    before = newest(world.run)
+    world.end(pick, fate)
+    world.check()
+    return log(world.run, before)
+
+
+def finish(world: World) -> None:
+    while world.active():
+        world.end(0, "good")
+
+
+def finished_demo_run() -> Run:
+    """The shop of the demo, of which a review asks for a change."""
+    alice = new_user("alice", plan="max", balance_usd=50)
+    demo.write_runs(alice)
+    return Run.objects.filter(account=alice).earliest("id")
+
+
+# --- From the start to the end --------------------------------------------------------------------
+
+
+def test_a_run_is_created_started_planned_and_executed() -> None:
+    run = finished_demo_run()
+    seen = types(run)
+    begins = ["run.created", "run.started", "plan.created", *["subtask.created"] * 6]
+    assert seen[: len(begins)] == begins
+    assert seen[len(begins) :][:3] == ["subtask.started", "subtask.started", "run.phase"]
+    assert seen[-1] == "run.completed"
+
+
+def test_the_first_event_has_the_goal_and_the_settings() -> None:
+    run = finished_demo_run()
+    _, actor, data = log(run)[0]
+    assert actor == USER
+    assert data["session"]["prompt"] == run.goal
+    assert data["session"]["max_parallel"] == 4
+
+
+def test_text_comes_with_its_offset_from_the_model_that_writes_it() -> None:
+    run = finished_demo_run()
+    attempts = {(str(row.subtask_id), row.number): row for row in run.rows.attempts.values()}
+    offsets: dict[tuple[str, int], int] = {}
+    for event_type, actor, data in log(run):
+        if event_type == "subtask.delta":
+            place = (data["subtask_id"], data["attempt"])
+            assert data["offset"] == offsets.get(place, 0)
+            assert actor == model_actor(attempts[place].model)
+            offsets[place] = data["offset"] + len(data["text"])
+    assert offsets.keys() == attempts.keys()
+
+
+def test_an_attempt_is_reviewed_and_revised_before_its_subtask_completes() -> None:
+    run = finished_demo_run()
+    prices = next(row for row in run.rows.subtasks.values() if row.key == "prices")
+    words = [
+        (event_type, data.get("reason") or data.get("verdict"))
+        for event_type, _, data in log(run)
+        if str(prices.pk) in (data.get("subtask_id"), data.get("subtask", {}).get("id"))
+        and event_type not in ("subtask.delta", "subtask.updated", "subtask.created")
+    ]
+    assert words == [
+        ("subtask.started", "initial"),
+        ("review.completed", "revise"),
+        ("subtask.retrying", "revision"),
+        ("review.completed", "accept"),
+        ("subtask.completed", None),
+        ("file.staged", None),
+    ]
+
+
+def test_texts_and_files_are_delivered_as_drafts_until_the_run_completes() -> None:
+    run = finished_demo_run()
+    created = [data["deliverable"] for name, _, data in log(run) if name == "deliverable.created"]
+    updated = [data["deliverable"] for name, _, data in log(run) if name == "deliverable.updated"]
+    assert {each["status"] for each in created} == {"draft"}
+    assert {each["status"] for each in updated} == {"final"}
+    assert [each["id"] for each in created] == [each["id"] for each in updated]
+    [proposed] = [data for name, _, data in log(run) if name == "changes.proposed"]
+    staged = {data["path"] for name, _, data in log(run) if name == "file.staged"}
+    assert {each["path"] for each in proposed["files"]} == staged
+
+
+def test_the_final_text_begins_and_ends() -> None:
+    finals = [name for name in types(finished_demo_run()) if name.startswith("final.")]
+    assert finals == ["final.started", "final.delta", "final.ended"]
+
+
+def test_each_call_that_ends_tells_what_was_paid() -> None:
+    run = finished_demo_run()
+    costs = [data["session"]["cost_usd"] for name, _, data in log(run) if name == "usage.updated"]
+    assert len(costs) == len(run.rows.steps)
+    assert costs == sorted(costs)
+
+
+# --- What alice does ------------------------------------------------------------------------------
+
+
+def test_a_run_is_paused_and_resumed(world: World) -> None:
+    [(name, actor, data)] = acted(world, "pause")
+    assert (name, actor) == ("run.paused", USER)
+    assert data["session"]["pause_reason"] == "user"
+    assert acted(world, "pause") == []
+    [(name, actor, data), *_] = acted(world, "resume")
+    assert (name, actor, data["session"]["status"]) == ("run.resumed", USER, "running")
+
+
+def test_a_run_is_renamed(world: World) -> None:
+    [(name, actor, data)] = acted(world, "rename", 7)
+    assert (name, actor, data["session"]["title"]) == ("run.renamed", USER, "Sea 7")
+
+
+def test_a_cancelled_run_cancels_its_subtasks_and_hands_messages_back(world: World) -> None:
+    acted(world, "message")
+    events = acted(world, "cancel")
+    cancelled = [data["subtask"] for name, _, data in events if name == "subtask.cancelled"]
+    assert [each["status"] for each in cancelled] == ["cancelled"] * 5
+    [returned] = [data["messages"] for name, _, data in events if name == "message.returned"]
+    assert [(each["number"], each["status"]) for each in returned] == [(1, "returned")]
+    assert events[-1][0] == "run.cancelled"
+
+
+def test_a_message_is_created_delivered_and_answered(world: World) -> None:
+    [(name, actor, data), *_] = acted(world, "message")
+    assert (name, actor, data["message"]["status"]) == ("message.created", USER, "waiting")
+    after = newest(world.run)
+    for _ in range(3):
+        world.begin(0)
+    world.check()
+    delivered = [data for name, _, data in log(world.run, after) if name == "message.delivered"]
+    assert [each["numbers"] for each in delivered] == [[1]]
+    finish(world)
+    [(actor, data)] = [
+        (actor, data["message"])
+        for name, actor, data in log(world.run, after)
+        if name == "message.created"
+    ]
+    assert (actor, data["role"], data["content"]) == (PLANNER, "planner", "Yes.")
+
+
+def test_a_message_that_the_planner_cannot_answer_is_an_error(world: World) -> None:
+    acted(world, "message")
+    seen = [event for pick in range(3) for event in ended(world, "fails", pick)]
+    [error] = [data for name, _, data in seen if name == "error"]
+    assert error["retryable"] is True
+    assert {"code", "message"} <= error.keys()
+
+
+def test_the_plan_changes(world: World) -> None:
+    added = acted(world, "add", 1)
+    assert [name for name, _, _ in added] == ["subtask.created", "plan.updated", "run.updated"]
+    assert added[1][2]["plan"]["subtasks"][-1] == "x1"
+    changed = acted(world, "change", 1)
+    assert [name for name, _, _ in changed] == ["subtask.updated", "plan.updated", "run.updated"]
+    removed = acted(world, "remove", 5)
+    assert [name for name, _, _ in removed] == ["subtask.removed", "plan.updated", "run.updated"]
+
+
+def test_a_subtask_is_reassigned_and_what_depends_on_it_is_stale(world: World) -> None:
+    finish(world)
+    events = acted(world, "reassign", 0)
+    assert events[0][0] == "run.reopened"
+    [(actor, moved)] = [
+        (actor, data) for name, actor, data in events if name == "subtask.reassigned"
+    ]
+    assert (actor, moved["to_model"]) == (USER, "claude-haiku-5-5")
+    assert moved["from_model"] != moved["to_model"]
+    stale = [data["subtask"]["key"] for name, _, data in events if name == "subtask.stale"]
+    assert stale == ["b", "c", "d"]
+
+
+def test_a_subtask_is_replaced(world: World) -> None:
+    finish(world)
+    [(actor, data)] = [
+        (actor, data["subtask"])
+        for name, actor, data in acted(world, "replace", 4)
+        if name == "subtask.replaced"
+    ]
+    assert (actor, data["key"], data["attempts"][-1]["source"]) == (USER, "e", "user")
+
+
+# --- What goes wrong ------------------------------------------------------------------------------
+
+
+def test_what_fails_takes_what_depends_on_it_along(world: World) -> None:
+    events = ended(world, "fails")
+    words = [(name, data["subtask"]["key"]) for name, _, data in events if "subtask" in data]
+    assert ("subtask.failed", "a") in words
+    assert [key for name, key in words if name == "subtask.skipped"] == ["b", "c", "d"]
+
+
+def test_a_run_without_any_result_has_failed(world: World) -> None:
+    while world.active():
+        events = ended(world, "fails")
+    name, actor, data = events[-1]
+    assert (name, actor) == ("run.failed", SYSTEM)
+    assert data["session"]["error"]["code"] == "no_subtask_completed"
+
+
+def test_a_step_whose_worker_died_is_told(world: World) -> None:
+    [recovered] = [data for name, _, data in ended(world, "dies") if name == "run.recovered"]
+    assert recovered["step"] == "work"
+    assert recovered["subtask_id"] is not None
+
+
+def test_every_documented_event_has_its_test() -> None:
+    """Its name is in this file."""
+    page = (Path(settings.BASE_DIR) / "docs" / "api" / "projects.md").read_text()
+    tables = "\n".join(line for line in page.splitlines() if line.startswith("| `"))
+    documented = set(re.findall(r"`((?:[a-z]+)\.[a-z]+)`", tables)) - {"plan.subtasks"}
+    tested = set(re.findall(r'"([a-z]+\.[a-z]+)"', Path(__file__).read_text()))
+    assert documented <= tested
