@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db import connection, transaction
 from django.db.models import QuerySet
 from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors.charges import get_billed_by
+from common.consistent_reads import consistent_reads
 from common.errors import NotFound
 from council.models import Generation, Session
 from council.selectors.cards import (
@@ -99,9 +99,7 @@ def get_session(user: User, session_id: UUID) -> SessionState:
     Rows and log are read in one snapshot, so that a client that follows the log from `last_seq` on
     misses nothing and sees nothing twice.
     """
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    with consistent_reads():
         session = Session.objects.filter(account=user, pk=session_id).first()
         if session is None:
             raise NotFound

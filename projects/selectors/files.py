@@ -6,6 +6,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from accounts.models import User
+from common.consistent_reads import consistent_reads
 from common.errors import NotFound
 from files.models import Upload
 from projects.models import AttemptFile, Run
@@ -83,8 +84,12 @@ def list_files(user: User, run_id: UUID) -> list[RunFile]:
 
 
 def read_staged(user: User, run_id: UUID, path: str) -> tuple[RunFile, str]:
-    """A staged file of the user's run with its content. Raises NotFound."""
-    run = get_run(user, run_id)
+    """A staged file of the user's run with its content, at one moment. Raises NotFound."""
+    with consistent_reads():
+        return _read_staged(get_run(user, run_id), path)
+
+
+def _read_staged(run: Run, path: str) -> tuple[RunFile, str]:
     found = next((each for each in staged_files(run) if each.path == path), None)
     if found is None:
         raise NotFound("This run has written no such file.")

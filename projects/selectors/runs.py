@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
 from django.db.models import QuerySet
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from accounts.models import User
 from billing.selectors.charges import get_billed_by, get_usage
+from common.consistent_reads import consistent_reads
 from events.selectors import get_last_seq
 from projects.activity import activity_of
 from projects.models import Deliverable, Run, Step, Subtask
@@ -90,9 +90,7 @@ def get_snapshot(user: User, run_id: UUID) -> Snapshot:
     Rows and log are read in one snapshot, so that a client that follows the log from `last_seq` on
     misses nothing and sees nothing twice.
     """
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    with consistent_reads():
         return snapshot_of(get_run(user, run_id))
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors.charges import ChargeUsage, get_usage
+from common.consistent_reads import consistent_reads
 from common.errors import NotFound
 from events.selectors import list_data
 from projects.models import Attempt, AttemptFile, Step, Subtask
@@ -75,7 +76,12 @@ class SubtaskDetail(Struct, frozen=True, kw_only=True):
 
 
 def get_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
-    """A subtask of the user's run with all of its attempts. Raises NotFound."""
+    """A subtask of the user's run with all of its attempts, at one moment. Raises NotFound."""
+    with consistent_reads():
+        return _read_detail(user, run_id, subtask_id)
+
+
+def _read_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
     subtask = get_run(user, run_id).rows.subtasks.get(subtask_id)
     if subtask is None:
         raise NotFound
