@@ -25,12 +25,14 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 ACTS: dict[str, tuple[str, str, Shape]] = {
     "resume": ("POST", "/control", {"action": "resume"}),
+    "pause": ("POST", "/control", {"action": "pause"}),
     "cancel": ("POST", "/control", {"action": "cancel"}),
     "message": ("POST", "/message", {"content": "Mind the whales."}),
     "reassign": ("POST", "/reassign", {"subtask_id": "SUBTASK", "model_key": "gpt-6-luna"}),
     "replace": ("POST", "/replace", {"subtask_id": "SUBTASK", "content": "Mine."}),
     "plan": ("PATCH", "/plan", {"add": [part("c")]}),
     "rename": ("PATCH", "", {"title": "Sea"}),
+    "delete": ("DELETE", "", {}),
 }
 
 
@@ -74,6 +76,40 @@ def test_an_act_is_done_or_not_and_the_run_goes_on(
 
         with alice.follow(run) as follower:
             alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+        assert follower.pictures[-1]["status"] == "completed"
+        alice.check_money(follower.pictures[-1])
+    call_command("reconcile")
+
+
+def test_a_start_is_done_or_not_and_is_repeated_by_its_key(
+    standing: Web, simulator: RunningSimulator
+) -> None:
+    with running_web(simulator) as doomed, client_of(doomed) as http, client_of(standing) as other:
+        alice = new_principal(other, standing, simulator)
+        goal = alice.goal(part("a"))
+        headers = {"Authorization": f"Bearer {alice.token}", "Idempotency-Key": alice.marker}
+
+        def start(client: httpx.Client) -> Any:
+            answer = client.post("/api/project/sessions", json={"prompt": goal}, headers=headers)
+            return answer.json()
+
+        def ask() -> None:
+            with suppress(httpx.HTTPError):
+                start(http)
+
+        with psycopg.connect(database_url()) as holder:
+            holder.execute("LOCK TABLE projects_run IN SHARE MODE")
+            asking = threading.Thread(target=ask)
+            asking.start()
+            wait_until_blocked(holder)
+            doomed.kill()
+            asking.join()
+
+        run = start(other)
+        assert start(other)["id"] == run["id"]
+        with alice.follow(run) as follower:
+            pass
+        assert Run.objects.filter(account=alice.user).count() == 1
         assert follower.pictures[-1]["status"] == "completed"
         alice.check_money(follower.pictures[-1])
     call_command("reconcile")
