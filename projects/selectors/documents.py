@@ -5,8 +5,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from accounts.models import User
-from common.consistent_reads import consistent_reads
-from projects.models import AttemptFile, Run
+from projects.models import AttemptFile
 from projects.selectors.files import staged_files
 from projects.selectors.lookup import get_run
 
@@ -23,12 +22,8 @@ class RunDocument(Struct, frozen=True, kw_only=True):
 
 
 def get_document(user: User, run_id: UUID) -> RunDocument:
-    """The user's run with its texts and files, at one moment. Raises NotFound."""
-    with consistent_reads():
-        return _read_document(get_run(user, run_id))
-
-
-def _read_document(run: Run) -> RunDocument:
+    """The user's run with its texts and files. Raises NotFound."""
+    run = get_run(user, run_id)
     rows = run.deliverables.select_related("subtask").order_by("subtask__position")
     ordered = sorted(rows, key=lambda row: -1 if row.subtask is None else row.subtask.position)
     kept = [file.file_id for file in staged_files(run) if file.op != "delete"]
