@@ -13,6 +13,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
 
 from accounts.addresses import mailbox_of, validate_address
+from accounts.totp import PURPOSE
+from common.encryption import EncryptedField
 from common.ids import uuid7
 
 
@@ -243,14 +245,14 @@ class OutgoingEmail(models.Model):
 class SecondFactor(models.Model):
     """The authenticator app of an operator; the admin asks for its codes beside the password.
 
-    `secret` is encrypted (accounts/totp.py). `last_step` is the time step of the last accepted
+    `last_step` is the time step of the last accepted
     code; `recovery_codes` are hashes of the unused ones.
     """
 
     operator = models.OneToOneField(
         User, on_delete=models.CASCADE, primary_key=True, related_name="second_factor"
     )
-    secret = models.TextField()
+    secret = EncryptedField(purpose=PURPOSE)
     last_step = models.BigIntegerField()
     recovery_codes = ArrayField(models.CharField(max_length=64))
     created_at = models.DateTimeField(auto_now_add=True)

@@ -20,6 +20,7 @@ from accounts.audit import record
 from accounts.forms import SecondFactorForm
 from accounts.models import SecondFactor, User
 from accounts.services import second_factor
+from common.encryption import Unreadable
 from common.errors import DomainError
 
 # Set in the session after a sign-in with a code.
@@ -119,7 +120,7 @@ class SecondFactorView(View):
                 self._operator.pk,
                 within=second_factor.ENROLMENT_TIME,
             )
-        except totp.Unreadable:
+        except Unreadable:
             secret = totp.new_secret()
         uri = totp.provisioning_uri(secret, self._operator.email)
         picture = segno.make(uri, micro=False).svg_inline(scale=5, border=4, light="white")

@@ -2,19 +2,19 @@
 secret."""
 
 import base64
-import binascii
 import re
 import secrets
 from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
 
-from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives import constant_time
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+
+from common.encryption import decrypt, encrypt
 
 # All authenticator apps support 30 seconds and 6 digits.
 STEP_SECONDS = 30
@@ -27,11 +27,9 @@ RECOVERY_CODES = 10
 # 80 bits each, so that a fast hash is enough.
 _RECOVERY_BYTES = 10
 _SALT = "accounts.totp"
+# What the secrets are encrypted for.
+PURPOSE = "accounts.totp"
 _NOT_OF_A_CODE = re.compile(r"[\s-]+")
-
-
-class Unreadable(Exception):
-    """A secret was encrypted under another key, for another user, or too long ago."""
 
 
 def new_secret() -> bytes:
@@ -77,25 +75,12 @@ def recovery_digest(code: str) -> str:
 
 def seal(secret: bytes, user_id: UUID) -> str:
     """The secret, encrypted for that user alone."""
-    return _fernet().encrypt(user_id.bytes + secret).decode()
+    return encrypt(secret, purpose=PURPOSE, owner=user_id)
 
 
 def unseal(sealed: str, user_id: UUID, *, within: timedelta | None = None) -> bytes:
-    """Raises Unreadable."""
-    seconds = None if within is None else int(within.total_seconds())
-    try:
-        plain = _fernet().decrypt(sealed, ttl=seconds)
-    except (InvalidToken, binascii.Error, ValueError):
-        raise Unreadable from None
-    if plain[:16] != user_id.bytes:
-        raise Unreadable
-    return plain[16:]
-
-
-def _fernet() -> Fernet:
-    """The encryption, under a key derived from SECRET_KEY."""
-    key = salted_hmac(_SALT, "encryption", algorithm="sha256").digest()
-    return Fernet(base64.urlsafe_b64encode(key))
+    """Raises `common.encryption.Unreadable`."""
+    return decrypt(sealed, purpose=PURPOSE, owner=user_id, within=within)
 
 
 def _totp(secret: bytes) -> TOTP:

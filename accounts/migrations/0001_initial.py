@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import accounts.addresses
+import common.encryption
 import common.ids
 
 
@@ -134,7 +135,7 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
-                ("secret", models.TextField()),
+                ("secret", common.encryption.EncryptedField()),
                 ("last_step", models.BigIntegerField()),
                 (
                     "recovery_codes",

@@ -12,7 +12,7 @@ from accounts.errors import SecondFactorExists, WrongCode
 from accounts.models import SecondFactor, User
 from accounts.services import lockout
 from accounts.services.users import revoke_sessions
-from accounts.totp import Unreadable
+from common.encryption import Unreadable
 
 log = structlog.get_logger(__name__)
 

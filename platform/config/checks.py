@@ -58,8 +58,8 @@ def production_dangers() -> Iterator[str]:
 
 
 def _secret_dangers() -> Iterator[str]:
-    for name in ("SECRET_KEY", "API_KEY_PEPPER"):
-        value: str = getattr(settings, name)
+    secrets = [(name, getattr(settings, name)) for name in ("SECRET_KEY", "API_KEY_PEPPER")]
+    for name, value in [*secrets, *(("ENCRYPTION_KEYS", key) for key in settings.ENCRYPTION_KEYS)]:
         if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
         elif len(set(value)) < MINIMUM_DIFFERENT_CHARACTERS:
