@@ -1,7 +1,5 @@
 """The public keys of an identity provider (JSON Web Key Set, RFC 7517), fetched and kept."""
 
-import asyncio
-import json
 import math
 import threading
 import time
@@ -12,10 +10,10 @@ from typing import Any
 
 import jwt
 import structlog
-from asgiref.sync import async_to_sync
 
 from accounts.errors import IdentityProviderUnavailable
-from common.http import TransportError, UpstreamClient
+from outbound.client import Client
+from outbound.errors import OutboundError
 
 # The only accepted algorithm, whatever a token's header names.
 ALGORITHM = "RS256"
@@ -90,8 +88,8 @@ class SigningKeys:
     def _fetched(self) -> _KeySet:
         """The provider's keys, or the known ones if the provider does not answer."""
         try:
-            keys = _read_keys(async_to_sync(_download)(self._url, self._timeout))
-        except (TransportError, TimeoutError, ValueError) as error:
+            keys = _read_keys(_download(self._url, self._timeout))
+        except (OutboundError, ValueError) as error:
             log.warning("identity_provider_unavailable", url=self._url, reason=repr(error))
             return replace(self._set, tried=self._clock())
         return _KeySet(keys, since=self._clock(), tried=self._clock())
@@ -103,28 +101,18 @@ def signing_keys(url: str) -> SigningKeys:
     return SigningKeys(url)
 
 
-async def _download(url: str, timeout: float) -> bytes:
-    """Raises TransportError, TimeoutError, or ValueError for another status than 200."""
-    client = UpstreamClient()
-    try:
-        async with asyncio.timeout(timeout):
-            response = await client.get(url, {}, connect_timeout=timeout)
-            try:
-                if response.status != 200:
-                    raise ValueError(f"status {response.status}")
-                return await response.read(_MAX_BYTES)
-            finally:
-                response.close()
-    finally:
-        await client.aclose()
+def _download(url: str, seconds: float) -> object:
+    """The key set, as parsed JSON. Raises OutboundError, or ValueError for another status than
+    200."""
+    with Client(url) as client:
+        answer = client.request("GET", seconds=seconds, max_bytes=_MAX_BYTES, media_types=())
+    if answer.status != 200:
+        raise ValueError(f"status {answer.status}")
+    return answer.json()
 
 
-def _read_keys(body: bytes) -> dict[str, jwt.PyJWK]:
+def _read_keys(document: object) -> dict[str, jwt.PyJWK]:
     """The RSA keys of a set that are for signatures. Raises ValueError if there is none."""
-    try:
-        document = json.loads(body)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
     listed = document.get("keys") if isinstance(document, dict) else None
     keys = {}
     for entry in listed if isinstance(listed, list) else ():

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.errors import IdentityProviderOff, InvalidIdToken
 from accounts.google import MAX_LENGTH, IdentityClaims, read_id_token
-from providers.tests.upstream import Upstream
+from common.tests.upstream import Upstream
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 

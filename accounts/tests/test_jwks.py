@@ -10,7 +10,7 @@ import pytest
 
 from accounts.errors import IdentityProviderUnavailable
 from accounts.jwks import PAUSE, PAUSE_WITHOUT_KEYS, REFRESH_AFTER, USABLE_FOR, SigningKeys
-from providers.tests.upstream import JSON, Answer, Call, Upstream
+from common.tests.upstream import JSON, Answer, Call, Upstream
 from simulator.signing_keys import SigningKey
 from tests.stopwatch import Stopwatch
 

@@ -76,9 +76,17 @@ class Configuration:
             "LOCAL_SPEECH_URL": self.speech_url,
             "DEFAULT_SPEECH_MODEL": self.default_speech_model,
             "SIMULATOR_URL": self.simulator_url,
+            "OUTBOUND_ALLOWED": self._outbound_allowed,
             "DEMO": "1" if self.demo else "0",
             **self._identity_provider,
         }
+
+    @property
+    def _outbound_allowed(self) -> str:
+        """What the environment names, and the simulator."""
+        named = os.environ.get("OUTBOUND_ALLOWED", "")
+        simulator = self.simulator_url.removeprefix("http://")
+        return ",".join(each for each in (named, simulator) if each)
 
     @property
     def _identity_provider(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A provider on a real socket, which answers every call with prepared bytes."""
+"""A service on a real socket, which answers every call with prepared bytes."""
 
 import asyncio
 import json

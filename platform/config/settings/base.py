@@ -13,6 +13,7 @@ from common.times import ISO_UTC
 from config.settings.admin import *
 from config.settings.beat import *
 from conversations.types import MESSAGE_ID_SCHEMA
+from outbound.addresses import allowed_networks
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
 django_stubs_ext.monkeypatch()
@@ -29,6 +30,9 @@ VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var")))
 PRODUCTION = False
 DEBUG = False
 SECRET_KEY: str = env.str("SECRET_KEY", "")
+# Stored secrets are encrypted under the first of these, and decrypted with any. Without one,
+# SECRET_KEY does both.
+ENCRYPTION_KEYS: list[str] = env.list("ENCRYPTION_KEYS", default=[])
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
 # A host that serves `/v1` only.
 API_HOST: str = env.str("API_HOST", "").lower()
@@ -275,6 +279,16 @@ SPECTACULAR_SETTINGS = {
         "SubtaskStatusEnum": ["queued", "running", "completed", "failed", "cancelled", "skipped"],
     },
 }
+
+# --- Outbound calls -----------------------------------------------------------------------------
+
+# Addresses and networks of your own that calls to users' servers may reach, like 10.1.0.0/16 or
+# 127.0.0.1:8080; all others that are not public are refused.
+OUTBOUND_ALLOWED: list[str] = env.list("OUTBOUND_ALLOWED", default=[])
+try:
+    allowed_networks(tuple(OUTBOUND_ALLOWED))
+except ValueError as error:
+    raise ImproperlyConfigured(f"OUTBOUND_ALLOWED: {error}") from None
 
 # --- Inference ----------------------------------------------------------------------------------
 

@@ -19,6 +19,8 @@ INSTALLED_APPS = [
     "jobs.tests.apps.JobsTestsConfig",
     "operations.tests.apps.OperationsTestsConfig",
 ]
+# The simulator, and hosts that tests script.
+OUTBOUND_ALLOWED = ["127.0.0.1"]
 # Tests spend without limit.
 FREE_DAILY_BUDGET_USD = env.int("FREE_DAILY_BUDGET_USD", 1_000_000)
 # All tests come from one network.

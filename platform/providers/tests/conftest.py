@@ -6,12 +6,11 @@ import pytest
 from pytest_django import Settings
 
 from common.http import UpstreamClient
+from common.tests.upstream import Upstream
 from providers.config import Flags, ProviderConfig, from_environ
 from providers.openai_compatible import OpenAICompatible
 from providers.registry import aclose, get_chat_wire
 from providers.types import ChatWire
-
-from .upstream import Upstream
 
 MakeWire = Callable[..., OpenAICompatible]
 WireOf = Callable[[str], ChatWire]

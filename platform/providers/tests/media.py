@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Sequence
 
+from common.tests.upstream import JSON, Answer, Call
 from providers.errors import ProviderError
 from providers.types import (
     Deadlines,
@@ -15,8 +16,6 @@ from providers.types import (
     ImageWire,
 )
 from providers.vectors import encoded
-
-from .upstream import JSON, Answer, Call
 
 QUICK = Deadlines(connect=2.0, total=5.0)
 

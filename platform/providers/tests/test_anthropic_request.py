@@ -2,11 +2,11 @@
 
 import pytest
 
+from common.tests.upstream import Answer, Upstream
 from providers.types import ChatRequest, Message
 
 from .calls import QUICK, events_of, request
 from .conftest import WireOf
-from .upstream import Answer, Upstream
 
 STREAM = Answer([b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n'])
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.chat_calls import MAX_ANSWER
 from providers.errors import UpstreamError
 from providers.types import ChatWire, Deadlines, Finish, TextDelta
 
 from .calls import QUICK, events_and_failure, events_of, request, text_of
 from .conftest import WireOf
-from .upstream import JSON, Answer, Upstream
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from common.http import UpstreamClient
+from common.tests.upstream import Answer, Call, Upstream
 from providers.config import ProviderConfig
 from providers.errors import RequestRefused, UpstreamError
 from providers.flux import Flux
@@ -13,7 +14,6 @@ from providers.types import Deadlines, ImageQuality, ImageSize
 from tests.stopwatch import Stopwatch
 
 from .media import PNG, QUICK, answer, data_of, failure_of, image_request
-from .upstream import Answer, Call, Upstream
 
 PENDING = answer({"id": "1", "status": "Pending", "result": None, "progress": 0.1})
 SAMPLE = Answer([PNG], content_type="application/octet-stream")

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
 from providers.types import ChatEvent, ChatWire, Finish, ReasoningDelta, TextDelta, Usage
 
 from .calls import QUICK, events_and_failure, events_of, request
 from .conftest import WireOf
-from .upstream import JSON, Answer, Upstream
 
 
 @pytest.fixture

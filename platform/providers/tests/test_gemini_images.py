@@ -3,6 +3,7 @@
 import pytest
 
 from common.http import UpstreamClient
+from common.tests.upstream import JSON, Answer, Call, Upstream
 from providers.config import ProviderConfig
 from providers.errors import RequestRefused, UpstreamError
 from providers.gemini_images import GeminiImages
@@ -11,7 +12,6 @@ from providers.types import ImageQuality, ImageSize
 from tests.stopwatch import Stopwatch
 
 from .media import JPEG, PNG, QUICK, WEBP, answer, base64_of, data_of, failure_of, image_request
-from .upstream import JSON, Answer, Call, Upstream
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import pytest
 
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.types import Message
 
 from .calls import QUICK, events_of, request
 from .conftest import WireOf
-from .upstream import JSON, Answer, Upstream
 
 WHOLE = b'{"candidates":[{"finishReason":"STOP"}]}'
 STREAM = Answer([b"data: " + WHOLE + b"\n\n"])

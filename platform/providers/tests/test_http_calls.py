@@ -5,12 +5,12 @@ from email.utils import format_datetime
 
 import pytest
 
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.errors import UpstreamError
 from providers.http_calls import retry_after
 from providers.openai_compatible import OpenAICompatible
 
 from .calls import events_and_failure
-from .upstream import JSON, Answer, Upstream
 
 
 @pytest.mark.parametrize(

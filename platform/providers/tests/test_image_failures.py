@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from common.http import UpstreamClient
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.config import ProviderConfig
 from providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
 from providers.flux import Flux
@@ -15,7 +16,6 @@ from providers.types import Deadlines, ImageWire
 from providers.xai_images import XAIImages
 
 from .media import answer, failure_of, image_request
-from .upstream import JSON, Answer, Upstream
 
 MakeImageWire = Callable[[ProviderConfig, UpstreamClient], ImageWire]
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.openai_compatible import OpenAICompatible
 from providers.types import ChatEvent, Finish, ReasoningDelta, TextDelta, Usage
 
 from .calls import QUICK, events_of, reasoning_of, request, text_of
 from .chunks import DONE, delta, event, finish, text, usage
 from .conftest import MakeWire
-from .upstream import JSON, Answer, Upstream
 
 
 def usage_of(events: list[ChatEvent]) -> Usage | None:

@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.errors import UpstreamError
 from providers.openai_compatible import OpenAICompatible
 from providers.types import ChatEvent, Deadlines, Finish, TextDelta
@@ -12,7 +13,6 @@ from providers.types import ChatEvent, Deadlines, Finish, TextDelta
 from .calls import QUICK, events_and_failure, events_of, request
 from .chunks import DONE, finish, text
 from .conftest import MakeWire
-from .upstream import JSON, Answer, Upstream
 
 
 def within(*, first_byte: float = 5.0, idle: float = 5.0, total: float = 5.0) -> Deadlines:

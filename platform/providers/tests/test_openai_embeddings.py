@@ -8,6 +8,7 @@ import time
 import pytest
 
 from common.http import UpstreamClient
+from common.tests.upstream import JSON, Answer, Call, Upstream
 from providers.config import ProviderConfig
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
 from providers.openai_embeddings import MAX_INPUTS, MAX_TOKENS, OpenAIEmbeddings
@@ -15,7 +16,6 @@ from providers.types import Deadlines
 from providers.vectors import decoded, encoded
 
 from .media import QUICK, answer, embedding_request, vectors_for
-from .upstream import JSON, Answer, Call, Upstream
 
 VECTOR = encoded([0.5, 0.25, 1.0])
 

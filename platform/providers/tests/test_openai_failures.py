@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.chat_calls import MAX_ANSWER
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
 from providers.openai_compatible import OpenAICompatible
@@ -12,7 +13,6 @@ from providers.types import Finish, TextDelta
 
 from .calls import QUICK, events_and_failure, events_of, request
 from .chunks import DONE, event, finish, text
-from .upstream import JSON, Answer, Upstream
 
 
 def error(message: str = "Oh no", **fields: Any) -> bytes:

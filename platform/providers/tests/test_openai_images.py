@@ -3,6 +3,7 @@
 import pytest
 
 from common.http import UpstreamClient
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.config import ProviderConfig
 from providers.errors import RequestRefused, UpstreamError
 from providers.openai_images import OpenAIImages
@@ -11,7 +12,6 @@ from providers.types import Image, ImageQuality, ImageSize
 from providers.xai_images import XAIImages
 
 from .media import JPEG, PNG, QUICK, WEBP, answer, base64_of, data_of, failure_of, image_request
-from .upstream import JSON, Answer, Upstream
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pytest
 
 from common.http import UpstreamClient
+from common.tests.upstream import JSON, Answer, Upstream
 from providers.config import SAME_WORD, Flags, from_environ
 from providers.openai_compatible import OpenAICompatible
 from providers.types import Message
@@ -10,7 +11,6 @@ from providers.types import Message
 from .calls import QUICK, events_of, request
 from .chunks import DONE, finish
 from .conftest import MakeWire, WireOf
-from .upstream import JSON, Answer, Upstream
 
 STREAM = Answer([finish(), DONE])
 PLAIN = Answer(

@@ -3,6 +3,7 @@
 import pytest
 from pytest_django import Settings
 
+from common.tests.upstream import Answer, Upstream
 from providers.config import PROVIDERS, ProviderConfig, from_environ
 from providers.flux import Flux
 from providers.gemini_images import GeminiImages
@@ -13,7 +14,6 @@ from providers.xai_images import XAIImages
 
 from .calls import events_of
 from .chunks import DONE, finish
-from .upstream import Answer, Upstream
 
 WITH_EMBEDDINGS = ("openai", "mistral", "openrouter", "together", "ollama", "vllm")
 

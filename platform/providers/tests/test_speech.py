@@ -11,6 +11,7 @@ import pytest
 
 from audio.measuring import AudioFormat
 from common.http import UpstreamClient
+from common.tests.upstream import JSON, Answer, Call, Upstream
 from providers.config import ProviderConfig
 from providers.deepgram import Deepgram
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
@@ -20,7 +21,6 @@ from providers.speech import MAX_ANSWER, MEDIA_TYPES
 from providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
 
 from .media import QUICK, answer
-from .upstream import JSON, Answer, Call, Upstream
 
 MakeSpeechWire = Callable[[ProviderConfig, UpstreamClient], SpeechWire]
 

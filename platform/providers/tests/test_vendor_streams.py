@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from common.tests.upstream import Answer, Upstream
 from providers.config import PROVIDERS
 from providers.types import Finish, Usage
 from tests.documents import assert_same
 
 from .calls import events_of, reasoning_of, text_of
 from .conftest import WireOf
-from .upstream import Answer, Upstream
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TEXT = "The capital of France is Paris — “la Ville lumière”."

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from providers.tests.upstream import Answer, Upstream
+from common.tests.upstream import Answer, Upstream
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import Customer, new_customer
 from publicapi.tests.v1.scripted import HELLO, Scripted, running_scripted
