@@ -1,6 +1,7 @@
-"""`python -m simulator --port N [--bench] [--journal-limit N] [--until-eof]`."""
+"""`python -m simulator --port N`; `--help` lists the options."""
 
 import argparse
+from pathlib import Path
 
 from simulator import bench
 from simulator.app import Simulator
@@ -14,6 +15,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True, help="0 takes a free one")
     parser.add_argument("--bench", action="store_true", help="prebuilt answers, no journal")
     parser.add_argument("--journal-limit", type=int, default=DEFAULT_LIMIT, help="calls kept")
+    parser.add_argument("--repositories", type=Path, help="the folder of the Git hosts")
     parser.add_argument("--until-eof", action="store_true", help="end when stdin ends")
     options = parser.parse_args()
     if not 0 <= options.port <= 65535:
@@ -23,7 +25,7 @@ def main() -> None:
     if options.bench:
         app: App = bench.application
     else:
-        app = Simulator(Journal(limit=options.journal_limit))
+        app = Simulator(Journal(limit=options.journal_limit), options.repositories)
     serve(app, port=options.port, resettable=not options.bench, until_eof=options.until_eof)
 
 

@@ -1,8 +1,12 @@
 """The ASGI application: finds the wire of a request, calls it, and records the outcome."""
 
+from pathlib import Path
+
 from simulator import providers, routes
 from simulator.connection import BodyTooLarge, CallerGone, Connection, Receive, Scope, Send
 from simulator.exchange import Arrival
+from simulator.githost import app as githost
+from simulator.githost.hosts import Hosts
 from simulator.journal import Journal
 from simulator.memory import Memory
 from simulator.provider import Problem, Provider, Refused
@@ -10,15 +14,23 @@ from simulator.routes import Route
 
 
 class Simulator:
-    """`/{provider}/...` is the wire of that provider."""
+    """`/{provider}/...` is the wire of that provider; Git hosts have paths of their own.
 
-    def __init__(self, journal: Journal) -> None:
+    `repositories` is their folder, a temporary one where there is none.
+    """
+
+    def __init__(self, journal: Journal, repositories: Path | None = None) -> None:
         self._memory = Memory(journal)
+        self._hosts = Hosts(repositories)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = Connection(scope, receive, send)
+        path = scope["raw_path"].decode("latin-1").partition("?")[0]
         try:
-            await self._answer(scope, connection)
+            if githost.is_for_hosts(path):
+                await githost.respond(self._hosts, connection, scope["method"], path)
+            else:
+                await self._answer(scope, connection)
         except CallerGone:
             pass
         finally:

@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+from simulator.githost.client import GitHostControl
+
 SOURCE_ROOT = Path(__file__).resolve().parents[1]
 _TIMEOUT = 10  # seconds for the simulator's own routes
 
@@ -40,6 +42,11 @@ class RunningSimulator:
     def clear(self) -> None:
         """Forget all calls."""
         self._ask("DELETE", "/_journal")
+
+    @property
+    def githost(self) -> GitHostControl:
+        """The control of the Git hosts."""
+        return GitHostControl(self.url, self._ask)
 
     @property
     def jwks_url(self) -> str:
