@@ -17,7 +17,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from outbound.errors import AddressRefused, NoAnswer, NotSent, UnusableAnswer
+from outbound.errors import AddressRefused, AnswerTooLarge, NoAnswer, NotSent, UnusableAnswer
 from outbound.network import CheckedNetwork, deadline, seconds_left
 
 MAX_URL = 2_000  # characters
@@ -231,7 +231,7 @@ def _read(response: httpx.Response, max_bytes: int) -> bytes:
     for piece in response.iter_raw():
         body += piece
         if len(body) > max_bytes:
-            raise UnusableAnswer(f"The answer is longer than {max_bytes} bytes.")
+            raise AnswerTooLarge(f"The answer is longer than {max_bytes} bytes.")
     return bytes(body)
 
 

@@ -18,4 +18,8 @@ class NoAnswer(OutboundError):
 
 
 class UnusableAnswer(OutboundError):
-    """The answer is too large, of another type than expected, or leads to another host."""
+    """The answer is of another type than expected, cannot be read, or leads to another host."""
+
+
+class AnswerTooLarge(UnusableAnswer):
+    """The answer is longer than it may be."""

@@ -77,7 +77,7 @@ async def test_the_calls_of_a_client_share_a_connection(host: Host) -> None:
 
 async def test_an_answer_that_is_too_long_is_not_read(host: Host) -> None:
     host.answers(*[b"x" * 1000] * 100)
-    with pytest.raises(errors.UnusableAnswer):
+    with pytest.raises(errors.AnswerTooLarge):
         await host.call(max_bytes=50_000)
 
 
