@@ -49,6 +49,7 @@ from tests.worker import running_worker
 
 PAGE = ROOT / "docs" / "api" / "app.md"
 PROJECTS = ROOT / "docs" / "api" / "projects.md"
+WORKSPACES = ROOT / "docs" / "api" / "workspaces.md"
 
 
 def test_the_quick_start_signs_in_tops_up_and_lists(
@@ -151,13 +152,17 @@ def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None
         ("Speech to text", "/api/transcribe"),
         ("Agents", "/api/agents"),
         ("Councils", "/api/council/"),
-        ("Endpoints", "/api/project/"),
+        ("Endpoints", ("/api/project/sessions", "/api/project/deliverables")),
+        ("Endpoints", "/api/project/workspaces"),
     ],
 )
 def test_every_endpoint_is_listed_once_and_exists(
     title: str, prefix: str | tuple[str, ...]
 ) -> None:
-    page = PROJECTS if prefix == "/api/project/" else PAGE
+    first = prefix if isinstance(prefix, str) else prefix[0]
+    page = {"/api/project/sessions": PROJECTS, "/api/project/workspaces": WORKSPACES}.get(
+        first, PAGE
+    )
     listed = [(row[0].lower(), row[1]) for row in rows(section(page, title))]
 
     existing = [

@@ -39,7 +39,8 @@ COUNCIL_SERVICES, PROJECT_SERVICES = (
     [str(path.relative_to(ROOT)) for path in (ROOT / app / "services").glob("*.py")]
     for app in ("council", "projects")
 )
-USER_EVENTS = [f"{app}/user_events.py" for app in ("conversations", "council", "projects")]
+_APPS = ("conversations", "council", "projects", "platform/workspaces")
+USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]
 EVENTS, PROJECTS = (ROOT / "docs" / "api" / name for name in ("events.md", "projects.md"))
 SETTINGS = ROOT / "platform" / "config" / "settings"
 

@@ -31,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         ContinuationViewSet.as_view({"post": "create"}),
     ),
     path("api/council/", include("council.urls")),
+    path("api/project/workspaces", include("workspaces.urls")),
     path("api/project/", include("projects.urls")),
     path("api/events", include("events.urls")),
     path("files/", include(files.file_routes)),

@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "inference",
     "jobs",
     "operations",
+    "workspaces",
     "teams",
     "conversations",
     "projects",

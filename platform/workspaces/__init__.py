@@ -1,0 +1,1 @@
+"""Workspaces: users' accounts at Git hosts, whose repositories runs work on."""

@@ -1,0 +1,7 @@
+"""Connected workspaces."""
+
+from django.apps import AppConfig
+
+
+class WorkspacesConfig(AppConfig):
+    name = "workspaces"

@@ -1,0 +1,102 @@
+"""`/api/project/workspaces`: users' accounts at Git hosts."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+
+from accounts.types import AuthenticatedRequest
+from billing.errors import FeatureRequired
+from common.inputs import read
+from common.openapi import error_responses
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
+from workspaces.errors import HostBusy, HostUnavailable, TooManyWorkspaces, WorkspaceNeedsReauth
+from workspaces.inputs import (
+    RepositoriesQuerySerializer,
+    WorkspaceChangesInputSerializer,
+    WorkspaceInputSerializer,
+)
+from workspaces.selectors.workspaces import get_workspace, list_repositories, list_workspaces
+from workspaces.serializers import RepositorySerializer, WorkspaceSerializer
+from workspaces.services import workspaces
+
+_NEXT = OpenApiParameter(
+    "Link",
+    str,
+    OpenApiParameter.HEADER,
+    response=[200],
+    description='`<...>; rel="next"`, where there is more.',
+)
+
+
+class WorkspaceViewSet(ViewSet):
+    """Your accounts at GitHub and GitLab, whose repositories runs can work on."""
+
+    @extend_schema(parameters=PAGE_PARAMETERS, responses=WorkspaceSerializer(many=True))
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your workspaces, newest first."""
+        pages = NewestFirst()
+        page = pages.paginate_queryset(list_workspaces(request.user), request)
+        return pages.get_paginated_response(WorkspaceSerializer(page, many=True).data)
+
+    @extend_schema(
+        request=WorkspaceInputSerializer,
+        responses={
+            201: WorkspaceSerializer,
+            **error_responses(FeatureRequired, TooManyWorkspaces, HostBusy, HostUnavailable),
+        },
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Connect your account at a host.
+
+        The token is tried at once. GitHub: a fine-grained token that may read and write contents
+        and pull requests, or a classic one with `repo`. GitLab: a personal or project token with
+        `api`.
+        """
+        body = read(WorkspaceInputSerializer, request.data)
+        workspace = workspaces.connect(user=request.user, **body)
+        return Response(WorkspaceSerializer(workspace).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses=WorkspaceSerializer)
+    def retrieve(self, request: AuthenticatedRequest, workspace_id: UUID) -> Response:
+        """One of your workspaces."""
+        return Response(WorkspaceSerializer(get_workspace(request.user, workspace_id)).data)
+
+    @extend_schema(
+        request=WorkspaceChangesInputSerializer,
+        responses={200: WorkspaceSerializer, **error_responses(HostBusy, HostUnavailable)},
+    )
+    def partial_update(self, request: AuthenticatedRequest, workspace_id: UUID) -> Response:
+        """Rename a workspace, or give it a new token of the same account."""
+        body = read(WorkspaceChangesInputSerializer, request.data)
+        workspace = workspaces.update(user=request.user, workspace_id=workspace_id, **body)
+        return Response(WorkspaceSerializer(workspace).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, workspace_id: UUID) -> Response:
+        """Disconnect a workspace. Its token is forgotten; revoke it at the host as well."""
+        workspaces.disconnect(user=request.user, workspace_id=workspace_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        parameters=[RepositoriesQuerySerializer, _NEXT],
+        responses={
+            200: RepositorySerializer(many=True),
+            **error_responses(WorkspaceNeedsReauth, HostBusy, HostUnavailable),
+        },
+    )
+    def repos(self, request: AuthenticatedRequest, workspace_id: UUID) -> Response:
+        """The repositories that the workspace reaches, the latest changed first.
+
+        A page may be short or empty although there is a next one: go on as `Link` says.
+        """
+        asked = read(RepositoriesQuerySerializer, request.query_params.dict())
+        found = list_repositories(request.user, workspace_id, query=asked["q"], page=asked["page"])
+        answer = Response(RepositorySerializer(found.repositories, many=True).data)
+        if found.next_page is not None:
+            url = replace_query_param(request.build_absolute_uri(), "page", found.next_page)
+            answer["Link"] = f'<{url}>; rel="next"'
+        return answer
