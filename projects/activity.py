@@ -10,6 +10,7 @@ _PAUSED = {
     PauseReason.INSUFFICIENT_BALANCE: "Paused: plan and balance do not cover the next step.",
     PauseReason.BUDGET_EXCEEDED: "Paused: the run's budget does not cover the next step.",
     PauseReason.PROVIDER_UNAVAILABLE: "Paused: the planner's model cannot be reached.",
+    PauseReason.REPOSITORY_UNAVAILABLE: "Paused: the repository cannot be read.",
     PauseReason.INTERRUPTED: "Paused: the server was interrupted twice at the same step.",
 }
 _ENDED = {

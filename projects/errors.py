@@ -44,6 +44,13 @@ class UnsoundPlanRefused(ValidationFailed):
         return cls(" ".join(faults), errors=errors)
 
 
+class RepositoryUnavailable(DomainError):
+    """A step needs files of the repository, which its host does not give."""
+
+    code, status = "repository_unavailable", 502
+    message = "The repository cannot be read."
+
+
 class RunHeld(DomainError):
     """A step of a paused run was about to begin: it begins when the run is resumed."""
 

@@ -19,6 +19,7 @@ from projects.selectors.subtasks import SubtaskView
 from projects.serializers.runs import (
     MessageSerializer,
     PlanSerializer,
+    checkout_in_event,
     deliverable_in_event,
     run_in_event,
     subtask_in_event,
@@ -62,6 +63,7 @@ def run_created(run: Run) -> Change:
         "max_subtasks": run.max_subtasks,
         "max_parallel": run.max_parallel,
         "review": run.reviews,
+        "repository": checkout_in_event(run.checkout),
     }
     return Change("run.created", {"session": data}, USER, shows_run=True)
 

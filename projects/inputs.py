@@ -34,6 +34,11 @@ from projects.types import (
     MAX_UPLOADS,
     RunStatus,
 )
+from workspaces.branches import MAX_BRANCH, branch_fault
+from workspaces.types import MAX_REPOSITORY
+
+# Characters of a path of a repository, which others than us have made.
+MAX_REPOSITORY_PATH = 4_096
 
 
 @extend_schema_serializer(component_name="ProjectSessionInput")
@@ -55,6 +60,21 @@ class RunInputSerializer(serializers.Serializer[Any]):
         "reviewed by some model of another vendor.",
     )
     upload_ids = BoundedListField(child=IdField(), max_length=MAX_UPLOADS, required=False)
+    workspace_id = IdField(
+        required=False, allow_null=True, help_text="Work on a repository of this workspace."
+    )
+    repo = TextField(
+        source="repository",
+        max_length=MAX_REPOSITORY,
+        required=False,
+        help_text="Its full name, as `repos` of the workspace lists it.",
+    )
+    branch = TextField(
+        max_length=MAX_BRANCH,
+        required=False,
+        allow_blank=True,
+        help_text="Begin at the newest commit of this branch; by default of the default branch.",
+    )
     max_subtasks = WholeNumberField(min_value=1, max_value=MAX_SUBTASKS, default=MAX_SUBTASKS)
     max_parallel = WholeNumberField(min_value=1, max_value=MAX_PARALLEL, default=MAX_PARALLEL)
     review = FlagField(source="reviews", default=True)
@@ -69,6 +89,17 @@ class RunInputSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="What the run may cost at most, from plan and balance.",
     )
+
+    def validate_branch(self, branch: str) -> str:
+        fault = branch_fault(branch) if branch else None
+        if fault is not None:
+            raise serializers.ValidationError(fault)
+        return branch
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        if values.get("workspace_id") is not None and not values.get("repository"):
+            raise serializers.ValidationError({"repo": "Name a repository of the workspace."})
+        return values
 
 
 @extend_schema_serializer(component_name="ProjectEstimateInput")
@@ -143,7 +174,14 @@ class FileInputSerializer(serializers.Serializer[Any]):
 @extend_schema_serializer(component_name="ProjectFilesQuery")
 class FilesQuerySerializer(serializers.Serializer[Any]):
     path = TextField(
-        max_length=MAX_PATH, required=False, help_text="Only this file, with its content."
+        max_length=MAX_REPOSITORY_PATH,
+        required=False,
+        help_text="Only this file, with its content.",
+    )
+    after = TextField(
+        max_length=MAX_REPOSITORY_PATH,
+        required=False,
+        help_text="Files whose paths come after this one: the next page, as `Link` gives it.",
     )
 
 

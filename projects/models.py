@@ -30,6 +30,7 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
+from workspaces.models import Checkout
 
 
 def _choices(words: type[StrEnum]) -> list[tuple[str, str]]:
@@ -40,7 +41,8 @@ class Run(models.Model):
     """One project run: a goal, and everything that is done for it. Its id is also that of its event
     stream, of its inbox, and of the group of its charges where it has a budget.
 
-    `roster` are the ids of the models that it may call; empty for all that its user may call.
+    `checkout` is the repository that it works on. `roster` are the ids of the models that it may
+    call; empty for all that its user may call.
     `budget` is nano-USD. `needs_approval`: the plan waits for its user. `bad_plans` counts the
     answers of the planner that were no plan. `answered` is the number of the newest message that
     the planner has answered, `returned` are those of messages that were handed back. `has_final`
@@ -59,6 +61,9 @@ class Run(models.Model):
     pause_reason = models.CharField(max_length=32, choices=_choices(PauseReason), blank=True)
     error = models.JSONField(null=True)
     roster = models.JSONField(default=list)
+    checkout = models.OneToOneField(
+        Checkout, null=True, on_delete=models.SET_NULL, related_name="run"
+    )
     planner_model = models.CharField(max_length=64)
     reviewer_model = models.CharField(max_length=64, blank=True)
     max_subtasks = models.PositiveSmallIntegerField()
@@ -109,7 +114,8 @@ class RunUpload(models.Model):
 class Subtask(models.Model):
     """A part of a run's work.
 
-    `position` is its place in the topological order. `reason` is that of its next attempt; `notes`
+    `position` is its place in the topological order. `reads` are paths of the repository that its
+    author is shown. `reason` is that of its next attempt; `notes`
     are those of the user and the planner, `[{"from": "user", "text": "..."}]`. `is_stale`: a
     dependency has changed since its last attempt. `needs_attention`: its review was not content or
     could not be made, or a part of the answer could not be used.
@@ -124,6 +130,7 @@ class Subtask(models.Model):
     acceptance = models.JSONField(default=list)
     depends_on = models.JSONField(default=list)
     output = models.CharField(max_length=200, blank=True)
+    reads = models.JSONField(default=list)
     writes = models.JSONField(default=list)
     notes = models.JSONField(default=list)
     model = models.CharField(max_length=64)

@@ -14,11 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from common.titles import one_line
+from projects.paths import MAX_PATH
 from projects.types import (
     MAX_ACCEPTANCE,
     MAX_ACCEPTANCE_POINT,
     MAX_INSTRUCTIONS,
     MAX_KEY,
+    MAX_READS,
     MAX_SUMMARY,
     MAX_TITLE,
     MAX_WRITES,
@@ -31,7 +33,8 @@ _KEY = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,{MAX_KEY - 1}}}")
 
 class PlannedSubtask(Struct, frozen=True, kw_only=True):
     """A part of the work. `acceptance` are the points that a review checks; `model` is the
-    suggested model, if any; `writes` are the paths of the files that the subtask writes."""
+    suggested model, if any; `reads` are the paths of files of the repository that its author is
+    shown, `writes` those of the files that it writes."""
 
     key: str
     title: str
@@ -40,6 +43,7 @@ class PlannedSubtask(Struct, frozen=True, kw_only=True):
     depends_on: tuple[str, ...] = ()
     model: str | None = None
     output: str = ""
+    reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
 
 
@@ -196,6 +200,7 @@ class _Reader:
             depends_on=self._texts(raw, "depends_on", where, self._max_subtasks, MAX_KEY),
             model=self._model(raw, where),
             output=self._line(raw, "output", where, required=False),
+            reads=self._texts(raw, "reads", where, MAX_READS, MAX_PATH),
             writes=self._texts(raw, "writes", where, MAX_WRITES, MAX_TITLE),
         )
 

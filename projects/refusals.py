@@ -3,7 +3,7 @@
 from billing.errors import GroupBudgetExceeded, PaymentRequired
 from common.errors import DomainError, ServiceUnavailable
 from inference.errors import CallCancelled, CallInterrupted
-from projects.errors import RunHeld
+from projects.errors import RepositoryUnavailable, RunHeld
 from projects.types import Outcome, PauseReason, StepKind
 
 # Steps whose run cannot go on without them, and does not end because of a provider.
@@ -24,7 +24,7 @@ def outcome_of(kind: StepKind, failure: DomainError | None) -> Outcome:
         # A worker that drains, or is full, ends no subtask.
         case CallInterrupted() | ServiceUnavailable():
             return Outcome.LOST
-        case PaymentRequired() | RunHeld():
+        case PaymentRequired() | RunHeld() | RepositoryUnavailable():
             return Outcome.REFUSED
         case _ if kind in _WAITING:
             return Outcome.REFUSED
@@ -36,6 +36,8 @@ def pause_reason_of(code: str) -> PauseReason:
     """Why a run is paused whose step was refused with that code."""
     if code == GroupBudgetExceeded.code:
         return PauseReason.BUDGET_EXCEEDED
+    if code == RepositoryUnavailable.code:
+        return PauseReason.REPOSITORY_UNAVAILABLE
     if code in _PROVIDER:
         return PauseReason.PROVIDER_UNAVAILABLE
     return PauseReason.INSUFFICIENT_BALANCE

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from common.errors import DomainError
+from common.threads import in_outside_thread
 from events.types import NewEvent
 from generations.endings import give_up
 from generations.running import LostCallHandler, StreamedCall, persist
@@ -14,6 +15,7 @@ from jobs.running import RunningJob
 from projects import events
 from projects.services.completion import STEP
 from projects.services.preparation import Prepared, prepare
+from projects.services.sources import read_sources
 from projects.types import SHOWN
 from providers.types import Delta, TextDelta
 
@@ -27,6 +29,7 @@ class StepHandler(LostCallHandler, Handler):
     async def run(self, job: RunningJob) -> None:
         """Make the call, unless it must not be made any more."""
         try:
+            await in_outside_thread(read_sources, job.id)
             prepared = await persist(prepare, job_id=job.id, attempt=job.attempt)
         except DomainError as failure:
             await persist(give_up, STEP, call_id=job.id, attempt=job.attempt, failure=failure)

@@ -31,6 +31,8 @@ MAX_ACCEPTANCE: Final = 10
 MAX_ACCEPTANCE_POINT: Final = 300
 MAX_SUMMARY: Final = 1_000
 MAX_WRITES: Final = 50
+# Files of a repository that the author of a subtask is shown.
+MAX_READS: Final = 30
 MAX_ROSTER: Final = 32
 MAX_UPLOADS: Final = 20
 MAX_RESULT: Final = 200_000  # characters of a user's own result
@@ -68,6 +70,7 @@ class PauseReason(StrEnum):
     INSUFFICIENT_BALANCE = "insufficient_balance"
     BUDGET_EXCEEDED = "budget_exceeded"
     PROVIDER_UNAVAILABLE = "provider_unavailable"
+    REPOSITORY_UNAVAILABLE = "repository_unavailable"
     INTERRUPTED = "interrupted"
 
 

@@ -25,6 +25,14 @@ _SEPARATOR = "~"
 # What a link names: a row, or a place between rows.
 _QUERIES = ("before", "after", "place", "after_place")
 
+# For `extend_schema` of a view that calls `link_to_next`.
+NEXT_PAGE = OpenApiParameter(
+    "Link",
+    str,
+    OpenApiParameter.HEADER,
+    response=[200],
+    description='`<...>; rel="next"`, where there is more.',
+)
 # For `extend_schema` of a view that pages.
 PAGE_PARAMETERS = [
     OpenApiParameter(
@@ -33,13 +41,7 @@ PAGE_PARAMETERS = [
         description=f"At most so many rows, and never more than {MAX_LIMIT}.",
     ),
     OpenApiParameter("before", uuid.UUID, description="Rows older than the one of this id."),
-    OpenApiParameter(
-        "Link",
-        str,
-        OpenApiParameter.HEADER,
-        response=[200],
-        description='`<...>; rel="next"`, where there is more.',
-    ),
+    NEXT_PAGE,
 ]
 
 # The same for a list that is paged both ways.
@@ -55,6 +57,14 @@ TWO_WAY_PAGE_PARAMETERS = [
         "where there are some.",
     ),
 ]
+
+
+def link_to_next(answer: Response, request: Request, **query: str | int) -> None:
+    """Name the next page in `Link`: this request's URL with these parameters."""
+    url = request.build_absolute_uri()
+    for name, value in query.items():
+        url = replace_query_param(url, name, value)
+    answer["Link"] = f'<{url}>; rel="next"'
 
 
 class NewestFirst(BasePagination):

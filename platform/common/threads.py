@@ -14,9 +14,17 @@ MAX_THREADS = 16
 
 # Not the event loop's own threads: those look up host names, and must not wait for a database.
 _executor = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="orm")
+# Those for outside services: a slow one keeps its thread, and none that the database needs.
+_outside = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="outside")
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `function` in one of these threads; stale database connections are closed first."""
     run = database_sync_to_async(function, thread_sensitive=False, executor=_executor)
+    return await run(*args, **kwargs)
+
+
+async def in_outside_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The same for a `function` that calls an outside service; it closes its connection itself."""
+    run = database_sync_to_async(function, thread_sensitive=False, executor=_outside)
     return await run(*args, **kwargs)

@@ -17,6 +17,11 @@ class WorkspaceNeedsReauth(Conflict):
     message = "The host does not accept the token of this workspace any more. Give it a new one."
 
 
+class WorkspaceGone(NotFound):
+    code = "workspace_not_found"
+    message = "The workspace of this run has been disconnected."
+
+
 class RepositoryNotFound(NotFound):
     code = "repository_not_found"
     message = "The host has no such repository, or the token of the workspace does not reach it."

@@ -10,6 +10,7 @@ MAX_WORKSPACES: Final = 20
 MAX_NAME: Final = 100
 MAX_TOKEN: Final = 2_048  # characters
 MAX_QUERY: Final = 100
+MAX_REPOSITORY: Final = 400  # characters of a full name
 MAX_PAGE: Final = 1_000
 
 

@@ -21,6 +21,7 @@ TAGS: Final = (
     "subtask",
     "task",
     "done_when",
+    "repository",
     "inputs",
     "result",
     "summary",

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from common.prompt_delimiters import section
 from projects.prompts.delimiters import MATERIAL, delimit
-from projects.types import MAX_ACCEPTANCE, MAX_INSTRUCTIONS
+from projects.types import MAX_ACCEPTANCE, MAX_INSTRUCTIONS, MAX_READS
 
-FORM = """\
+_FORM = """\
 {
   "title": "a few words",
   "summary": "two or three sentences",
@@ -21,16 +21,21 @@ FORM = """\
       "depends_on": ["the keys of the subtasks whose results it needs"],
       "model": "an id of the list, or null",
       "output": "what it delivers, in a few words",
-      "writes": ["the paths of the files it writes, if any"]
+%s      "writes": ["the paths of the files it writes, if any"]
     }
   ],
   "final": {"instructions": "how the results become one"}
 }"""
 
+_READS = '      "reads": ["the paths of the files of the repository that its author has to see"],\n'
 
 _TASK = (
     "You plan the work on a goal. Models of several vendors then carry out the subtasks, several "
     "at the same time, without talking to each other. "
+)
+_RULE_OF_READS = (
+    "- The work is done on the repository: name in `reads` the files whose content the author of a "
+    f"subtask needs, at most {MAX_READS}. Files that it changes, in `writes`, are shown as well.\n"
 )
 
 
@@ -52,13 +57,15 @@ class RosterModel(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """What the planner knows. `uploads` are lines about the user's files; `messages` those that the
-    user has sent since the start."""
+    """What the planner knows. `repository` is the digest of the one that is worked on, if any;
+    `uploads` are lines about the user's files; `messages` those that the user has sent since the
+    start."""
 
     goal: str
     roster: Sequence[RosterModel]
     max_subtasks: int
     max_parallel: int
+    repository: str = ""
     uploads: Sequence[str] = ()
     messages: Sequence[str] = ()
 
@@ -70,7 +77,7 @@ def planning_prompt(brief: Brief) -> str:
             _TASK + MATERIAL,
             *_sections(brief),
             _rules(brief),
-            section("form", f"Answer with this JSON and nothing else:\n{FORM}"),
+            section("form", f"Answer with this JSON and nothing else:\n{_form(brief)}"),
         ]
     )
 
@@ -96,8 +103,14 @@ def roster_section(roster: Sequence[RosterModel]) -> str:
     return section("models", "\n".join(models))
 
 
+def _form(brief: Brief) -> str:
+    return _FORM % (_READS if brief.repository else "")
+
+
 def _sections(brief: Brief) -> list[str]:
     sections = [delimit("goal", brief.goal), roster_section(brief.roster)]
+    if brief.repository:
+        sections.append(delimit("repository", brief.repository))
     if brief.uploads:
         sections.append(delimit("uploads", "\n".join(brief.uploads)))
     if brief.messages:
@@ -115,6 +128,7 @@ def _rules(brief: Brief) -> str:
         "- Two subtasks do not write the same file, unless one depends on the other.\n"
         "- Who works on a subtask sees its instructions, the results that it depends on, and "
         "summaries of the others.\n"
+        f"{_RULE_OF_READS if brief.repository else ''}"
         f"- Instructions have at most {MAX_INSTRUCTIONS} characters, and acceptance at most "
         f"{MAX_ACCEPTANCE} points.\n"
         "- Suggest the model that suits the subtask: dear ones for hard parts, cheap ones for "

@@ -45,7 +45,8 @@ class Summary(Struct, frozen=True, kw_only=True):
 class WorkBrief(Struct, frozen=True, kw_only=True):
     """What a subtask's author knows. `inputs` are the results of the subtasks that it depends on,
     `others` the summaries of those that it does not; `notes` are the user's and the planner's.
-    `room` is the number of characters for `inputs` and `uploads`, in that order."""
+    `sources` are files of the repository, None where one is no text or too long. `room` is the
+    number of characters for `inputs`, `uploads` and `sources`."""
 
     goal: str
     title: str
@@ -57,6 +58,7 @@ class WorkBrief(Struct, frozen=True, kw_only=True):
     others: Sequence[Summary]
     notes: Sequence[str]
     uploads: dict[str, str]
+    sources: dict[str, str | None] = {}
     mark: str
     room: int
 
@@ -126,14 +128,29 @@ def _points(acceptance: Sequence[str]) -> list[str]:
 
 
 def _inputs(brief: WorkBrief) -> list[str]:
-    share = brief.room // max(1, len(brief.inputs) + len(brief.uploads))
+    # Half of the room is for what others have made, where there are files of a repository too.
+    room = brief.room // 2 if brief.sources else brief.room
+    share = room // max(1, len(brief.inputs) + len(brief.uploads))
     parts = [_result(result, share) for result in brief.inputs]
     parts += [_file(name, text, share) for name, text in brief.uploads.items()]
     parts += [
         delimit("summary", other.text, subtask=other.key, title=other.title)
         for other in brief.others
     ]
+    parts += _sources(brief.sources, brief.room - room)
     return [section("inputs", "\n".join(parts))] if parts else []
+
+
+def _sources(sources: dict[str, str | None], room: int) -> list[str]:
+    """The files of the repository, in their order, as long as there is room."""
+    parts = []
+    for path, text in sources.items():
+        if text is None:
+            parts.append(delimit("file", "[No text, or too long to be shown.]", name=path))
+            continue
+        parts.append(_file(path, text, room))
+        room -= len(text) if len(text) <= room else 0
+    return parts
 
 
 def _result(result: Result, share: int) -> str:

@@ -25,6 +25,7 @@ from projects.prompts.working import (
 )
 from projects.selectors.messages import messages_for_models
 from projects.selectors.roster import roster_of_run
+from projects.selectors.sources import sources_of
 from projects.types import AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
 from providers.types import Message
 
@@ -79,6 +80,7 @@ def _brief(run: Run) -> Brief:
         roster=roster_of_run(run),
         max_subtasks=run.max_subtasks,
         max_parallel=run.max_parallel,
+        repository=run.checkout.digest if run.checkout is not None else "",
         uploads=[f"{each.name} ({each.media_type}, {each.size} bytes)" for each in names],
         messages=_notes_of_user(run),
     )
@@ -122,6 +124,7 @@ def _work_brief(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkBrie
         others=[_summary(each) for each in done if each not in inputs],
         notes=[*_notes_of_user(run), *subtask.notes],
         uploads=readable_uploads(run),
+        sources=sources_of(run, subtask),
         mark=mark,
         room=_room(model),
     )

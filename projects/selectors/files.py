@@ -1,4 +1,4 @@
-"""The files that a run has made, and its proposal for them."""
+"""The files that a run can see and has made, and its proposal for them."""
 
 import re
 from uuid import UUID
@@ -13,21 +13,31 @@ from projects.models import AttemptFile, Run
 from projects.paths import media_type_of
 from projects.selectors.lookup import get_run
 from projects.types import SubtaskStatus
+from workspaces.services.checkouts import read_files
 
 _NOT_IN_A_SLUG = re.compile(r"[^a-z0-9]+")
 _MAX_SLUG = 40
+# Files of one page of a list.
+MAX_FILES_LISTED = 10_000
 
 
 class RunFile(Struct, frozen=True, kw_only=True):
-    """A file that the run can see. `origin` is `upload` or `staged`; `op` and `subtask_id` are
-    those of a staged one; `size` is in bytes."""
+    """A file that the run can see. `origin` is `repository`, `upload` or `staged`; `op` and
+    `subtask_id` are those of a staged one; `size` is in bytes, None where it is not known."""
 
     path: str
     origin: str
     media_type: str
-    size: int
+    size: int | None
     op: str | None = None
     subtask_id: UUID | None = None
+
+
+class FilePage(Struct, frozen=True):
+    """`next_path` is where the next page begins, None on the last one."""
+
+    files: list[RunFile]
+    next_path: str | None
 
 
 class StagedFile(Struct, frozen=True, kw_only=True):
@@ -60,48 +70,62 @@ def staged_files(run: Run) -> list[StagedFile]:
     return sorted(staged.values(), key=lambda each: each.path)
 
 
-def list_files(user: User, run_id: UUID) -> list[RunFile]:
-    """The files that the user's run can see: uploads, and those that completed subtasks have
-    written, by path. Raises NotFound."""
+def list_files(user: User, run_id: UUID, *, after: str = "") -> FilePage:
+    """The files that the user's run can see, by path: the repository's, with those in their places
+    that completed subtasks have written, and before all others the uploads. Raises NotFound."""
     run = get_run(user, run_id)
-    uploads = Upload.objects.filter(runs__run=run).order_by("name")
+    uploads = Upload.objects.filter(runs__run=run).order_by("name") if not after else []
     given = [
         RunFile(path=each.name, origin="upload", media_type=each.media_type, size=each.size)
         for each in uploads
     ]
-    staged = [
-        RunFile(
-            path=each.path,
-            origin="staged",
-            media_type=media_type_of(each.path),
-            size=each.size,
-            op=each.op,
-            subtask_id=each.subtask_id,
-        )
-        for each in staged_files(run)
-    ]
-    return [*given, *staged]
+    files = _entries(run) | {each.path: _shown(each) for each in staged_files(run)}
+    paths = sorted(path for path in files if path > after)
+    page = [files[path] for path in paths[:MAX_FILES_LISTED]]
+    return FilePage([*given, *page], page[-1].path if len(paths) > len(page) else None)
 
 
-def read_staged(user: User, run_id: UUID, path: str) -> tuple[RunFile, str]:
-    """A staged file of the user's run with its content, at one moment. Raises NotFound."""
+def read_file(user: User, run_id: UUID, path: str) -> tuple[RunFile, str | None]:
+    """One file of the user's run, staged or of the repository, with its content; None for what is
+    no text or too long. The host is asked for a file that was not read before.
+
+    Raises NotFound, and what `read_files` raises.
+    """
     with consistent_reads():
-        return _read_staged(get_run(user, run_id), path)
+        run = get_run(user, run_id)
+        found = next((each for each in staged_files(run) if each.path == path), None)
+        if found is not None:
+            content = AttemptFile.objects.values_list("content", flat=True).get(pk=found.file_id)
+            return _shown(found), content
+    file = _entries(run).get(path)
+    if file is None or run.checkout is None:
+        raise NotFound("This run sees no such file.")
+    read_files(checkout=run.checkout, paths=[path])
+    row = run.checkout.files.filter(path=path).first()
+    return file, row.content if row is not None else None
 
 
-def _read_staged(run: Run, path: str) -> tuple[RunFile, str]:
-    found = next((each for each in staged_files(run) if each.path == path), None)
-    if found is None:
-        raise NotFound("This run has written no such file.")
-    shown = RunFile(
-        path=path,
+def _entries(run: Run) -> dict[str, RunFile]:
+    """The files of the repository, by path."""
+    if run.checkout is None:
+        return {}
+    return {
+        path: RunFile(
+            path=path, origin="repository", media_type=media_type_of(path), size=entry.size
+        )
+        for path, entry in run.checkout.entries.items()
+    }
+
+
+def _shown(file: StagedFile) -> RunFile:
+    return RunFile(
+        path=file.path,
         origin="staged",
-        media_type=media_type_of(path),
-        size=found.size,
-        op=found.op,
-        subtask_id=found.subtask_id,
+        media_type=media_type_of(file.path),
+        size=file.size,
+        op=file.op,
+        subtask_id=file.subtask_id,
     )
-    return shown, AttemptFile.objects.values_list("content", flat=True).get(pk=found.file_id)
 
 
 def proposal_of(run: Run) -> dict[str, str]:

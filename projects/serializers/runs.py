@@ -22,6 +22,7 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
+from workspaces.models import Checkout
 
 _PROGRESS = {
     "type": "object",
@@ -112,6 +113,9 @@ class SubtaskInEventSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), source="subtask.depends_on", read_only=True
     )
     output = serializers.CharField(source="subtask.output", read_only=True)
+    reads = serializers.ListField(
+        child=serializers.CharField(), source="subtask.reads", read_only=True
+    )
     writes = serializers.ListField(
         child=serializers.CharField(), source="subtask.writes", read_only=True
     )
@@ -209,12 +213,13 @@ class DeliverableSerializer(serializers.ModelSerializer[Deliverable]):
 @extend_schema_serializer(component_name="ProjectFile")
 class FileSerializer(serializers.Serializer[RunFile]):
     """A file that the run can see. `op` and `subtask_id` are those of a staged file, which a
-    completed subtask has written; `size` is in bytes."""
+    completed subtask has written; `size` is in bytes, and null where the host of the repository
+    does not say."""
 
     path = serializers.CharField(read_only=True)
-    origin = serializers.ChoiceField(["upload", "staged"], read_only=True)
+    origin = serializers.ChoiceField(["repository", "upload", "staged"], read_only=True)
     mime = serializers.CharField(source="media_type", read_only=True)
-    size = serializers.IntegerField(read_only=True)
+    size = serializers.IntegerField(read_only=True, allow_null=True)
     op = serializers.ChoiceField(["create", "update", "delete"], read_only=True, allow_null=True)
     subtask_id = serializers.UUIDField(read_only=True, allow_null=True)
 
@@ -223,7 +228,7 @@ class FileSerializer(serializers.Serializer[RunFile]):
 class FileWithContentSerializer(FileSerializer):
     """A file; `content` is there where one file was asked for."""
 
-    content = serializers.CharField(read_only=True, required=False)
+    content = serializers.CharField(read_only=True, required=False, allow_null=True)
 
 
 @extend_schema_serializer(component_name="ProjectMessage")
@@ -253,6 +258,19 @@ class PlanSerializer(serializers.Serializer[Run]):
         return [subtask.key for subtask in run.rows.subtasks.values()]
 
 
+@extend_schema_serializer(component_name="ProjectRepository")
+class CheckoutSerializer(serializers.ModelSerializer[Checkout]):
+    """The repository that a run works on, at `commit`, which was the newest of `branch`. Its
+    workspace may be disconnected meanwhile."""
+
+    name = serializers.CharField(source="repository", read_only=True)
+
+    class Meta:
+        model = Checkout
+        fields = ["workspace_id", "provider", "name", "url", "branch", "default_branch", "commit"]
+        read_only_fields = fields
+
+
 @extend_schema_serializer(component_name="ProjectSession")
 class RunSerializer(RunInEventSerializer):
     """A whole run after event `last_seq`. `plan` is null until there is one."""
@@ -271,6 +289,7 @@ class RunSerializer(RunInEventSerializer):
     )
     plan = serializers.SerializerMethodField()
     subtasks = SubtaskSerializer(many=True, read_only=True)
+    repository = CheckoutSerializer(source="run.checkout", read_only=True, allow_null=True)
     deliverables = DeliverableSerializer(many=True, read_only=True)
     messages = MessageSerializer(many=True, read_only=True)
 
@@ -301,7 +320,11 @@ class EstimateSerializer(serializers.Serializer[Estimate]):
 
 # Building the fields of a serializer costs more than using them.
 _RUN, _SUBTASK = RunInEventSerializer(), SubtaskInEventSerializer()
-_DELIVERABLE = DeliverableSerializer()
+_DELIVERABLE, _CHECKOUT = DeliverableSerializer(), CheckoutSerializer()
+
+
+def checkout_in_event(checkout: Checkout | None) -> dict[str, Any] | None:
+    return _CHECKOUT.to_representation(checkout) if checkout is not None else None
 
 
 def run_in_event(view: RunView) -> dict[str, Any]:

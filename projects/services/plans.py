@@ -11,7 +11,7 @@ from projects.selectors.roster import assign, roster_of_run
 from projects.types import AssignedBy, SubtaskStatus
 
 _TEXTS = ("title", "instructions", "output")
-_LISTS = ("acceptance", "depends_on", "writes")
+_LISTS = ("acceptance", "depends_on", "reads", "writes")
 _FIELDS = (*_TEXTS, *_LISTS, "model")
 
 Raw = dict[str, Any]

@@ -36,12 +36,44 @@ from projects.types import (
     RunStatus,
     SubtaskStatus,
 )
+from workspaces.models import Checkout
+from workspaces.services.checkouts import check_out
 
 _OPEN = (SubtaskStatus.QUEUED, SubtaskStatus.RUNNING)
 
 
-@transaction.atomic
 def start(
+    *,
+    user: User,
+    request_key: RequestKey | None,
+    workspace_id: UUID | None = None,
+    repository: str = "",
+    branch: str = "",
+    **options: Any,
+) -> tuple[Run, bool]:
+    """Begin a run: its planner is asked first. Returns the run, and whether an earlier request with
+    that key has begun it. `options` are those of `_start`. With a workspace it works on the
+    `repository`, as it is at the newest commit of `branch`, by default of the default branch.
+
+    Raises PlanRequired, IdempotencyMismatch, NotFound where the run of that key is deleted,
+    RunLimitReached, UploadNotFound, ProviderNotAvailable, the PaymentRequired of a plan that could
+    not be paid, and with a workspace what `check_out` raises.
+    """
+    if workspace_id is None:
+        return _start(user=user, request_key=request_key, **options)
+    with transaction.atomic():
+        run_id = idempotency.claim(account=user, request_key=request_key)
+    if run_id is not None:
+        return _begun(user, run_id), True
+    require_feature(user, FEATURE)
+    check_limit(user=user)
+    # The host is asked outside of any transaction.
+    checkout = check_out(user=user, workspace_id=workspace_id, repository=repository, branch=branch)
+    return _start(user=user, request_key=request_key, checkout=checkout, **options)
+
+
+@transaction.atomic
+def _start(
     *,
     user: User,
     request_key: RequestKey | None,
@@ -51,24 +83,22 @@ def start(
     budget: int | None = None,
     upload_ids: Sequence[UUID] = (),
     approve_plan: bool = False,
+    checkout: Checkout | None = None,
     **settings: Any,
 ) -> tuple[Run, bool]:
-    """Begin a run: its planner is asked first. Returns the run, and whether an earlier request with
-    that key has begun it. `settings` are those of `Run` by their names; `budget` is nano-USD.
-
-    Raises PlanRequired, IdempotencyMismatch, NotFound where the run of that key is deleted,
-    RunLimitReached, UploadNotFound, ProviderNotAvailable, and the PaymentRequired of a plan that
-    could not be paid.
-    """
+    """`settings` are those of `Run` by their names; `budget` is nano-USD."""
     run_id = idempotency.claim(account=user, request_key=request_key)
     if run_id is not None:
         return _begun(user, run_id), True
     require_feature(user, FEATURE)
     check_limit(user=user)
+    if checkout is not None:
+        checkout.save(force_insert=True)
     run = Run.objects.create(
         account=user,
         title=title or first_line(goal, MAX_TITLE),
         goal=goal,
+        checkout=checkout,
         planner_model=planner_model or default_planner(user),
         budget=budget,
         needs_approval=approve_plan,
@@ -112,6 +142,8 @@ def delete(*, user: User, run_id: UUID) -> None:
     steps.cancel(run=run, steps=run.rows.active_steps())
     upload_ids = list(run.uploads.values_list("upload", flat=True))
     run.delete()
+    if run.checkout is not None:
+        run.checkout.delete()
     release(upload_ids=upload_ids)
     deleted = ToUser(user.pk, [user_events.deleted(run_id)])
     delete_stream(stream_id=run_id, to_user=deleted)

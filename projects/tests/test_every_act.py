@@ -50,4 +50,5 @@ def test_all_sides_tell_the_same_after_it(principal: NewPrincipal, method: str, 
 
 def test_every_endpoint_that_changes_a_run_is_tried() -> None:
     tried = BODIES.keys() | FOLLOWED_ELSEWHERE
-    assert_same(tried, acts_under(PREFIX), "BODIES in projects/tests/test_every_act.py")
+    acts = {act for act in acts_under(PREFIX) if not act[1].startswith(f"{PREFIX}workspaces")}
+    assert_same(tried, acts, "BODIES in projects/tests/test_every_act.py")

@@ -10,11 +10,13 @@ from rest_framework.response import Response
 from accounts.types import AuthenticatedRequest
 from common.filenames import harmless
 from common.inputs import read
+from common.openapi import error_responses
+from common.pagination import NEXT_PAGE, link_to_next
 from common.viewsets import ViewSet
 from projects.exports import MEDIA_TYPES, file_name, render, zipped
 from projects.inputs import ExportQuerySerializer, FilesQuerySerializer
 from projects.selectors.documents import get_document
-from projects.selectors.files import list_files, read_staged
+from projects.selectors.files import list_files, read_file
 from projects.selectors.lookup import get_deliverable, get_run
 from projects.selectors.runs import get_snapshot
 from projects.selectors.subtasks import get_detail
@@ -25,6 +27,7 @@ from projects.serializers.runs import (
     RunSerializer,
     SubtaskDetailSerializer,
 )
+from workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 
 _MAX_NAME = 80
 
@@ -33,20 +36,28 @@ class OutcomeViewSet(ViewSet):
     """The texts and files of a run."""
 
     @extend_schema(
-        parameters=[FilesQuerySerializer], responses=FileWithContentSerializer(many=True)
+        parameters=[FilesQuerySerializer, NEXT_PAGE],
+        responses={
+            200: FileWithContentSerializer(many=True),
+            **error_responses(WorkspaceNeedsReauth, HostBusy, HostUnavailable),
+        },
     )
     def files(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
-        """The files that a run can see: your uploads, and what completed subtasks have written.
+        """The files that a run can see: your uploads, the repository, if it works on one, and what
+        completed subtasks have written.
 
         Where two subtasks write one file, it is that of the later in the plan. With `path` the
-        answer is that staged file alone, with its content.
+        answer is that file alone, with its content, which is null where it is no text or too long.
         """
         asked = read(FilesQuerySerializer, request.query_params.dict())
-        if "path" not in asked:
-            files = list_files(request.user, session_id)
-            return Response([FileSerializer(file).data for file in files])
-        file, content = read_staged(request.user, session_id, asked["path"])
-        return Response([{**FileSerializer(file).data, "content": content}])
+        if "path" in asked:
+            file, content = read_file(request.user, session_id, asked["path"])
+            return Response([{**FileSerializer(file).data, "content": content}])
+        page = list_files(request.user, session_id, after=asked.get("after", ""))
+        answer = Response([FileSerializer(file).data for file in page.files])
+        if page.next_path is not None:
+            link_to_next(answer, request, after=page.next_path)
+        return answer
 
     @extend_schema(responses=DeliverableSerializer(many=True))
     def deliverables(self, request: AuthenticatedRequest, session_id: UUID) -> Response:

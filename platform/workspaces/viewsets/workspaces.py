@@ -2,16 +2,15 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
-from rest_framework.utils.urls import replace_query_param
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import FeatureRequired
 from common.inputs import read
 from common.openapi import error_responses
-from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.pagination import NEXT_PAGE, PAGE_PARAMETERS, NewestFirst, link_to_next
 from common.viewsets import ViewSet
 from workspaces.errors import HostBusy, HostUnavailable, TooManyWorkspaces, WorkspaceNeedsReauth
 from workspaces.inputs import (
@@ -22,14 +21,6 @@ from workspaces.inputs import (
 from workspaces.selectors.workspaces import get_workspace, list_repositories, list_workspaces
 from workspaces.serializers import RepositorySerializer, WorkspaceSerializer
 from workspaces.services import workspaces
-
-_NEXT = OpenApiParameter(
-    "Link",
-    str,
-    OpenApiParameter.HEADER,
-    response=[200],
-    description='`<...>; rel="next"`, where there is more.',
-)
 
 
 class WorkspaceViewSet(ViewSet):
@@ -82,7 +73,7 @@ class WorkspaceViewSet(ViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
-        parameters=[RepositoriesQuerySerializer, _NEXT],
+        parameters=[RepositoriesQuerySerializer, NEXT_PAGE],
         responses={
             200: RepositorySerializer(many=True),
             **error_responses(WorkspaceNeedsReauth, HostBusy, HostUnavailable),
@@ -97,6 +88,5 @@ class WorkspaceViewSet(ViewSet):
         found = list_repositories(request.user, workspace_id, query=asked["q"], page=asked["page"])
         answer = Response(RepositorySerializer(found.repositories, many=True).data)
         if found.next_page is not None:
-            url = replace_query_param(request.build_absolute_uri(), "page", found.next_page)
-            answer["Link"] = f'<{url}>; rel="next"'
+            link_to_next(answer, request, page=found.next_page)
         return answer
