@@ -90,8 +90,8 @@ class Author(Struct, frozen=True):
 
 class Commit(Struct, frozen=True, kw_only=True):
     """A commit to write on top of `parent`, the newest commit of `branch`, or where `is_new` that
-    of the branch it begins at. `tree` are the entries at `parent`, by path. `key` is in the
-    message, as the trailer `Apply-Id`: the commit is found again by it."""
+    of the branch it begins at. `tree` are the entries at `parent`, by path. `trailers` end the
+    message; the last one is `Apply-Id` with the `key`, by which the commit is found again."""
 
     repository: str
     branch: str
@@ -102,10 +102,13 @@ class Commit(Struct, frozen=True, kw_only=True):
     message: str
     author: Author
     key: UUID
+    trailers: Mapping[str, str] = {}
 
     @property
     def full_message(self) -> str:
-        return f"{self.message}\n\nApply-Id: {self.key}\n"
+        trailers = {**self.trailers, "Apply-Id": str(self.key)}
+        lines = "".join(f"{name}: {value}\n" for name, value in trailers.items())
+        return f"{self.message.rstrip()}\n\n{lines}"
 
 
 class GitHost(Protocol):

@@ -119,7 +119,7 @@ async def _answer_of_api(
             host, name, method, names, connection.query, connection.headers, body,
             connection.origin, token,
         )  # fmt: skip
-        answer = await asyncio.to_thread(_carry_out, route.operation, request)
+        answer = await asyncio.to_thread(_carried_out, route.operation, request)
         await _fail(hosts, connection, [each for each in faults if each.when == "after"])
     except Refusal as refusal:
         answer = _refused(refusal)
@@ -128,6 +128,14 @@ async def _answer_of_api(
     if any(each.truncate for each in faults):
         answer.content = answer.body[: len(answer.body) // 2]
     return answer
+
+
+def _carried_out(operation: Operation, request: Request) -> Answer:
+    """The answer of an operation, also where that is a refusal."""
+    try:
+        return _carry_out(operation, request)
+    except Refusal as refusal:
+        return _refused(refusal)
 
 
 def _carry_out(operation: Operation, request: Request) -> Answer:

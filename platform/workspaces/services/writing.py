@@ -1,0 +1,155 @@
+"""Writes a set of changes to a branch as one commit, of those that fit.
+
+Whatever somebody else commits meanwhile stays: the commit follows the newest one of the branch, and
+is made anew when that has moved. A commit whose answer is lost is looked for before anything else
+is written.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+from uuid import UUID
+
+from msgspec import Struct
+
+from githosts.errors import (
+    AccessRefused,
+    BranchProtected,
+    GitHostError,
+    HostFailed,
+    Rejected,
+    TipMoved,
+)
+from githosts.types import Author, Commit, Entry, GitHost
+from workspaces.changes import WORKFLOWS, FileFault, Fitting, StagedChange, fit
+
+# The first try, and the three after the branch has moved.
+_TRIES: Final = 4
+# Seconds between two questions whether a commit was written whose answer is lost.
+_PAUSES: Final = (0.5, 1.0, 2.0)
+
+Faults = Mapping[str, FileFault]
+# Told before the commit becomes part of the branch: its id where the host has given one, and the
+# changes that it leaves out. What it raises stops the write.
+Announce = Callable[[str, Faults], None]
+
+
+class WriteRequest(Struct, frozen=True, kw_only=True):
+    """Changes of files that are as in `tree` at the commit `base`. A branch that does not exist
+    begins there. `key` is that of `githosts.types.Commit`."""
+
+    repository: str
+    branch: str
+    base: str
+    tree: Mapping[str, Entry]
+    changes: tuple[StagedChange, ...]
+    message: str
+    author: Author
+    key: UUID
+    trailers: Mapping[str, str]
+    may_write_workflows: bool
+
+
+class Written(Struct, frozen=True):
+    """The commit, None where no change fits, and the changes that it leaves out."""
+
+    commit: str | None
+    faults: Faults
+
+
+def write_changes(host: GitHost, request: WriteRequest, *, announce: Announce) -> Written:
+    """Write what fits, in one commit. Raises GitHostError: nothing was written, unless it is a
+    HostFailed that `may_be_done`."""
+    return _Writing(host, request, announce).run()
+
+
+class _Writing:
+    def __init__(self, host: GitHost, request: WriteRequest, announce: Announce) -> None:
+        self._host = host
+        self._request = request
+        self._announce = announce
+        self._may_write_workflows = request.may_write_workflows
+
+    def run(self) -> Written:
+        for _ in range(_TRIES):
+            fitting, commit = self._fitted()
+            if commit is None:
+                return Written(None, fitting.faults)
+            try:
+                return Written(self._write(commit, fitting), fitting.faults)
+            except TipMoved:
+                continue
+            except (AccessRefused, Rejected) as error:
+                if self._gives_up_workflows(fitting, error):
+                    continue
+                return Written(None, _refused(fitting, error))
+            except HostFailed as error:
+                if not error.may_be_done:
+                    raise
+                if found := self._find():
+                    return Written(found, fitting.faults)
+        moved = TipMoved(f"The branch {self._request.branch} keeps changing. Try again.")
+        return Written(None, _refused(fitting, moved))
+
+    def _fitted(self) -> tuple[Fitting, Commit | None]:
+        """The changes that fit the branch as it is now, and their commit."""
+        request = self._request
+        tip = self._host.get_branch(request.repository, request.branch)
+        parent = tip.commit if tip is not None else request.base
+        tree = request.tree if parent == request.base else self._tree_at(parent)
+        fitting = fit(request.changes, tree, may_write_workflows=self._may_write_workflows)
+        if not fitting.changes:
+            return fitting, None
+        commit = Commit(
+            repository=request.repository,
+            branch=request.branch,
+            is_new=tip is None,
+            parent=parent,
+            tree=tree,
+            changes=fitting.changes,
+            message=request.message,
+            author=request.author,
+            key=request.key,
+            trailers=request.trailers,
+        )
+        return fitting, commit
+
+    def _tree_at(self, commit: str) -> dict[str, Entry]:
+        entries = self._host.list_tree(self._request.repository, commit)
+        return {entry.path: entry for entry in entries}
+
+    def _write(self, commit: Commit, fitting: Fitting) -> str:
+        return self._host.write(
+            commit, announce=lambda commit_id: self._announce(commit_id, fitting.faults)
+        )
+
+    def _find(self) -> str | None:
+        """The commit whose answer was lost; None where it was not written."""
+        request = self._request
+        for pause in _PAUSES:
+            time.sleep(pause)
+            found = self._host.find(request.repository, request.branch, commit="", key=request.key)
+            if found is not None:
+                return found
+        return None
+
+    def _gives_up_workflows(self, fitting: Fitting, error: GitHostError) -> bool:
+        """Are there workflows to be left out, which a token whose rights are not known may not
+        write?"""
+        has_some = any(change.path.startswith(WORKFLOWS) for change in fitting.changes)
+        if isinstance(error, BranchProtected) or not has_some:
+            return False
+        self._may_write_workflows = False
+        return True
+
+
+def _refused(fitting: Fitting, error: GitHostError) -> Faults:
+    """The faults of a set that the host refuses as a whole."""
+    match error:
+        case BranchProtected():
+            fault = FileFault("protected", str(error))
+        case TipMoved():
+            fault = FileFault("conflict", str(error))
+        case _:
+            fault = FileFault("rejected", str(error))
+    return {**fitting.faults, **{change.path: fault for change in fitting.changes}}
