@@ -1,5 +1,6 @@
 """Runs in the operators' admin: their steps, outcomes and costs, not their texts."""
 
+from collections import Counter
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -13,7 +14,8 @@ from backoffice.pages import OfAnAccount, ReadOnly
 from backoffice.theme import TabularInline, display
 from billing.selectors.charges import get_billed
 from common.money import usd_text
-from projects.models import Run, Step
+from projects.models import Apply, Run, Step
+from projects.selectors.changes import status_of
 
 
 class StepInline(TabularInline[Any, Any]):
@@ -45,6 +47,42 @@ class StepInline(TabularInline[Any, Any]):
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+@admin.register(Apply)
+class ApplyAdmin(ReadOnly):
+    """Orders to write staged files to repositories, and what became of them. The paths belong to
+    the user: they are not shown."""
+
+    list_display = ("created_at", "id", "run", "target", "outcome", "written", "left", "reason")
+    list_filter: ClassVar[Any] = (PeriodFilter, ("ended_at", admin.EmptyFieldListFilter))
+    list_select_related = ("run",)
+    ordering = ("-pk",)
+    sortable_by = ()
+    fields: ClassVar[tuple[str, ...]] = (
+        *("id", "run", "created_at", "claim_until", "announced_at", "ended_at"),
+        *("target", "outcome", "written", "left", "reason", "commit"),
+    )
+
+    @display(
+        description="Outcome",
+        label={"applied": "success", "partial": "warning", "failed": "danger", "applying": "info"},
+    )
+    def outcome(self, apply: Apply) -> str:
+        return status_of(apply)
+
+    @display(description="Files written")
+    def written(self, apply: Apply) -> int:
+        return sum(file["status"] == "applied" for file in apply.files)
+
+    @display(description="Files left out, by code")
+    def left(self, apply: Apply) -> str:
+        codes = Counter(file["error"]["code"] for file in apply.files if file["error"])
+        return ", ".join(f"{code}: {count}" for code, count in sorted(codes.items()))
+
+    @display(description="Why it failed")
+    def reason(self, apply: Apply) -> str:
+        return str((apply.error or {}).get("code", ""))
 
 
 @admin.register(Run)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from common.errors import Conflict, DomainError, ValidationFailed
+from common.errors import Conflict, DomainError, NotFound, ValidationFailed
 from projects.types import MAX_ATTEMPTS, MAX_RUNS
 
 
@@ -42,6 +42,33 @@ class UnsoundPlanRefused(ValidationFailed):
         """The error for a plan with these faults, which are sentences."""
         errors: list[dict[str, Any]] = [{"loc": ["subtasks"], "msg": fault} for fault in faults]
         return cls(" ".join(faults), errors=errors)
+
+
+class RunExecuting(Conflict):
+    code = "run_executing"
+    message = "The run is still at work. Wait for its end, or pause it and wait for its calls."
+
+
+class NothingStaged(DomainError):
+    code, status = "nothing_staged", 400
+    message = "The run has no staged changes."
+
+
+class NothingConnected(NotFound):
+    code = "workspace_not_found"
+    message = "This run works on no repository: there is nothing to write to."
+
+
+class ApplyInProgress(Conflict):
+    code = "apply_in_progress"
+    message = "Changes of this run are being written. Wait for the result."
+
+
+class ClaimLapsed(Conflict):
+    """The host took so long that nothing may be written any more."""
+
+    code = "apply_too_slow"
+    message = "The host took too long, and nothing was written. Try again."
 
 
 class RepositoryUnavailable(DomainError):

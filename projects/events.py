@@ -12,10 +12,11 @@ from uuid import UUID
 
 from events.types import SYSTEM, USER, NewEvent, model_actor
 from generations.types import Piece, cut
-from projects.models import Attempt, AttemptFile, Deliverable, Run, Step, Subtask
+from projects.models import Apply, Attempt, AttemptFile, Deliverable, Run, Step, Subtask
 from projects.selectors.messages import MessageView
 from projects.selectors.runs import RunView
 from projects.selectors.subtasks import SubtaskView
+from projects.serializers.changes import apply_in_event
 from projects.serializers.runs import (
     MessageSerializer,
     PlanSerializer,
@@ -145,6 +146,15 @@ def file_staged(file: AttemptFile, subtask_id: UUID, replaces: UUID | None, acto
 
 def changes_proposed(proposal: dict[str, str], files: Sequence[dict[str, Any]]) -> NewEvent:
     return NewEvent("changes.proposed", {"proposal": proposal, "files": [*files]})
+
+
+def changes_applied(order: Apply, actor: str) -> NewEvent:
+    """An order to write staged files has ended."""
+    return NewEvent("changes.applied", {"result": apply_in_event(order)}, actor)
+
+
+def changes_discarded(paths: list[str]) -> NewEvent:
+    return NewEvent("changes.discarded", {"paths": paths}, USER)
 
 
 def message_created(message: MessageView, actor: str) -> NewEvent:

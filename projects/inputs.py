@@ -21,7 +21,9 @@ from projects.exports import FileFormat
 from projects.outputs import MAX_FILE, MAX_FILES, OutputFile
 from projects.paths import MAX_PATH, fault_of
 from projects.types import (
+    MAX_APPLIED_FILES,
     MAX_BUDGET_USD,
+    MAX_COMMIT_MESSAGE,
     MAX_GOAL,
     MAX_INSTRUCTIONS,
     MAX_KEY,
@@ -188,6 +190,52 @@ class FilesQuerySerializer(serializers.Serializer[Any]):
 @extend_schema_serializer(component_name="ProjectExportQuery")
 class ExportQuerySerializer(serializers.Serializer[Any]):
     format = serializers.ChoiceField(get_args(FileFormat), default="md")
+
+
+@extend_schema_serializer(component_name="ProjectApplyInput")
+class ApplyInputSerializer(serializers.Serializer[Any]):
+    """Where the staged files are written. What is left out is the run's own proposal."""
+
+    target = serializers.ChoiceField(
+        ["default", "branch"], required=False, allow_blank=True, default=""
+    )
+    branch = TextField(
+        max_length=MAX_BRANCH,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="It begins at the commit of the run where it does not exist.",
+    )
+    message = PromptField(
+        max_length=MAX_COMMIT_MESSAGE, required=False, allow_blank=True, default=""
+    )
+    files = BoundedListField(
+        child=TextField(max_length=MAX_PATH),
+        source="paths",
+        max_length=MAX_APPLIED_FILES,
+        required=False,
+        help_text="Only these, by their paths.",
+    )
+    pull_request = FlagField(
+        default=False, help_text="Open a pull request for the branch, where there is none."
+    )
+
+    def validate_branch(self, branch: str) -> str:
+        fault = branch_fault(branch) if branch else None
+        if fault is not None:
+            raise serializers.ValidationError(fault)
+        return branch
+
+
+@extend_schema_serializer(component_name="ProjectDiscardInput")
+class DiscardInputSerializer(serializers.Serializer[Any]):
+    files = BoundedListField(
+        child=TextField(max_length=MAX_PATH),
+        source="paths",
+        max_length=MAX_FILES * MAX_SUBTASKS,
+        required=False,
+        help_text="Only these, by their paths.",
+    )
 
 
 @extend_schema_serializer(component_name="ProjectReplaceInput")

@@ -193,7 +193,8 @@ class Attempt(models.Model):
 
 
 class AttemptFile(models.Model):
-    """A file that an attempt writes or deletes. `size` is in bytes."""
+    """A file that an attempt writes or deletes. `size` is in bytes. It is staged, unless it was
+    discarded or written to the repository."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="files")
@@ -201,6 +202,8 @@ class AttemptFile(models.Model):
     op = models.CharField(max_length=8)
     content = models.TextField(blank=True)
     size = models.PositiveIntegerField()
+    applied_at = models.DateTimeField(null=True)
+    discarded_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -279,6 +282,40 @@ class Deliverable(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Apply(models.Model):
+    """A user's order to write staged files to the repository: one commit at most, whose message has
+    its id as the trailer `Apply-Id`.
+
+    Nobody else applies until `claim_until`, and nothing is written after it. `commit` is what was
+    announced before the branch was changed, "" where the host had given no id yet. `files` are
+    those of the result, `[{path, op, status, error, file_ids}]`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="applies")
+    target = models.CharField(max_length=8)
+    branch = models.CharField(max_length=200)
+    message = models.TextField()
+    wants_pull_request = models.BooleanField(default=False)
+    claim_until = models.DateTimeField()
+    announced_at = models.DateTimeField(null=True)
+    commit = models.CharField(max_length=64, blank=True)
+    commit_url = models.CharField(max_length=1_200, blank=True)
+    pull_request_url = models.CharField(max_length=1_200, blank=True)
+    files = models.JSONField(default=list)
+    error = models.JSONField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["run"], condition=Q(ended_at=None), name="apply_open"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
 
 
 class RunRows:

@@ -35,6 +35,10 @@ MAX_WRITES: Final = 50
 MAX_READS: Final = 30
 MAX_ROSTER: Final = 32
 MAX_UPLOADS: Final = 20
+# Files, and their bytes, that are written to a repository at a time.
+MAX_APPLIED_FILES: Final = 250
+MAX_APPLIED_BYTES: Final = 10_000_000
+MAX_COMMIT_MESSAGE: Final = 2_000
 MAX_RESULT: Final = 200_000  # characters of a user's own result
 MAX_BUDGET_USD: Final = 10_000
 
@@ -125,6 +129,18 @@ class AssignedBy(StrEnum):
     USER = "user"
     PLAN = "plan"
     SPREAD = "spread"
+
+
+class ChangesState(StrEnum):
+    """What has become of a run's files. `partially_applied`: some were written, and others are
+    staged."""
+
+    EMPTY = "empty"
+    STAGED = "staged"
+    APPLYING = "applying"
+    APPLIED = "applied"
+    PARTIALLY_APPLIED = "partially_applied"
+    DISCARDED = "discarded"
 
 
 class Outcome(StrEnum):

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from common.api import AnyAccepted
+from projects.viewsets.changes import ChangesViewSet
 from projects.viewsets.outcomes import OutcomeViewSet
 from projects.viewsets.sessions import SessionViewSet
 
@@ -35,5 +36,8 @@ urlpatterns = [
         "deliverables/<uuid:deliverable_id>/download",
         OutcomeViewSet.as_view({"get": "download"}, content_negotiation_class=AnyAccepted),
     ),
+    path(f"{_ONE}/changes", ChangesViewSet.as_view({"get": "retrieve"})),
+    path(f"{_ONE}/changes/apply", ChangesViewSet.as_view({"post": "apply"})),
+    path(f"{_ONE}/changes/discard", ChangesViewSet.as_view({"post": "discard"})),
     path(f"{_ONE}/events", SessionViewSet.as_view({"get": "events"})),
 ]

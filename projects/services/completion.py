@@ -20,6 +20,7 @@ from projects.services import attempts, deliverables, plans, replies
 from projects.services.advance import advance
 from projects.services.locks import lock_step
 from projects.services.log import append_events
+from projects.services.staging import fit_to_repository
 from projects.types import (
     ENDED,
     MAX_TITLE,
@@ -141,14 +142,15 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     answer = read_output(step.content, mark_of(step.pk))
     attempt.status, attempt.error = step.status, step.error
     attempt.body, attempt.summary = answer.body, answer.summary
+    files, unfitting = fit_to_repository(step.run, answer.files)
     attempt.faults = [
         *_cut(step),
-        *({"path": fault.path, "message": fault.message} for fault in answer.faults),
+        *({"path": each.path, "message": each.message} for each in (*answer.faults, *unfitting)),
     ]
     attempt.ended_at = step.ended_at
     attempt.save()
     if step.outcome == Outcome.DONE:
-        attempts.write_files(attempt=attempt, files=answer.files)
+        attempts.write_files(attempt=attempt, files=files)
     return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
 
 

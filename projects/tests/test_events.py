@@ -2,16 +2,19 @@
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from events.models import Event
 from events.types import SYSTEM, USER, model_actor
 from projects import demo
-from projects.models import Run
+from projects.models import Apply, Run
+from projects.services import applies
 from projects.tests.world import World
 from tests.personas import new_user
 
@@ -132,6 +135,35 @@ def test_texts_and_files_are_delivered_as_drafts_until_the_run_completes() -> No
     [proposed] = [data for name, _, data in log(run) if name == "changes.proposed"]
     staged = {data["path"] for name, _, data in log(run) if name == "file.staged"}
     assert {each["path"] for each in proposed["files"]} == staged
+
+
+def test_discarded_files_are_named() -> None:
+    run = finished_demo_run()
+    before = newest(run)
+    staged = sorted({data["path"] for name, _, data in log(run) if name == "file.staged"})
+    applies.discard(user=run.account, run_id=run.pk)
+    name, actor, data = log(run, before)[0]
+    assert (name, actor, data["paths"]) == ("changes.discarded", USER, staged)
+
+
+def test_the_end_of_an_order_brings_its_result() -> None:
+    run = finished_demo_run()
+    before = newest(run)
+    order = Apply.objects.create(
+        run=run,
+        target="branch",
+        branch="ai/x",
+        message="Change",
+        claim_until=timezone.now() - timedelta(seconds=1),
+        files=[
+            {"path": "a.md", "op": "create", "status": "pending", "error": None, "file_ids": []}
+        ],
+    )
+    applies.settle_lapsed(run=run)
+    name, actor, data = log(run, before)[0]
+    assert (name, actor) == ("changes.applied", USER)
+    assert (data["result"]["id"], data["result"]["status"]) == (str(order.pk), "failed")
+    assert "interrupted" in data["result"]["files"][0]["error"]["message"]
 
 
 def test_the_final_text_begins_and_ends() -> None:

@@ -25,8 +25,14 @@ BODIES: dict[Endpoint, dict[str, Any]] = {
     ("POST", f"{SESSION}/reassign"): {"subtask_id": "SUBTASK", "model_key": "gpt-6-luna"},
     ("POST", f"{SESSION}/replace"): {"subtask_id": "SUBTASK", "content": "Mine."},
 }
-# The first begins what all tests here follow; of the second nothing is left to be followed.
-FOLLOWED_ELSEWHERE = {("POST", f"{PREFIX}sessions"), ("DELETE", SESSION)}
+# The first begins what all tests here follow; of the second nothing is left to be followed; the
+# others need staged files (test_changes.py).
+FOLLOWED_ELSEWHERE = {
+    ("POST", f"{PREFIX}sessions"),
+    ("DELETE", SESSION),
+    ("POST", f"{SESSION}/changes/apply"),
+    ("POST", f"{SESSION}/changes/discard"),
+}
 
 
 @pytest.mark.parametrize(("method", "path"), BODIES)

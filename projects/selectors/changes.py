@@ -1,0 +1,171 @@
+"""The staged changes of a run: what its files would change in the repository."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from msgspec import Struct
+from pygit2 import Patch
+
+from accounts.models import User
+from common.consistent_reads import consistent_reads
+from projects.models import Apply, AttemptFile, Run
+from projects.selectors.files import proposal_of
+from projects.selectors.lookup import get_run
+from projects.types import ChangesState, SubtaskStatus
+from workspaces.changes import StagedChange, blob_id
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """A staged file. `op` says what it means for the repository; `base_sha` is the id of the file
+    that it replaces; `diff` is None where the content of that file is not known. `file_ids` are the
+    rows of the path in the results of all subtasks, of which the last one counts."""
+
+    path: str
+    op: str
+    content: str
+    base_sha: str | None
+    size: int
+    subtask_id: UUID
+    diff: str | None
+    file_ids: tuple[UUID, ...]
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """The staged changes of a run; `applied` is the latest order to write some."""
+
+    state: ChangesState
+    files: list[Change]
+    proposal: dict[str, str]
+    applied: Apply | None
+
+
+def get_changes(user: User, run_id: UUID) -> Changes:
+    """Those of the user's run, at one moment. Raises NotFound."""
+    with consistent_reads():
+        run = get_run(user, run_id)
+        files, applied = changes_of(run), run.applies.order_by("id").last()
+        has_any = AttemptFile.objects.filter(attempt__subtask__run=run).exists()
+        return Changes(
+            state=_state_of(files, applied, has_any=has_any),
+            files=files,
+            proposal=proposal_of(run),
+            applied=applied,
+        )
+
+
+def changes_of(run: Run) -> list[Change]:
+    """The staged files of a run, by path. Of two subtasks that write one path, the later in
+    topological order counts."""
+    by_path: dict[str, list[AttemptFile]] = {}
+    for row in _staged_rows(run):
+        by_path.setdefault(row.path, []).append(row)
+    entries = run.checkout.entries if run.checkout is not None else {}
+    known = entries.keys() | _applied_contents(run).keys()
+    bases = _base_contents(run, by_path)
+    changes = []
+    for path, rows in sorted(by_path.items()):
+        last = rows[-1]
+        if last.op == "delete" and path not in known:
+            continue  # one subtask created it, and a later one has deleted it
+        entry = entries.get(path)
+        changes.append(
+            Change(
+                path=path,
+                op=_op_of(last, is_there=path in known),
+                content=last.content,
+                base_sha=entry.sha if entry is not None else None,
+                size=last.size,
+                subtask_id=last.attempt.subtask_id,
+                diff=_diff(path, bases.get(path, "" if entry is None else None), last),
+                file_ids=tuple(row.pk for row in rows),
+            )
+        )
+    return changes
+
+
+def status_of(order: Apply) -> str:
+    """What became of an order: `applying`, `applied` (nothing is left of it), `partial`,
+    `failed`."""
+    if order.ended_at is None:
+        return "applying"
+    if all(file["status"] != "failed" for file in order.files):
+        return "applied"
+    return "partial" if order.commit else "failed"
+
+
+def to_write(run: Run, changes: Iterable[Change]) -> tuple[StagedChange, ...]:
+    """The changes as they are checked against the repository. What was written from here before
+    may be replaced."""
+    entries = run.checkout.entries if run.checkout is not None else {}
+    applied = _applied_contents(run)
+    return tuple(
+        StagedChange(
+            path=change.path,
+            op="delete" if change.op == "delete" else "update" if change.base_sha else "create",
+            content=None if change.op == "delete" else change.content,
+            seen=frozenset(
+                ({entries[change.path].sha} if change.path in entries else set())
+                | {blob_id(content) for content in applied.get(change.path, ())}
+            ),
+        )
+        for change in changes
+    )
+
+
+def _staged_rows(run: Run) -> Iterable[AttemptFile]:
+    """In the topological order of their subtasks."""
+    rows = AttemptFile.objects.filter(
+        attempt__current_of__run=run,
+        attempt__current_of__status=SubtaskStatus.COMPLETED,
+        applied_at=None,
+        discarded_at=None,
+    )
+    return rows.select_related("attempt").order_by("attempt__subtask__position")
+
+
+def _applied_contents(run: Run) -> dict[str, set[str]]:
+    """What was written from here, by path."""
+    rows = AttemptFile.objects.filter(attempt__subtask__run=run).exclude(applied_at=None)
+    contents: dict[str, set[str]] = {}
+    for path, content in rows.values_list("path", "content"):
+        contents.setdefault(path, set()).add(content)
+    return contents
+
+
+def _base_contents(run: Run, paths: Iterable[str]) -> dict[str, str | None]:
+    """The files of the repository at these paths, as far as they were read."""
+    if run.checkout is None:
+        return {}
+    rows = run.checkout.files.filter(path__in=list(paths))
+    return dict(rows.values_list("path", "content"))
+
+
+def _op_of(file: AttemptFile, *, is_there: bool) -> str:
+    if file.op == "delete":
+        return "delete"
+    return "update" if is_there else "create"
+
+
+def _diff(path: str, base: str | None, file: AttemptFile) -> str | None:
+    """The difference in Git's unified form; None where the base is not known."""
+    if base is None:
+        return None
+    patch: Any = Patch.create_from(
+        base.encode(),
+        file.content.encode(),
+        old_as_path=path,
+        new_as_path=path,
+        context_lines=3,
+    )
+    return str(patch.text) if patch is not None else ""
+
+
+def _state_of(files: list[Change], applied: Apply | None, *, has_any: bool) -> ChangesState:
+    if applied is not None and applied.ended_at is None:
+        return ChangesState.APPLYING
+    if applied is not None and status_of(applied) != "failed":
+        return ChangesState.PARTIALLY_APPLIED if files else ChangesState.APPLIED
+    if files:
+        return ChangesState.STAGED
+    return ChangesState.DISCARDED if has_any else ChangesState.EMPTY

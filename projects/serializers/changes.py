@@ -1,0 +1,113 @@
+"""Staged changes, and what became of an order to write some, in answers and events."""
+
+from collections import Counter
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
+
+from common.fields import WordsField
+from inference.fields import ErrorField
+from projects.models import Apply
+from projects.selectors.changes import Changes, status_of
+from projects.types import ChangesState
+
+_STATUSES = ("applied", "failed", "skipped")
+_CODES = (
+    *("conflict", "not_found", "too_large", "invalid_path"),
+    *("protected", "rejected", "unchanged"),
+)
+_COUNTS = {
+    "type": "object",
+    "properties": {status: {"type": "integer"} for status in _STATUSES},
+    "required": [*_STATUSES],
+}
+
+
+class FileFaultSerializer(serializers.Serializer[Any]):
+    """Why a file was not written; `unchanged` is none that matters."""
+
+    code = serializers.ChoiceField(_CODES, read_only=True)
+    message = serializers.CharField(read_only=True)
+
+
+@extend_schema_serializer(component_name="ProjectAppliedFile")
+class AppliedFileSerializer(serializers.Serializer[Any]):
+    """What became of one file."""
+
+    path = serializers.CharField(read_only=True)
+    op = serializers.ChoiceField(["create", "update", "delete"], read_only=True)
+    status = serializers.ChoiceField(_STATUSES, read_only=True)
+    error = FileFaultSerializer(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="ProjectApplyResult")
+class ApplySerializer(serializers.ModelSerializer[Apply]):
+    """What became of an order to write staged files. `commit_sha` is null where nothing was
+    written; `error` says why the host refused all of it, or the pull request."""
+
+    status = serializers.SerializerMethodField()
+    commit_sha = WordsField(source="commit")
+    commit_url = WordsField()
+    pull_request_url = WordsField()
+    files = AppliedFileSerializer(many=True, read_only=True)
+    counts = serializers.SerializerMethodField()
+    error = ErrorField(read_only=True)
+    applied_at = serializers.DateTimeField(source="ended_at", read_only=True, allow_null=True)
+
+    class Meta:
+        model = Apply
+        fields = [
+            *("id", "status", "target", "branch", "message", "commit_sha", "commit_url"),
+            *("pull_request_url", "files", "counts", "error", "applied_at"),
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field({"type": "string", "enum": ["applying", "applied", "partial", "failed"]})
+    def get_status(self, apply: Apply) -> str:
+        return status_of(apply)
+
+    @extend_schema_field(_COUNTS)
+    def get_counts(self, apply: Apply) -> dict[str, int]:
+        found = Counter(file["status"] for file in apply.files)
+        return {status: found[status] for status in _STATUSES}
+
+
+@extend_schema_serializer(component_name="ProjectStagedFile")
+class StagedFileSerializer(serializers.Serializer[Any]):
+    """A file as it would be written. `base_sha` is Git's id of the file that it replaces; `diff` is
+    null where the content of that file is not known; `size` is in bytes."""
+
+    path = serializers.CharField(read_only=True)
+    op = serializers.ChoiceField(["create", "update", "delete"], read_only=True)
+    content = serializers.CharField(read_only=True)
+    base_sha = serializers.CharField(read_only=True, allow_null=True)
+    size = serializers.IntegerField(read_only=True)
+    subtask_id = serializers.UUIDField(read_only=True)
+    diff = serializers.CharField(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="ProjectProposal")
+class ProposalSerializer(serializers.Serializer[Any]):
+    """Where the run proposes to write its files."""
+
+    target = serializers.ChoiceField(["default", "branch"], read_only=True)
+    branch = serializers.CharField(read_only=True)
+    message = serializers.CharField(read_only=True)
+
+
+@extend_schema_serializer(component_name="ProjectChanges")
+class ChangesSerializer(serializers.Serializer[Changes]):
+    """The staged changes of a run. `applied` is what became of the latest order to write some."""
+
+    state = serializers.ChoiceField([each.value for each in ChangesState], read_only=True)
+    files = StagedFileSerializer(many=True, read_only=True)
+    proposal = ProposalSerializer(read_only=True)
+    applied = ApplySerializer(read_only=True, allow_null=True)
+
+
+_APPLY = ApplySerializer()
+
+
+def apply_in_event(apply: Apply) -> dict[str, Any]:
+    return _APPLY.to_representation(apply)
