@@ -58,10 +58,11 @@ def _write(user: User, goal: str, *, approve_plan: bool = False) -> None:
         max_parallel=MAX_PARALLEL,
     )
     while (step := run.steps.filter(ended_at=None).order_by("id").first()) is not None:
-        _carry_out(user, step)
+        carry_out(user, step)
 
 
-def _carry_out(user: User, step: Step) -> None:
+def carry_out(user: User, step: Step) -> None:
+    """Make a step as a worker does, with the simulator's answer."""
     Job.objects.filter(pk=step.pk).update(status=Job.Status.RUNNING, attempt=1, owner_id=uuid4())
     prepared = prepare(job_id=step.pk, attempt=1)
     assert prepared is not None  # noqa: S101 - the job runs

@@ -116,9 +116,10 @@ def _speech(configuration: Configuration) -> Service:
 
 def _simulator(configuration: Configuration) -> Service:
     port = configuration.ports["simulator"]
+    repositories = configuration.var / "repositories"
     return Service(
         name="simulator",
-        command=_python("simulator", "--port", str(port)),
+        command=_python("simulator", "--port", str(port), "--repositories", str(repositories)),
         env=configuration.env,
         is_ready=lambda: answers(port, "/_health"),
     )

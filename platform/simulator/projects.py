@@ -112,6 +112,7 @@ def _plan(prompt: str) -> str:
             "model": next(models),
             "output": output,
             "writes": list(files),
+            **({"reads": ["README.md"]} if "<repository>" in prompt else {}),
         }
         for key, title, after, files, output in parts
     ]

@@ -62,5 +62,5 @@ class Hosts:
         root = Path(self._temporary.name) if self._temporary is not None else folder
         assert root is not None  # noqa: S101 - one of the two
         self.by_name: dict[str, Host] = {name: Host(name, root) for name in get_args(HostName)}
-        self.tokens = Tokens()
+        self.tokens = Tokens(root / "tokens.json")
         self.faults = Faults()

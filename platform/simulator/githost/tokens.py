@@ -2,6 +2,7 @@
 
 import time
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -55,17 +56,26 @@ class Token(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Tokens:
-    """All tokens, by their host and text."""
+    """All tokens, by their host and text, kept in a file."""
 
-    def __init__(self) -> None:
-        self._tokens: dict[tuple[str, str], Token] = {}
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        kept = msgspec.json.decode(path.read_bytes(), type=list[Token]) if path.exists() else []
+        self._tokens: dict[tuple[str, str], Token] = {
+            (token.host, token.token): token for token in kept
+        }
 
     def add(self, token: Token) -> None:
         self._tokens[token.host, token.token] = token
+        self._save()
 
     def revoke(self, text: str) -> None:
         for key in [key for key in self._tokens if key[1] == text]:
             del self._tokens[key]
+        self._save()
+
+    def _save(self) -> None:
+        self._path.write_bytes(msgspec.json.encode([*self._tokens.values()]))
 
     def find(self, host: str, text: str) -> Token | None:
         """None for one that is unknown, revoked or has expired."""

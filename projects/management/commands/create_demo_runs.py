@@ -8,12 +8,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import User
 from projects.demo import write_runs
+from projects.demo_repository import REPOSITORY, write_repository_run
 
 
 class Command(BaseCommand):
     help = (
-        "Write three finished runs and one whose plan waits, for an account that has no runs. "
-        "No provider is called."
+        "Write three finished runs and one whose plan waits, for an account that has no runs, and "
+        "one on a repository of the simulated GitHub, where there is a simulator. No provider is "
+        "called."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,3 +29,5 @@ class Command(BaseCommand):
             raise CommandError(f"No account has the address {email}.")
         if written := write_runs(user):
             self.stdout.write(f"Wrote {written} project runs of {email}.")
+        if settings.SIMULATOR_URL and write_repository_run(user, settings.SIMULATOR_URL):
+            self.stdout.write(f"Wrote a run of {email} on the repository {REPOSITORY}.")
