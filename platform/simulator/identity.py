@@ -85,7 +85,7 @@ async def sign_in(arrival: Arrival) -> str:
     if target := fields.get("redirect_uri"):
         state = {"state": fields["state"]} if "state" in fields else {}
         fragment = urlencode({"id_token": id_token, **state})
-        location = f"{_on_this_machine(target)}#{fragment}"
+        location = f"{on_this_machine(target)}#{fragment}"
         await arrival.connection.start(303, {"location": location, "content-length": "0"})
         await arrival.connection.end()
     else:
@@ -135,7 +135,7 @@ def _merged(usual: Json, special: Json) -> Json:
     return {name: value for name, value in (usual | special).items() if value is not None}
 
 
-def _on_this_machine(url: str) -> str:
+def on_this_machine(url: str) -> str:
     """`url` without its fragment. Raises `Refused` if it leads to another machine: tokens stay
     here."""
     try:

@@ -1,6 +1,6 @@
-"""The pages of the identity provider."""
+"""The pages of the identity provider, and the frame of all pages for people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 
 _PAGE = """<!doctype html>
@@ -34,16 +34,25 @@ _MADE = """<p>Send this token within the hour: <code>POST /api/auth/google</code
 _PASSED_ON = ("client_id", "redirect_uri", "nonce", "state")
 
 
-def form(query: Mapping[str, str]) -> str:
-    """The form for an address and a name; it passes on the parameters of the web app."""
-    hidden = "\n".join(
+def page(content: str) -> str:
+    """A whole page with this HTML."""
+    return _PAGE.format(content=content)
+
+
+def hidden_fields(query: Mapping[str, str], names: Iterable[str]) -> str:
+    """Hidden fields that pass on the parameters of these names."""
+    return "\n".join(
         f'<input type="hidden" name="{name}" value="{escape(query[name])}">'
-        for name in _PASSED_ON
+        for name in names
         if name in query
     )
-    return _PAGE.format(content=_FORM.format(hidden=hidden))
+
+
+def form(query: Mapping[str, str]) -> str:
+    """The form for an address and a name; it passes on the parameters of the web app."""
+    return page(_FORM.format(hidden=hidden_fields(query, _PASSED_ON)))
 
 
 def token(text: str) -> str:
     """The page that shows a token, to be copied."""
-    return _PAGE.format(content=_MADE.format(token=escape(text)))
+    return page(_MADE.format(token=escape(text)))
