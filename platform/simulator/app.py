@@ -9,25 +9,32 @@ from simulator.githost import app as githost
 from simulator.githost.hosts import Hosts
 from simulator.journal import Journal
 from simulator.memory import Memory
+from simulator.oauth import app as oauth
+from simulator.oauth.exchange import State
 from simulator.provider import Problem, Provider, Refused
 from simulator.routes import Route
 
 
 class Simulator:
-    """`/{provider}/...` is the wire of that provider; Git hosts have paths of their own.
+    """`/{provider}/...` is the wire of that provider; Git hosts and authorization servers have
+    paths of their own.
 
-    `repositories` is their folder, a temporary one where there is none.
+    `repositories` is the folder of the Git hosts, a temporary one where there is none.
     """
 
     def __init__(self, journal: Journal, repositories: Path | None = None) -> None:
         self._memory = Memory(journal)
         self._hosts = Hosts(repositories)
+        self._oauth = State()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = Connection(scope, receive, send)
         path = scope["raw_path"].decode("latin-1").partition("?")[0]
         try:
-            if githost.is_for_hosts(path):
+            # One of its paths lies below the interface of a Git host.
+            if oauth.serves(scope["path"]):
+                await oauth.respond(self._oauth, connection, scope["method"], scope["path"])
+            elif githost.is_for_hosts(path):
                 await githost.respond(self._hosts, connection, scope["method"], path)
             else:
                 await self._answer(scope, connection)

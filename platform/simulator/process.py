@@ -14,6 +14,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from simulator.githost.client import GitHostControl
+from simulator.oauth.client import OAuthControl
 
 SOURCE_ROOT = Path(__file__).resolve().parents[1]
 _TIMEOUT = 10  # seconds for the simulator's own routes
@@ -47,6 +48,11 @@ class RunningSimulator:
     def githost(self) -> GitHostControl:
         """The control of the Git hosts."""
         return GitHostControl(self.url, self._ask)
+
+    @property
+    def oauth(self) -> OAuthControl:
+        """The control of the authorization servers."""
+        return OAuthControl(self.url, self._ask)
 
     @property
     def jwks_url(self) -> str:
