@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+from simulator.drive.client import DriveControl
 from simulator.githost.client import GitHostControl
 from simulator.oauth.client import OAuthControl
 
@@ -53,6 +54,11 @@ class RunningSimulator:
     def oauth(self) -> OAuthControl:
         """The control of the authorization servers."""
         return OAuthControl(self.url, self._ask)
+
+    @property
+    def drive(self) -> DriveControl:
+        """The control of Google Drive."""
+        return DriveControl(self.url, self._ask)
 
     @property
     def jwks_url(self) -> str:

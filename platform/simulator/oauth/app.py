@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from simulator.connection import BodyTooLarge, Connection
+from simulator.drive import api as drive
+from simulator.drive import control as drive_control
+from simulator.drive.errors import as_drive
 from simulator.oauth import authorize, control, issue, revoke
 from simulator.oauth.errors import as_github_api, as_oauth, as_page
 from simulator.oauth.exchange import Answer, Request, State, html_answer, json_answer
@@ -34,6 +37,7 @@ _GITHUB = "/github/login/oauth"
 _GITHUB_GRANT = "/github/api/v3/applications/{client_id}/grant"
 _GOOGLE = "/google-accounts"
 _CONSENT = "/google-accounts/o/oauth2/v2/auth"
+_DRIVE = "/google-drive/drive/v3/files"
 _ROUTES = (
     Route("GET", f"{_GITHUB}/authorize", "github", "authorize", authorize.show, as_page),
     Route("POST", f"{_GITHUB}/authorize", "github", "authorize", authorize.decide, as_page),
@@ -47,6 +51,9 @@ _ROUTES = (
     Route("POST", _CONSENT, "google", "authorize", authorize.decide, as_page),
     Route("POST", f"{_GOOGLE}/token", "google", "token", issue.respond),
     Route("POST", f"{_GOOGLE}/revoke", "google", "revoke", revoke.google),
+    Route("GET", _DRIVE, "google", "files", drive.list_files, as_drive),
+    Route("GET", f"{_DRIVE}/{{id}}", "google", "file", drive.get_file, as_drive),
+    Route("GET", f"{_DRIVE}/{{id}}/export", "google", "export", drive.export, as_drive),
 )
 _CONTROL: dict[tuple[str, str], Callable[[State, bytes], Answer]] = {
     ("POST", "/_oauth/expire"): control.expire,
@@ -55,6 +62,7 @@ _CONTROL: dict[tuple[str, str], Callable[[State, bytes], Answer]] = {
     ("DELETE", "/_oauth/faults"): control.clear_faults,
     ("GET", "/_oauth/requests"): control.requests,
     ("DELETE", "/_oauth/requests"): control.forget_requests,
+    ("POST", "/_drive/files"): drive_control.add_file,
 }
 _PREFIXES = (
     *("/_oauth/", "/_drive/", "/github/login/", "/gitlab/oauth/"),

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from simulator.drive.files import Files
 from simulator.oauth.codes import Codes
 from simulator.oauth.faults import Faults
 from simulator.oauth.tokens import HostName, TokenStore
@@ -24,6 +25,7 @@ class State:
     tokens: TokenStore = field(default_factory=TokenStore)
     codes: Codes = field(default_factory=Codes)
     faults: Faults = field(default_factory=Faults)
+    files: Files = field(default_factory=Files)
 
 
 @dataclass(frozen=True, slots=True)
