@@ -1,6 +1,7 @@
 """`python -m bench`: measures the service beside a bare pass-through and LiteLLM's proxy, the usage
 report over a million charges, the requests of a web app, the money functions under pgbench,
-sockets, event log and councils, conversations, and normal users beside abusive connections.
+sockets, event log and councils, conversations, project runs and repositories, and normal users
+beside abusive connections.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the rate
 limiter, one process for the service and one for each yardstick, and an upstream without delay.
@@ -24,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
-    parts = ("calls", "past", "live", "chat", "projects", "abuse")
+    parts = ("calls", "past", "live", "chat", "projects", "repositories", "abuse")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     _allow_many_sockets()
@@ -55,6 +56,7 @@ def _production(started: Stores) -> dict[str, str]:
         "UPLOADS_DIR": f"{started.folder}/uploads",
         "EMAIL_URL": "smtp+tls://127.0.0.1",
         "DEFAULT_FROM_EMAIL": "bench@example.com",
+        "OUTBOUND_ALLOWED": "127.0.0.1",
     }
 
 

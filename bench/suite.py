@@ -17,6 +17,7 @@ from bench import (
     pgbench,
     projects,
     report,
+    repositories,
     seed,
     servers,
     throughput,
@@ -47,6 +48,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "live": live.run,
         "chat": _chat,
         "projects": projects.run,
+        "repositories": repositories.run,
         "abuse": abuse.run,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
