@@ -6,6 +6,15 @@ A file stands between two marker lines that have the mark of the step:
     print("hello")
     @@END 8f3a21c4
 
+In the place of the content there may be edits of the file as it is:
+
+    @@FILE 8f3a21c4 edit src/app.py
+    @@OLD 8f3a21c4
+    print("hello")
+    @@NEW 8f3a21c4
+    print("hello, world")
+    @@END 8f3a21c4
+
 The mark is random and new for each step, so no text that a model was given can contain it: only the
 author of the answer can end a block. Within a block every line but its end is content, markers of
 other steps and of other blocks included.
@@ -18,6 +27,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from projects.file_edits import Edit
 from projects.paths import fault_of
 
 Op = Literal["create", "update", "delete"]
@@ -41,11 +51,13 @@ _OPS: dict[str, Op] = {
 
 
 class OutputFile(Struct, frozen=True):
-    """A file to write; `content` is empty where it is to be deleted."""
+    """A file to write; `content` is empty where it is to be deleted, and where there are `edits` of
+    what it is now."""
 
     path: str
     op: Op
     content: str
+    edits: tuple[Edit, ...] = ()
 
 
 class FileFault(Struct, frozen=True):
@@ -87,7 +99,7 @@ def read_output(text: str, mark: str) -> Output:
             blocks.append(part)
         else:
             body.append(part)
-    files, faults = _files(block for block in blocks if block.name == "FILE")
+    files, faults = _files((block for block in blocks if block.name == "FILE"), mark)
     written = "\n".join(body).strip()
     summaries = [line for block in blocks if block.name == "SUMMARY" for line in block.lines]
     return Output(
@@ -120,14 +132,15 @@ def _parts(text: str, mark: str) -> Iterator[_Block | str]:
         yield block
 
 
-def _files(blocks: Iterator[_Block]) -> tuple[dict[str, OutputFile], list[FileFault]]:
+def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], list[FileFault]]:
     """The files by path, of two with one path the later; and the faults."""
     files: dict[str, OutputFile] = {}
     faults: list[FileFault] = []
     for block in blocks:
         word, _, path = block.head.partition(" ")
         path, content = path.strip(), "\n".join(block.lines)
-        message = _fault_of(block, word, path, content)
+        edits = _edits(block.lines, mark)
+        message = _fault_of(block, word, path, content) or _fault_of_edits(edits)
         if message is None and path not in files and len(files) == MAX_FILES:
             message = f"The answer has more than {MAX_FILES} files."
         if message is not None:
@@ -135,8 +148,35 @@ def _files(blocks: Iterator[_Block]) -> tuple[dict[str, OutputFile], list[FileFa
                 faults.append(FileFault(path[:MAX_SUMMARY_LINE], message))
             continue
         op = _OPS[word.lower()]
-        files[path] = OutputFile(path, op, "" if op == "delete" else content)
+        kept = "" if op == "delete" or edits else content
+        files[path] = OutputFile(path, op, kept, tuple(edits or ()))
     return files, faults
+
+
+def _edits(lines: list[str], mark: str) -> list[Edit] | None:
+    """The edits in a block; None where it has content, and none where they cannot be read."""
+    marker = re.compile(rf"@@(OLD|NEW) {re.escape(mark)} *\r?")
+    parts: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if found := marker.fullmatch(line):
+            parts.append((found[1], []))
+        elif parts:
+            parts[-1][1].append(line)
+        elif line.strip():
+            return None
+    names = [name for name, _ in parts]
+    if not parts:
+        return None
+    if names != ["OLD", "NEW"] * (len(parts) // 2):
+        return []
+    texts = ["\n".join(text) for _, text in parts]
+    return [Edit(old, new) for old, new in zip(texts[::2], texts[1::2], strict=True)]
+
+
+def _fault_of_edits(edits: list[Edit] | None) -> str | None:
+    if edits is not None and not edits:
+        return 'Each edit has lines after "@@OLD" and lines after "@@NEW".'
+    return None
 
 
 def _fault_of(block: _Block, word: str, path: str, content: str) -> str | None:

@@ -65,7 +65,9 @@ def tokens(text: str) -> tuple[str, ...]:
 
 def _words(texts: Sequence[str], model: str, steering: Steering) -> tuple[str, ...]:
     text = steering.text
-    if text is None:
+    if text is not None:
+        text = projects.with_mark(text, texts)
+    else:
         silent = steering.refusal and steering.tokens is None
         text = "" if silent else _usual(texts, model)
     words = tokens(text)

@@ -95,6 +95,11 @@ def answer(kind: Kind, texts: Sequence[str], model: str) -> str:
             return _final(texts[-1])
 
 
+def with_mark(text: str, texts: Sequence[str]) -> str:
+    """A steered text of a work step: `{mark}` in it is the mark of the step."""
+    return text.replace("{mark}", _mark(texts)) if "{mark}" in text else text
+
+
 def _plan(prompt: str) -> str:
     goal = _sections(prompt).get("goal", "")
     outline = next((parts for words, parts in _OUTLINES if words.search(goal)), _REPORT)
@@ -137,8 +142,7 @@ def _work(texts: Sequence[str], model: str) -> str:
     sections = _sections(texts[0])
     task, points = sections.get("task", ""), sections.get("done_when", "")
     title = task.split("\n", 1)[0]
-    found = _MARK.search(texts[-1])
-    mark = (found[1] or found[2]) if found else ""
+    mark = _mark(texts)
     is_revision = len(texts) > 1
     paths = _FILES.search(task)
     lines = [
@@ -193,6 +197,11 @@ def _final(prompt: str) -> str:
     for _, body in parts:
         lines += [body, ""]
     return "\n".join(lines)
+
+
+def _mark(texts: Sequence[str]) -> str:
+    found = _MARK.search(texts[-1]) if texts else None
+    return (found[1] or found[2]) if found else ""
 
 
 def _sections(prompt: str) -> dict[str, str]:

@@ -65,6 +65,8 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model. A line with `title` counts only for the call that makes the title of the conversation,
     whose prompt shows the message too; lines without `title` do not count for that call.
 
+    In the `text` of a work step, `{mark}` is the mark of its files.
+
     A line with a `step` counts only for the steps of a project run of that kind, and with a
     `subtask` only for those about the subtask of that title. Lines without a `step` do not count
     for plans, reviews and replies, which have a form.

@@ -19,6 +19,10 @@ _FILES = (
     "Write each file, if there are any, between two lines of its own, in full and without a code "
     "fence around it:"
 )
+_EDITS = (
+    '"update" or "delete" may stand in the place of "create". Where little of a file changes, edit '
+    "it as it was given to you; the old lines have to be in it exactly once:"
+)
 _SUMMARY = (
     f"At the end write a summary of at most {MAX_SUMMARY_LINES} lines for those who do the other "
     "parts:"
@@ -196,7 +200,13 @@ def _form(brief: WorkBrief) -> str:
         f"@@FILE {mark} create path/of/the/file.txt",
         "the content",
         f"@@END {mark}",
-        '"update" or "delete" may stand in the place of "create".',
+        _EDITS,
+        f"@@FILE {mark} edit path/of/the/file.txt",
+        f"@@OLD {mark}",
+        "the lines that are replaced",
+        f"@@NEW {mark}",
+        "the lines in their place",
+        f"@@END {mark}",
         _SUMMARY,
         f"@@SUMMARY {mark}",
         "the summary",

@@ -124,7 +124,7 @@ def _work_brief(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkBrie
         others=[_summary(each) for each in done if each not in inputs],
         notes=[*_notes_of_user(run), *subtask.notes],
         uploads=readable_uploads(run),
-        sources=sources_of(run, subtask),
+        sources=sources_of(subtask),
         mark=mark,
         room=_room(model),
     )

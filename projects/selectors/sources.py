@@ -1,8 +1,8 @@
 """The files of a run's repository that a subtask is about."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 
-from projects.models import AttemptFile, Run, Subtask
+from projects.models import AttemptFile, Subtask
 from projects.types import SubtaskStatus
 
 
@@ -11,31 +11,53 @@ def source_paths(subtask: Subtask) -> list[str]:
     return [*dict.fromkeys([*subtask.reads, *subtask.writes])]
 
 
-def sources_of(run: Run, subtask: Subtask) -> dict[str, str | None]:
+def sources_of(subtask: Subtask) -> dict[str, str | None]:
     """Those files, by path: as completed subtasks have left them, or else as they are in the
-    repository. None where one is no text or too long; files that are not there are left out."""
-    if run.checkout is None:
+    repository. None where one is no text or too long; files that are not there are left out, and
+    those that dependencies bring with their results."""
+    if subtask.run.checkout is None:
         return {}
     paths = source_paths(subtask)
-    rows = run.checkout.files.filter(path__in=paths)
-    contents: dict[str, str | None] = dict(rows.values_list("path", "content"))
-    for path, op, content in _written(run, subtask, paths):
+    contents = _read(subtask, paths)
+    _overlay(contents, _written(subtask, paths, with_dependencies=False))
+    return {path: contents[path] for path in paths if path in contents}
+
+
+def current_contents(subtask: Subtask, paths: Collection[str]) -> dict[str, str | None]:
+    """The files at these paths as they are for the author of a subtask: as the results of others
+    have left them, or else as they were read of the repository."""
+    contents = _read(subtask, paths)
+    _overlay(contents, _written(subtask, paths, with_dependencies=True))
+    return contents
+
+
+def _read(subtask: Subtask, paths: Collection[str]) -> dict[str, str | None]:
+    checkout = subtask.run.checkout
+    if checkout is None:
+        return {}
+    rows = checkout.files.filter(path__in=paths)
+    return dict(rows.values_list("path", "content"))
+
+
+def _overlay(contents: dict[str, str | None], written: Iterable[tuple[str, str, str]]) -> None:
+    for path, op, content in written:
         if op == "delete":
             contents.pop(path, None)
         else:
             contents[path] = content
-    return {path: contents[path] for path in paths if path in contents}
 
 
-def _written(run: Run, subtask: Subtask, paths: Sequence[str]) -> list[tuple[str, str, str]]:
+def _written(
+    subtask: Subtask, paths: Collection[str], *, with_dependencies: bool
+) -> list[tuple[str, str, str]]:
     """What the results of other subtasks write there: path, operation and content, in topological
-    order. Dependencies bring theirs with their results."""
+    order."""
     done = [
         row.current_id
-        for row in run.rows.subtasks.values()
+        for row in subtask.run.rows.subtasks.values()
         if row.status == SubtaskStatus.COMPLETED
         and row.pk != subtask.pk
-        and row.key not in subtask.depends_on
+        and (with_dependencies or row.key not in subtask.depends_on)
     ]
     files = AttemptFile.objects.filter(attempt__in=done, path__in=paths)
     ordered = files.order_by("attempt__subtask__position")

@@ -1,5 +1,6 @@
 """What the end of a step writes: its text, what the run reads in it, and what the run does next."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from common.titles import first_line
@@ -9,8 +10,8 @@ from generations.types import Completion, Text
 from inference.errors import CallInterrupted, error_of
 from projects import events
 from projects.json_answers import find_object
-from projects.models import Step
-from projects.outputs import mark_of, read_output
+from projects.models import Attempt, Step
+from projects.outputs import FileFault, mark_of, read_output
 from projects.plans import UnsoundPlan, read_plan, whole_goal
 from projects.prompts.reviewing import Review, read_review
 from projects.refusals import outcome_of
@@ -20,9 +21,10 @@ from projects.services import attempts, deliverables, plans, replies
 from projects.services.advance import advance
 from projects.services.locks import lock_step
 from projects.services.log import append_events
-from projects.services.staging import fit_to_repository
+from projects.services.staging import fit
 from projects.types import (
     ENDED,
+    MAX_READS,
     MAX_TITLE,
     AttemptReason,
     Outcome,
@@ -142,7 +144,7 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     answer = read_output(step.content, mark_of(step.pk))
     attempt.status, attempt.error = step.status, step.error
     attempt.body, attempt.summary = answer.body, answer.summary
-    files, unfitting = fit_to_repository(step.run, answer.files)
+    files, unfitting = fit(subtask, answer.files)
     attempt.faults = [
         *_cut(step),
         *({"path": each.path, "message": each.message} for each in (*answer.faults, *unfitting)),
@@ -151,7 +153,23 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     attempt.save()
     if step.outcome == Outcome.DONE:
         attempts.write_files(attempt=attempt, files=files)
+        if unfitting and attempt.reason != AttemptReason.REVISION:
+            _give_back(attempt, unfitting)
     return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
+
+
+def _give_back(attempt: Attempt, faults: Sequence[FileFault]) -> None:
+    """Let the author mend files that do not fit what is there, once, before anybody reviews the
+    rest. What it did not see of the repository is shown to it then."""
+    subtask = attempt.subtask
+    entries = subtask.run.checkout.entries if subtask.run.checkout is not None else {}
+    unseen = [each.path for each in faults if each.path in entries]
+    subtask.reads = [*dict.fromkeys([*unseen, *subtask.reads])][:MAX_READS]
+    subtask.save(update_fields=["reads"])
+    attempt.verdict = Verdict.REVISE
+    issues = [f"{each.path}: {each.message}" for each in faults]
+    attempt.review = {"model": None, "points": [], "issues": issues}
+    attempt.save(update_fields=["verdict", "review"])
 
 
 def _cut(step: Step) -> list[dict[str, str | None]]:

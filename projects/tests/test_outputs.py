@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from projects.file_edits import Edit
 from projects.outputs import (
     MAX_FILE,
     MAX_FILES,
@@ -125,3 +126,39 @@ def test_any_text_can_be_read(text: str) -> None:
     assert len(output.summary.split("\n")) <= 5
     paths = [file.path for file in output.files]
     assert len(paths) == len(set(paths))
+
+
+def edit(path: str, *pairs: tuple[str, str], op: str = "edit") -> str:
+    parts = [f"@@OLD {MARK}\n{old}\n@@NEW {MARK}\n{new}" for old, new in pairs]
+    return block(path, "\n".join(parts), op)
+
+
+@pytest.mark.parametrize("op", ["edit", "update", "modify"])
+def test_a_file_may_have_edits_in_the_place_of_its_content(op: str) -> None:
+    output = read_output(edit("a.py", ("one\ntwo", "1\n2"), ("x", ""), op=op), MARK)
+    assert output.files == (
+        OutputFile("a.py", "update", "", (Edit("one\ntwo", "1\n2"), Edit("x", ""))),
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"@@OLD {MARK}\nx",
+        f"@@NEW {MARK}\nx",
+        f"@@NEW {MARK}\nx\n@@OLD {MARK}\ny",
+        f"@@OLD {MARK}\nx\n@@OLD {MARK}\ny\n@@NEW {MARK}\nz",
+    ],
+)
+def test_edits_that_cannot_be_read_are_a_fault(content: str) -> None:
+    output = read_output(block("a.py", content, "edit"), MARK)
+    assert output.files == ()
+    assert "@@OLD" in output.faults[0].message
+
+
+def test_markers_of_other_steps_are_content() -> None:
+    content = "@@OLD 00000000\nx\n@@NEW 00000000\ny"
+    output = read_output(block("a.py", content, "edit"), MARK)
+    assert output.files == (OutputFile("a.py", "update", content),)
+    text = f"first\n@@OLD {MARK}\nx\n@@NEW {MARK}\ny"
+    assert read_output(block("a.py", text, "edit"), MARK).files[0].content == text
