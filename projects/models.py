@@ -194,12 +194,14 @@ class Attempt(models.Model):
 
 class AttemptFile(models.Model):
     """A file that an attempt writes or deletes. `size` is in bytes. It is staged, unless it was
-    discarded or written to the repository."""
+    discarded or written to the repository. One that is moved is two: it is created, with its
+    `previous_path`, and deleted there."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="files")
     path = models.CharField(max_length=400)
     op = models.CharField(max_length=8)
+    previous_path = models.CharField(max_length=400, blank=True)
     content = models.TextField(blank=True)
     size = models.PositiveIntegerField()
     applied_at = models.DateTimeField(null=True)

@@ -15,6 +15,12 @@ In the place of the content there may be edits of the file as it is:
     print("hello, world")
     @@END 8f3a21c4
 
+A file is moved by its new path, and a line that says where it is now; content or edits may follow:
+
+    @@FILE 8f3a21c4 move src/main.py
+    @@FROM 8f3a21c4 src/app.py
+    @@END 8f3a21c4
+
 The mark is random and new for each step, so no text that a model was given can contain it: only the
 author of the answer can end a block. Within a block every line but its end is content, markers of
 other steps and of other blocks included.
@@ -47,17 +53,22 @@ _OPS: dict[str, Op] = {
     "edit": "update",
     "delete": "delete",
     "remove": "delete",
+    "move": "create",
+    "rename": "create",
 }
+_MOVES = ("move", "rename")
 
 
 class OutputFile(Struct, frozen=True):
     """A file to write; `content` is empty where it is to be deleted, and where there are `edits` of
-    what it is now."""
+    what it is now. One that is moved is created, and has its `previous_path`; without content and
+    edits it stays as it is."""
 
     path: str
     op: Op
     content: str
     edits: tuple[Edit, ...] = ()
+    previous_path: str = ""
 
 
 class FileFault(Struct, frozen=True):
@@ -138,9 +149,16 @@ def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], 
     faults: list[FileFault] = []
     for block in blocks:
         word, _, path = block.head.partition(" ")
-        path, content = path.strip(), "\n".join(block.lines)
-        edits = _edits(block.lines, mark)
-        message = _fault_of(block, word, path, content) or _fault_of_edits(edits)
+        previous, lines = (
+            _source(block.lines, mark) if word.lower() in _MOVES else ("", block.lines)
+        )
+        path, content = path.strip(), "\n".join(lines)
+        edits = _edits(lines, mark)
+        message = (
+            _fault_of(block, word, path, content)
+            or _fault_of_edits(edits)
+            or _fault_of_move(word, path, previous)
+        )
         if message is None and path not in files and len(files) == MAX_FILES:
             message = f"The answer has more than {MAX_FILES} files."
         if message is not None:
@@ -149,8 +167,24 @@ def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], 
             continue
         op = _OPS[word.lower()]
         kept = "" if op == "delete" or edits else content
-        files[path] = OutputFile(path, op, kept, tuple(edits or ()))
+        files[path] = OutputFile(path, op, kept, tuple(edits or ()), previous)
     return files, faults
+
+
+def _source(lines: list[str], mark: str) -> tuple[str, list[str]]:
+    """Where a moved file is now, and the lines after that."""
+    for number, line in enumerate(lines):
+        if found := re.fullmatch(rf"@@FROM {re.escape(mark)} +(.*?) *\r?", line):
+            return found[1], lines[number + 1 :]
+    return "", lines
+
+
+def _fault_of_move(word: str, path: str, previous: str) -> str | None:
+    if word.lower() not in _MOVES:
+        return None
+    if not previous or previous == path:
+        return 'A file that is moved has a line "@@FROM" with its path until now.'
+    return fault_of(previous)
 
 
 def _edits(lines: list[str], mark: str) -> list[Edit] | None:

@@ -23,6 +23,7 @@ _EDITS = (
     '"update" or "delete" may stand in the place of "create". Where little of a file changes, edit '
     "it as it was given to you; the old lines have to be in it exactly once:"
 )
+_MOVES = "A file is moved like this, with its new content or edits after the second line, if any:"
 _SUMMARY = (
     f"At the end write a summary of at most {MAX_SUMMARY_LINES} lines for those who do the other "
     "parts:"
@@ -206,6 +207,10 @@ def _form(brief: WorkBrief) -> str:
         "the lines that are replaced",
         f"@@NEW {mark}",
         "the lines in their place",
+        f"@@END {mark}",
+        _MOVES,
+        f"@@FILE {mark} move its/new/path.txt",
+        f"@@FROM {mark} its/path/until/now.txt",
         f"@@END {mark}",
         _SUMMARY,
         f"@@SUMMARY {mark}",

@@ -1,6 +1,6 @@
 """The staged changes of a run: what its files would change in the repository."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +9,7 @@ from pygit2 import Patch
 
 from accounts.models import User
 from common.consistent_reads import consistent_reads
+from githosts.types import Op
 from projects.models import Apply, AttemptFile, Run
 from projects.selectors.files import proposal_of
 from projects.selectors.lookup import get_run
@@ -18,11 +19,13 @@ from workspaces.changes import StagedChange, blob_id
 
 class Change(Struct, frozen=True, kw_only=True):
     """A staged file. `op` says what it means for the repository; `base_sha` is the id of the file
-    that it replaces; `diff` is None where the content of that file is not known. `file_ids` are the
-    rows of the path in the results of all subtasks, of which the last one counts."""
+    that it replaces; `diff` is None where the content of that file is not known. `previous_path` is
+    that of a moved file. `file_ids` are the rows of the path in the results of all subtasks, of
+    which the last one counts."""
 
     path: str
     op: str
+    previous_path: str | None
     content: str
     base_sha: str | None
     size: int
@@ -63,25 +66,41 @@ def changes_of(run: Run) -> list[Change]:
     entries = run.checkout.entries if run.checkout is not None else {}
     known = entries.keys() | _applied_contents(run).keys()
     bases = _base_contents(run, by_path)
+    moved = _moves(by_path, known)
     changes = []
     for path, rows in sorted(by_path.items()):
         last = rows[-1]
-        if last.op == "delete" and path not in known:
-            continue  # one subtask created it, and a later one has deleted it
-        entry = entries.get(path)
+        if path in moved.values() or (last.op == "delete" and path not in known):
+            continue  # a part of a move; or one subtask created it, and a later one deletes it
+        source = moved.get(path, path)
+        entry = entries.get(source)
+        file_ids = [row.pk for row in rows]
+        file_ids += [row.pk for row in by_path[source]] if source != path else []
         changes.append(
             Change(
                 path=path,
-                op=_op_of(last, is_there=path in known),
+                op="move" if source != path else _op_of(last, is_there=path in known),
+                previous_path=source if source != path else None,
                 content=last.content,
                 base_sha=entry.sha if entry is not None else None,
                 size=last.size,
                 subtask_id=last.attempt.subtask_id,
-                diff=_diff(path, bases.get(path, "" if entry is None else None), last),
-                file_ids=tuple(row.pk for row in rows),
+                diff=_diff(source, bases.get(source, "" if entry is None else None), last),
+                file_ids=tuple(file_ids),
             )
         )
     return changes
+
+
+def _moves(by_path: Mapping[str, Sequence[AttemptFile]], known: Collection[str]) -> dict[str, str]:
+    """The files that are moved within the repository: their paths, and those until now."""
+    found = {}
+    for path, rows in by_path.items():
+        source = rows[-1].previous_path
+        is_gone = source in by_path and by_path[source][-1].op == "delete"
+        if is_gone and source in known and path not in known:
+            found[path] = source
+    return found
 
 
 def status_of(order: Apply) -> str:
@@ -99,18 +118,29 @@ def to_write(run: Run, changes: Iterable[Change]) -> tuple[StagedChange, ...]:
     may be replaced."""
     entries = run.checkout.entries if run.checkout is not None else {}
     applied = _applied_contents(run)
+
+    def seen(path: str) -> frozenset[str]:
+        own = {blob_id(content) for content in applied.get(path, ())}
+        return frozenset(own | ({entries[path].sha} if path in entries else set()))
+
     return tuple(
         StagedChange(
             path=change.path,
-            op="delete" if change.op == "delete" else "update" if change.base_sha else "create",
+            op=_op_to_write(change),
+            seen=seen(change.previous_path or change.path),
             content=None if change.op == "delete" else change.content,
-            seen=frozenset(
-                ({entries[change.path].sha} if change.path in entries else set())
-                | {blob_id(content) for content in applied.get(change.path, ())}
-            ),
+            previous_path=change.previous_path,
         )
         for change in changes
     )
+
+
+def _op_to_write(change: Change) -> Op:
+    if change.op == "delete":
+        return "delete"
+    if change.op == "move":
+        return "move"
+    return "update" if change.base_sha else "create"
 
 
 def _staged_rows(run: Run) -> Iterable[AttemptFile]:
@@ -147,15 +177,15 @@ def _op_of(file: AttemptFile, *, is_there: bool) -> str:
     return "update" if is_there else "create"
 
 
-def _diff(path: str, base: str | None, file: AttemptFile) -> str | None:
+def _diff(source: str, base: str | None, file: AttemptFile) -> str | None:
     """The difference in Git's unified form; None where the base is not known."""
     if base is None:
         return None
     patch: Any = Patch.create_from(
         base.encode(),
         file.content.encode(),
-        old_as_path=path,
-        new_as_path=path,
+        old_as_path=source,
+        new_as_path=file.path,
         context_lines=3,
     )
     return str(patch.text) if patch is not None else ""

@@ -36,7 +36,7 @@ class AppliedFileSerializer(serializers.Serializer[Any]):
     """What became of one file."""
 
     path = serializers.CharField(read_only=True)
-    op = serializers.ChoiceField(["create", "update", "delete"], read_only=True)
+    op = serializers.ChoiceField(["create", "update", "delete", "move"], read_only=True)
     status = serializers.ChoiceField(_STATUSES, read_only=True)
     error = FileFaultSerializer(read_only=True, allow_null=True)
 
@@ -79,7 +79,8 @@ class StagedFileSerializer(serializers.Serializer[Any]):
     null where the content of that file is not known; `size` is in bytes."""
 
     path = serializers.CharField(read_only=True)
-    op = serializers.ChoiceField(["create", "update", "delete"], read_only=True)
+    op = serializers.ChoiceField(["create", "update", "delete", "move"], read_only=True)
+    previous_path = serializers.CharField(read_only=True, allow_null=True)
     content = serializers.CharField(read_only=True)
     base_sha = serializers.CharField(read_only=True, allow_null=True)
     size = serializers.IntegerField(read_only=True)

@@ -24,6 +24,7 @@ def write_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
             attempt=attempt,
             path=file.path,
             op=file.op,
+            previous_path=file.previous_path,
             content=file.content,
             size=len(file.content.encode()),
         )

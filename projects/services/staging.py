@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from githosts.types import SUBMODULE, SYMLINK
 from projects.file_edits import UnfitEdit, edited
 from projects.models import Run, Subtask
-from projects.outputs import MAX_FILE, FileFault, OutputFile
+from projects.outputs import MAX_FILE, FileFault, Op, OutputFile
 from projects.selectors.sources import current_contents
 
 _UNSEEN = (
@@ -16,52 +16,73 @@ _UNSEEN = (
 _MISSING = "There is no such file to be edited."
 _NO_TEXT = "The repository's file is no text, or too long: it cannot be written from here."
 _LINK = "This is a symbolic link or a submodule of the repository: it cannot be written from here."
+_TAKEN = "There is a file at the path that it is moved to."
 _TOO_LONG = f"The file has more than {MAX_FILE} characters after its edits."
 
 
 def fit(subtask: Subtask, files: Iterable[OutputFile]) -> tuple[list[OutputFile], list[FileFault]]:
     """The files with their whole contents, and the faults of those that cannot be used. Edits are
     of the file as other subtasks or the repository have it. What replaces a file of the repository
-    has its line ends; nobody overwrites what nobody has read."""
+    has its line ends; nobody overwrites what nobody has read. A file that is moved is deleted where
+    it was, unless the answer has another file for that path."""
     files = [*files]
-    contents = current_contents(subtask, [file.path for file in files])
-    fitting: list[OutputFile] = []
-    faults: list[FileFault] = []
+    paths = {path for file in files for path in (file.path, file.previous_path) if path}
+    fitting = _Fitting(subtask.run, current_contents(subtask, paths))
     for file in files:
-        fault = _fault_of_place(subtask.run, file, contents)
-        if fault is None:
+        fitting.add(file)
+    written = {file.path for file in fitting.files}
+    gone = {file.previous_path for file in fitting.files if file.previous_path} - written
+    deleted = [OutputFile(path, "delete", "") for path in sorted(gone)]
+    return [*fitting.files, *deleted], fitting.faults
+
+
+class _Fitting:
+    """`contents` are the files as they are for the author, None for what is no text."""
+
+    def __init__(self, run: Run, contents: dict[str, str | None]) -> None:
+        self.files: list[OutputFile] = []
+        self.faults: list[FileFault] = []
+        self._entries = run.checkout.entries if run.checkout is not None else {}
+        self._has_repository = run.checkout is not None
+        self._contents = contents
+
+    def add(self, file: OutputFile) -> None:
+        source = file.previous_path or file.path
+        fault = self._fault_of_source(file, source)
+        if fault is not None:
+            self.faults.append(FileFault(source, fault))
+        elif file.previous_path and (file.path in self._entries or file.path in self._contents):
+            self.faults.append(FileFault(file.path, _TAKEN))
+        else:
             try:
-                fitting.append(_whole(subtask.run, file, contents))
-                continue
+                self.files.append(self._whole(file, self._contents.get(source) or ""))
             except UnfitEdit as unfit:
-                fault = str(unfit)
-        faults.append(FileFault(file.path, fault))
-    return fitting, faults
+                self.faults.append(FileFault(file.path, str(unfit)))
 
+    def _fault_of_source(self, file: OutputFile, path: str) -> str | None:
+        """Why the file at `path` cannot be replaced, deleted or moved."""
+        entry = self._entries.get(path)
+        if entry is not None and entry.mode in (SYMLINK, SUBMODULE):
+            return _LINK
+        if file.op == "delete" or self._contents.get(path) is not None:
+            return None
+        if path in self._contents:
+            return _NO_TEXT
+        if entry is not None:
+            return _UNSEEN
+        return _MISSING if file.edits or file.previous_path else None
 
-def _fault_of_place(run: Run, file: OutputFile, contents: dict[str, str | None]) -> str | None:
-    """Why a file cannot be written at its path."""
-    entry = run.checkout.entries.get(file.path) if run.checkout is not None else None
-    if entry is not None and entry.mode in (SYMLINK, SUBMODULE):
-        return _LINK
-    if file.op == "delete" or contents.get(file.path) is not None:
-        return None
-    if file.path in contents:
-        return _NO_TEXT
-    if entry is not None:
-        return _UNSEEN
-    return _MISSING if file.edits else None
-
-
-def _whole(run: Run, file: OutputFile, contents: dict[str, str | None]) -> OutputFile:
-    """Raises UnfitEdit."""
-    base = contents.get(file.path) or ""
-    if file.edits:
-        content = edited(base, file.edits)
-        if len(content) > MAX_FILE:
-            raise UnfitEdit(_TOO_LONG)
-        return OutputFile(file.path, "update", content)
-    return _with_line_ends(file, base) if run.checkout is not None else file
+    def _whole(self, file: OutputFile, base: str) -> OutputFile:
+        """Raises UnfitEdit."""
+        if file.edits:
+            content = edited(base, file.edits)
+            if len(content) > MAX_FILE:
+                raise UnfitEdit(_TOO_LONG)
+            op: Op = "create" if file.previous_path else "update"
+            return replace(file, op=op, content=content, edits=())
+        if file.previous_path and not file.content.strip():
+            return replace(file, content=base)
+        return _with_line_ends(file, base) if self._has_repository else file
 
 
 def _with_line_ends(file: OutputFile, base: str) -> OutputFile:

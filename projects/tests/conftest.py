@@ -6,7 +6,12 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from githosts.tests.hosted import Hosted
+from githosts.types import HostKind
+from projects.tests.developer import FILES, Developer
 from projects.tests.principal import Principal, new_principal
+from projects.tests.reviewer import FILES as REVIEWED
+from projects.tests.reviewer import Reviewer
 from simulator.process import RunningSimulator
 from tests.service import Web
 from tests.worker import Worker, running_worker
@@ -40,3 +45,29 @@ def principal(
         return new_principal(http, web, simulator, **options)  # type: ignore[arg-type]
 
     return make
+
+
+@pytest.fixture(params=list(HostKind))
+def developer(
+    request: pytest.FixtureRequest, principal: NewPrincipal, simulator: RunningSimulator
+) -> Developer:
+    """Alice with a repository, at each of the hosts."""
+    hosted = Hosted.create(simulator, HostKind(request.param), files=FILES)
+    return Developer(principal(), hosted)
+
+
+@pytest.fixture
+def on_github(principal: NewPrincipal, simulator: RunningSimulator) -> Developer:
+    return Developer(principal(), Hosted.create(simulator, HostKind.GITHUB, files=FILES))
+
+
+@pytest.fixture(params=list(HostKind))
+def reviewer(
+    request: pytest.FixtureRequest, principal: NewPrincipal, simulator: RunningSimulator
+) -> Reviewer:
+    return Reviewer(principal(), Hosted.create(simulator, HostKind(request.param), files=REVIEWED))
+
+
+@pytest.fixture
+def reviewer_on_github(principal: NewPrincipal, simulator: RunningSimulator) -> Reviewer:
+    return Reviewer(principal(), Hosted.create(simulator, HostKind.GITHUB, files=REVIEWED))

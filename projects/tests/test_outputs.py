@@ -162,3 +162,30 @@ def test_markers_of_other_steps_are_content() -> None:
     assert output.files == (OutputFile("a.py", "update", content),)
     text = f"first\n@@OLD {MARK}\nx\n@@NEW {MARK}\ny"
     assert read_output(block("a.py", text, "edit"), MARK).files[0].content == text
+
+
+def move(path: str, *lines: str, op: str = "move") -> str:
+    return block(path, "\n".join(lines), op)
+
+
+@pytest.mark.parametrize("op", ["move", "rename"])
+def test_a_file_is_moved_with_its_content_with_other_content_or_with_edits(op: str) -> None:
+    source = f"@@FROM {MARK} a.py"
+    plain = read_output(move("b.py", source, op=op), MARK).files
+    other = read_output(move("b.py", source, "one", "two", op=op), MARK).files
+    changed = read_output(
+        move("b.py", source, f"@@OLD {MARK}", "x", f"@@NEW {MARK}", "y", op=op), MARK
+    ).files
+    assert plain == (OutputFile("b.py", "create", "", previous_path="a.py"),)
+    assert other == (OutputFile("b.py", "create", "one\ntwo", previous_path="a.py"),)
+    assert changed == (OutputFile("b.py", "create", "", (Edit("x", "y"),), "a.py"),)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "@@FROM a.py", f"@@FROM {MARK} b.py", f"@@FROM {MARK} ../a", "@@FROM 00000000 a.py"],
+)
+def test_a_move_from_nowhere_is_a_fault(line: str) -> None:
+    output = read_output(move("b.py", line), MARK)
+    assert output.files == ()
+    assert output.faults[0].path == "b.py"

@@ -1,90 +1,22 @@
 """Runs that work on a repository: what is read of it, when, and what happens when it cannot be."""
 
-from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 
-from catalog.selectors import get_catalog
-from githosts.tests.hosted import Hosted
-from githosts.types import HostKind
 from projects.models import Run, Step
-from projects.selectors.briefs import messages_for
 from projects.tests.conftest import NewPrincipal
-from projects.tests.principal import Principal, Shape, part
+from projects.tests.developer import FILES, Developer
+from projects.tests.principal import Shape, part
 from projects.types import StepKind
 from simulator.process import RunningSimulator
 from tests.personas import new_user
 from workspaces.models import Checkout
 
-FILES: dict[str, Any] = {
-    "README.md": "# Seaside\n",
-    "src/app.py": "print('waves')\n",
-    "src/tide.py": "TIDE = 1\n",
-    "logo.bin": {"base64": "AAEC/w=="},
-    "node_modules/x/index.js": "x\n",
-    "link": {"content": "README.md", "mode": "120000"},
-}
 PARTS = (
     part("a", reads=["src/app.py", "README.md", "gone.py"], writes=["src/tide.py"]),
     part("b", "a", reads=["logo.bin"]),
 )
-
-
-class Developer:
-    """Alice with a repository at a host, connected as a workspace."""
-
-    def __init__(self, alice: Principal, hosted: Hosted) -> None:
-        self.alice = alice
-        self.hosted = hosted
-        workspace = alice.do(
-            "POST",
-            "/workspaces",
-            provider=hosted.kind,
-            token=hosted.token,
-            base_url=hosted.base_url,
-        )
-        self.workspace_id = workspace["id"]
-
-    def where(self, **fields: Any) -> Shape:
-        """The fields of a run on the repository."""
-        return {"workspace_id": self.workspace_id, "repo": self.hosted.repository, **fields}
-
-    def send(self, key: str | None = None, **fields: Any) -> httpx.Response:
-        body = {"prompt": self.alice.goal(part("a")), **self.where(**fields)}
-        headers = {"Authorization": f"Bearer {self.alice.token}"}
-        if key is not None:
-            headers["Idempotency-Key"] = key
-        return self.alice.http.post("/api/project/sessions", json=body, headers=headers)
-
-    def finished(self, *parts: Shape, **fields: Any) -> Shape:
-        return self.alice.finished(*parts, **self.where(**fields))
-
-    def files(self, run: Shape, query: str = "") -> Any:
-        return self.alice.send("GET", f"/sessions/{run['id']}/files{query}")
-
-    def prompt(self, run: Shape, kind: StepKind, title: str | None = None) -> str:
-        """What the latest step of that kind was asked, about the subtask of that title."""
-        steps = Step.objects.filter(run=run["id"], kind=kind).select_related("subtask", "attempt")
-        step = (steps.filter(subtask__title=title) if title else steps).latest("id")
-        step.run = Run.objects.get(pk=run["id"])
-        model = get_catalog().find(step.model)
-        assert model is not None
-        return messages_for(step, model)[0].text
-
-
-@pytest.fixture(params=list(HostKind))
-def developer(
-    request: pytest.FixtureRequest, principal: NewPrincipal, simulator: RunningSimulator
-) -> Developer:
-    hosted = Hosted.create(simulator, HostKind(request.param), files=FILES)
-    return Developer(principal(), hosted)
-
-
-@pytest.fixture
-def on_github(principal: NewPrincipal, simulator: RunningSimulator) -> Developer:
-    return Developer(principal(), Hosted.create(simulator, HostKind.GITHUB, files=FILES))
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -371,95 +303,3 @@ def test_nobody_elses_run_shows_the_repository(on_github: Developer) -> None:
     bob = new_user("bob", plan="pro")
     assert not Checkout.objects.filter(account=bob).exists()
     assert Checkout.objects.filter(run=run["id"], account=on_github.alice.user).exists()
-
-
-# --- Files that do not fit ------------------------------------------------------------------------
-
-
-def file(op: str, path: str, *lines: str) -> str:
-    """A file of an answer; the simulator knows the mark."""
-    return "\n".join([f"@@FILE {{mark}} {op} {path}", *lines, "@@END {mark}"])
-
-
-def edits(path: str, *pairs: tuple[str, str]) -> str:
-    lines = [line for old, new in pairs for line in ("@@OLD {mark}", old, "@@NEW {mark}", new)]
-    return file("edit", path, *lines)
-
-
-def worked(developer: Developer, *files: str, **fields: Any) -> Shape:
-    """A run whose author writes these files, each time it is asked."""
-    text = "\n".join(["Done.", *files])
-    goal = developer.alice.goal(part("a", **fields), work={"text": text})
-    return developer.alice.finished(goal=goal, **developer.where())
-
-
-def attempts(developer: Developer, run: Shape) -> list[Shape]:
-    path = f"/sessions/{run['id']}/subtasks/{run['subtasks'][0]['id']}"
-    found: list[Shape] = developer.alice.do("GET", path)["attempts"]
-    return found
-
-
-def contents(developer: Developer, run: Shape) -> dict[str, str]:
-    changes = developer.alice.do("GET", f"/sessions/{run['id']}/changes")["files"]
-    return {change["path"]: change["content"] for change in changes}
-
-
-def test_an_author_edits_a_file_in_place(developer: Developer) -> None:
-    run = worked(
-        developer, edits("src/app.py", ("print('waves')", "print('calm')")), reads=["src/app.py"]
-    )
-    assert contents(developer, run) == {"src/app.py": "print('calm')\n"}
-    assert len(attempts(developer, run)) == 1
-
-
-def test_an_edit_that_does_not_fit_is_given_back_once_with_the_reason(
-    on_github: Developer,
-) -> None:
-    run = worked(
-        on_github,
-        edits("src/app.py", ("print('storm')", "print('calm')")),
-        file("create", "new.md", "new"),
-        reads=["src/app.py"],
-    )
-    first, second = attempts(on_github, run)
-    assert [first["reason"], second["reason"]] == ["initial", "revision"]
-    assert first["verdict"] == "revise"
-    assert first["review"]["issues"] == [
-        "src/app.py: The lines of edit 1 are not in the file. Copy them exactly."
-    ]
-    assert second["faults"][0]["path"] == "src/app.py"
-    assert run["subtasks"][0]["needs_attention"]
-    assert contents(on_github, run) == {"new.md": "new\n"}
-
-
-def test_a_file_that_was_overwritten_unseen_is_shown_and_written_then(
-    developer: Developer,
-) -> None:
-    run = worked(developer, file("update", "src/tide.py", "TIDE = 2"))
-    first, second = attempts(developer, run)
-    assert "was not read" in first["faults"][0]["message"]
-    assert second["faults"] == []
-    assert run["subtasks"][0]["reads"] == ["src/tide.py"]
-    assert contents(developer, run) == {"src/tide.py": "TIDE = 2\n"}
-    assert '<file name="src/tide.py">\nTIDE = 1\n' in developer.prompt(run, StepKind.WORK)
-    developer.alice.check_money(run)
-
-
-def test_it_is_given_back_without_reviews_as_well(on_github: Developer) -> None:
-    goal = on_github.alice.goal(
-        part("a"), work={"text": "Done.\n" + file("update", "src/tide.py", "TIDE = 2")}
-    )
-    run = on_github.alice.finished(goal=goal, review=False, **on_github.where())
-    assert [each["reason"] for each in attempts(on_github, run)] == ["initial", "revision"]
-    assert contents(on_github, run) == {"src/tide.py": "TIDE = 2\n"}
-
-
-def test_an_edit_is_of_what_another_subtask_has_made(on_github: Developer) -> None:
-    write = file("update", "src/tide.py", "TIDE = 2", "SPRING = 1")
-    change = edits("src/tide.py", ("TIDE = 2", "TIDE = 3"))
-    goal = on_github.alice.goal(
-        part("a", writes=["src/tide.py"]), part("b", "a"), work={"text": f"Done.\n{write}"}
-    )
-    goal = on_github.alice.also(goal, step="work", subtask="Part b", text=f"Done.\n{change}")
-    run = on_github.alice.finished(goal=goal, **on_github.where())
-    assert contents(on_github, run) == {"src/tide.py": "TIDE = 3\nSPRING = 1\n"}

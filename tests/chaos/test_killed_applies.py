@@ -18,7 +18,7 @@ from projects.models import Apply, Run
 from projects.selectors.changes import changes_of, get_changes
 from projects.services.applies import settle_all_lapsed
 from projects.tests.conftest import NewPrincipal, http, principal, worker  # noqa: F401
-from projects.tests.test_changes import CHANGES, FILES, Reviewer
+from projects.tests.reviewer import CHANGES, FILES, Reviewer
 from simulator.process import RunningSimulator
 from tests.personas import access_token_of
 from tests.service import running_web

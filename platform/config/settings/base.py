@@ -272,6 +272,7 @@ SPECTACULAR_SETTINGS = {
         "AttemptSourceEnum": ["model", "user"],
         "CardKindEnum": "council.models.Card.Kind",
         "CardSourceEnum": "council.models.Version.Source",
+        "ChangeOpEnum": ["create", "update", "delete", "move"],
         "FileOpEnum": ["create", "update", "delete"],
         "MessageRoleEnum": "conversations.models.Message.Role",
         "ProjectStatusEnum": ["queued", "running", "paused", "completed", "failed", "cancelled"],

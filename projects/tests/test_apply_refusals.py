@@ -1,0 +1,226 @@
+"""POST /changes/apply: what is refused, two at once, and hosts that fail."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from githosts.tests.hosted import git
+from projects.models import Apply
+from projects.tests.conftest import NewPrincipal
+from projects.tests.principal import Shape, part
+from projects.tests.reviewer import CHANGES, Reviewer
+
+# --- Refusals -------------------------------------------------------------------------------------
+
+
+def test_a_run_at_work_is_not_applied(reviewer_on_github: Reviewer) -> None:
+    goal = reviewer_on_github.alice.goal(part("a"), plan={"ttft_ms": 20_000})
+    run = reviewer_on_github.alice.start(goal=goal, **reviewer_on_github.where())
+    answer = reviewer_on_github.try_to_apply(run)
+    assert (answer.status_code, answer.json()["code"]) == (409, "run_executing")
+    reviewer_on_github.alice.do("POST", f"/sessions/{run['id']}/control", action="cancel")
+
+
+def test_a_disconnected_workspace_is_404(reviewer_on_github: Reviewer) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    reviewer_on_github.alice.do("DELETE", f"/workspaces/{reviewer_on_github.workspace_id}")
+    answer = reviewer_on_github.try_to_apply(run)
+    assert (answer.status_code, answer.json()["code"]) == (404, "workspace_not_found")
+
+
+def test_a_run_without_a_repository_is_404(reviewer_on_github: Reviewer) -> None:
+    run = reviewer_on_github.alice.finished(part("a", writes=["a.md"]))
+    answer = reviewer_on_github.try_to_apply(run)
+    assert (answer.status_code, answer.json()["code"]) == (404, "workspace_not_found")
+
+
+def test_somebody_elses_changes_are_not_there(
+    reviewer_on_github: Reviewer, principal: NewPrincipal
+) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    bob = principal(name="bob")
+    for method, path in (("GET", ""), ("POST", "/apply"), ("POST", "/discard")):
+        for run_id in (run["id"], str(uuid4())):
+            answer = bob.send(method, f"/sessions/{run_id}/changes{path}")
+            assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"target": "main"}, "target"),
+        ({"target": 7}, "target"),
+        ({"branch": "a..b"}, "branch"),
+        ({"branch": "main"}, "branch"),
+        ({"branch": "x" * 300}, "branch"),
+        ({"message": "x" * 3_000}, "message"),
+        ({"message": 7}, "message"),
+        ({"files": "README.md"}, "files"),
+        ({"files": ["gone.md"]}, "files"),
+        ({"files": [7]}, "files"),
+        ({"files": ["x"] * 300}, "files"),
+        ({"pull_request": "yes"}, "pull_request"),
+        ({"target": "default", "pull_request": True}, "pull_request"),
+    ],
+)
+def test_a_body_that_will_not_do_is_422_and_writes_nothing(
+    reviewer_on_github: Reviewer, body: Shape, field: str
+) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    answer = reviewer_on_github.try_to_apply(run, **body)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["errors"][0]["loc"][0] == field
+    assert not Apply.objects.filter(run=run["id"]).exists()
+
+
+def test_a_protected_branch_says_so_for_each_file(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**CHANGES)
+    reviewer.hosted.change(protected=["main"])
+    result = reviewer.apply(run, target="default")
+    assert (result["status"], result["commit_sha"]) == ("failed", None)
+    assert set(reviewer.outcomes(result).values()) == {"protected"}
+    assert len(reviewer.changes(run)["files"]) == 4
+
+
+def test_an_archived_repository_refuses(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**CHANGES)
+    reviewer.hosted.change(archived=True)
+    result = reviewer.apply(run)
+    assert result["status"] == "failed"
+    assert set(reviewer.outcomes(result).values()) == {"rejected"}
+    assert "archived" in result["files"][0]["error"]["message"]
+
+
+@pytest.mark.parametrize("kind", ["classic", "fine_grained"])
+def test_workflows_need_a_token_that_may_write_them(
+    reviewer_on_github: Reviewer, kind: str
+) -> None:
+    hosted = reviewer_on_github.hosted
+    token = hosted.add_token(f"{kind}-{hosted.login}", kind=kind, scopes=["repo"])
+    reviewer_on_github.alice.do(
+        "PATCH", f"/workspaces/{reviewer_on_github.workspace_id}", token=token
+    )
+    run = reviewer_on_github.staged(**CHANGES, **{".github/workflows/ci.yml": "on: push\n"})
+    result = reviewer_on_github.apply(run)
+    assert reviewer_on_github.outcomes(result)[".github/workflows/ci.yml"] == "protected"
+    assert result["counts"] == {"applied": 4, "failed": 1, "skipped": 0}
+
+
+def test_a_dead_token_writes_nothing(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**CHANGES)
+    reviewer.hosted.control.revoke_token(reviewer.hosted.token)
+    answer = reviewer.try_to_apply(run)
+    assert (answer.status_code, answer.json()["code"]) == (409, "workspace_needs_reauth")
+    changes = reviewer.changes(run)
+    assert (changes["applied"]["status"], len(changes["files"])) == ("failed", 4)
+    token = reviewer.hosted.add_token(f"new-{reviewer.hosted.login}")
+    reviewer.alice.do("PATCH", f"/workspaces/{reviewer.workspace_id}", token=token)
+    assert reviewer.apply(run)["status"] == "applied"
+
+
+# --- Two at once, and hosts that fail -------------------------------------------------------------
+
+
+def test_of_two_at_once_one_is_refused(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**CHANGES)
+    reviewer.hosted.fail("get_branch", delay_ms=500, times=2)
+    with ThreadPoolExecutor(2) as both:
+        answers = [*both.map(lambda _: reviewer.try_to_apply(run), range(2))]
+    codes = sorted(answer.status_code for answer in answers)
+    assert codes == [200, 409]
+    [refused] = [answer for answer in answers if answer.status_code == 409]
+    assert refused.json()["code"] == "apply_in_progress"
+
+
+LAST = {"github": "create_ref", "gitlab": "create_commit"}
+
+
+@pytest.mark.parametrize("fault", [{"status": 500}, {"drop": True}, {"html": True}])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_answer_that_is_lost_changes_nothing(
+    reviewer: Reviewer, tmp_path: Path, fault: Shape, when: str
+) -> None:
+    run = reviewer.staged(**CHANGES)
+    reviewer.hosted.fail(LAST[reviewer.hosted.kind], when=when, **fault)
+    result = reviewer.apply(run, branch="ai/x")
+    folder = reviewer.hosted.clone(tmp_path / "clone", "ai/x")
+    assert (result["status"], result["counts"]["applied"]) == ("applied", 4)
+    assert git(folder, "rev-list", "--count", "HEAD").strip() == "2"
+    assert git(folder, "rev-parse", "HEAD").strip() == result["commit_sha"]
+
+
+def test_a_host_that_is_gone_after_the_write_is_asked_later(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**CHANGES)
+    hosted = reviewer.hosted
+    hosted.fail(LAST[hosted.kind], when="after", drop=True)
+    hosted.fail("list_commits", status=503, times=1_000)
+    answer = reviewer.try_to_apply(run, branch="ai/x")
+    assert (answer.status_code, answer.json()["code"]) == (502, "git_host_unavailable")
+    assert reviewer.changes(run)["state"] == "applying"
+    assert reviewer.try_to_apply(run).json()["code"] == "apply_in_progress"
+
+    Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() - timedelta(seconds=1))
+    assert reviewer.try_to_apply(run).status_code == 502
+    hosted.control.stop_failing()
+    answer = reviewer.try_to_apply(run)
+    assert (answer.status_code, answer.json()["code"]) == (400, "nothing_staged")
+    changes = reviewer.changes(run)
+    assert (changes["state"], changes["applied"]["status"]) == ("applied", "applied")
+
+
+def test_a_tip_that_moves_between_all_steps_loses_nothing(
+    reviewer: Reviewer, tmp_path: Path
+) -> None:
+    run = reviewer.staged(**CHANGES)
+    hosted = reviewer.hosted
+    for number, operation in enumerate(("get_branch", "create_tree", "create_commit")):
+        theirs = {
+            "host": hosted.kind,
+            "path": hosted.repository,
+            "files": {f"theirs-{number}.md": {"content": "theirs\n"}},
+        }
+        hosted.fail(operation, commit=theirs, when="after" if number == 0 else "before")
+    result = reviewer.apply(run, target="default")
+    folder = hosted.clone(tmp_path / "clone")
+    assert (result["status"], result["counts"]["applied"]) == ("applied", 4)
+    theirs_kept = sorted(path.name for path in folder.glob("theirs-*.md"))
+    assert theirs_kept == (
+        ["theirs-0.md", "theirs-1.md", "theirs-2.md"]
+        if hosted.kind == "github"
+        else ["theirs-0.md", "theirs-2.md"]
+    )
+    assert (folder / "README.md").read_text() == "# Other\n"
+
+
+def test_a_branch_that_never_rests_is_given_up(reviewer_on_github: Reviewer) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    hosted = reviewer_on_github.hosted
+    theirs = {
+        "host": hosted.kind,
+        "path": hosted.repository,
+        "files": {"theirs.md": {"content": "theirs\n"}},
+    }
+    hosted.fail("update_ref", commit=theirs, times=10)
+    result = reviewer_on_github.apply(run, target="default")
+    hosted.control.stop_failing()
+    assert result["status"] == "failed"
+    assert set(reviewer_on_github.outcomes(result).values()) == {"conflict"}
+
+
+def test_a_repeated_request_is_answered_with_the_first_result(reviewer_on_github: Reviewer) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    headers = {
+        "Authorization": f"Bearer {reviewer_on_github.alice.token}",
+        "Idempotency-Key": uuid4().hex,
+    }
+    path = f"/api/project/sessions/{run['id']}/changes/apply"
+    answers = [
+        reviewer_on_github.alice.http.post(path, json={"branch": "ai/x"}, headers=headers)
+        for _ in range(2)
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json() == answers[1].json()
