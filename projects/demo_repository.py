@@ -5,18 +5,21 @@ import time
 from typing import Final
 from urllib.error import URLError
 
+from django.db import transaction
+
 from accounts.models import User
 from githosts.types import HostKind
 from projects.demo import carry_out
 from projects.models import Run
 from projects.selectors.roster import roster_of
+from projects.selectors.sources import unread_paths
 from projects.services import runs
-from projects.services.sources import read_sources
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS
 from simulator.githost.client import GitHostControl
 from simulator.process import RunningSimulator
 from workspaces.models import Workspace
 from workspaces.services import workspaces
+from workspaces.services.checkouts import read_files
 
 _LOGIN: Final = "demo"
 REPOSITORY: Final = f"{_LOGIN}/library"
@@ -36,9 +39,10 @@ _FILES: Final = {
 _PATIENCE: Final = 20.0
 
 
+@transaction.atomic
 def write_repository_run(user: User, simulator_url: str) -> Run | None:
-    """Connect the repository for a user without workspaces, and write the run. None where there is
-    one already."""
+    """Connect the repository for a user without workspaces, and write the run, before any worker
+    sees its jobs. None where there is one already."""
     hosts = RunningSimulator(simulator_url).githost
     mine = Workspace.objects.filter(account=user)
     # The simulator may have another port than the last time.
@@ -63,7 +67,8 @@ def write_repository_run(user: User, simulator_url: str) -> Run | None:
         max_parallel=MAX_PARALLEL,
     )
     while (step := run.steps.filter(ended_at=None).order_by("id").first()) is not None:
-        read_sources(step.pk)
+        if step.subtask is not None and run.checkout is not None:
+            read_files(checkout=run.checkout, paths=unread_paths(step.subtask))
         carry_out(user, step)
     return run
 

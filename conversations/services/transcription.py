@@ -4,7 +4,6 @@ from typing import cast
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import close_old_connections
 from msgspec import Struct
 
 from accounts.models import User
@@ -16,6 +15,7 @@ from billing.types import RequestKey
 from catalog.pricing import speech_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, SpeechPrice
+from common.threads import release_connection
 from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
 from inference.speech import SpeechRunner
@@ -49,7 +49,7 @@ def transcribe(
     speech_model = _find_model(model)
     _check_spending_power(user, speech_model, request_key)
     # Back to the pool: the call takes a while.
-    close_old_connections()
+    release_connection()
     measured = measure(audio, owner=user.pk)
     call = SpeechCall(
         account_id=user.pk,

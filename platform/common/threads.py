@@ -1,10 +1,11 @@
-"""Runs code that uses the ORM from an event loop."""
+"""Threads that use the ORM, and their connections."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
+from django.db import close_old_connections, connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,3 +29,9 @@ async def in_outside_thread(function: Callable[P, T], *args: P.args, **kwargs: P
     """The same for a `function` that calls an outside service; it closes its connection itself."""
     run = database_sync_to_async(function, thread_sensitive=False, executor=_outside)
     return await run(*args, **kwargs)
+
+
+def release_connection() -> None:
+    """Give this thread's connection back to the pool before a long wait. A transaction keeps it."""
+    if not connection.in_atomic_block:
+        close_old_connections()

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import close_old_connections
-
 from common.encryption import Unreadable, decrypt
+from common.threads import release_connection
 from githosts.errors import GitHostError, TokenRefused
 from githosts.registry import connect
 from githosts.types import GitHost, HostKind
@@ -27,7 +26,7 @@ def open_host(workspace: Workspace) -> Iterator[GitHost]:
         raise WorkspaceNeedsReauth
     token = _token_of(workspace)
     # Back to the pool: the host may take a while.
-    close_old_connections()
+    release_connection()
     try:
         with connect(HostKind(workspace.provider), workspace.base_url, token) as host:
             yield host

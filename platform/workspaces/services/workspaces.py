@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.models import User
@@ -10,6 +10,7 @@ from accounts.services.users import lock_user
 from billing.selectors.features import require_feature
 from common.encryption import encrypt
 from common.errors import NotFound, ValidationFailed
+from common.threads import release_connection
 from events.services import append_to_user
 from githosts.errors import GitHostError, TokenRefused
 from githosts.registry import connect as connect_host
@@ -88,7 +89,7 @@ def _check_number(user: User) -> None:
 
 def _check_token(kind: HostKind, base_url: str, token: str) -> TokenInfo:
     # Back to the pool: the host may take a while.
-    close_old_connections()
+    release_connection()
     try:
         with connect_host(kind, base_url, token) as host:
             info = host.token_info()
