@@ -13,11 +13,15 @@ from inference.types import ChatCall
 from jobs.handlers import Handler
 from jobs.running import RunningJob
 from projects import events
+from projects.errors import RepositoryUnavailable
 from projects.services.completion import STEP
-from projects.services.preparation import Prepared, prepare
+from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
 from projects.types import SHOWN
 from providers.types import Delta, TextDelta
+
+# How often files are read for a step: its subtask may be changed meanwhile.
+_MAX_READS = 3
 
 
 class StepHandler(LostCallHandler, Handler):
@@ -29,13 +33,21 @@ class StepHandler(LostCallHandler, Handler):
     async def run(self, job: RunningJob) -> None:
         """Make the call, unless it must not be made any more."""
         try:
-            await in_outside_thread(read_sources, job.id)
-            prepared = await persist(prepare, job_id=job.id, attempt=job.attempt)
+            prepared = await self._prepare(job)
         except DomainError as failure:
             await persist(give_up, STEP, call_id=job.id, attempt=job.attempt, failure=failure)
             return
         if prepared is not None:
             await StepCall(job, prepared).run()
+
+    async def _prepare(self, job: RunningJob) -> Prepared | None:
+        """Read what the step needs of the repository before it begins."""
+        for _ in range(_MAX_READS):
+            try:
+                return await persist(prepare, job_id=job.id, attempt=job.attempt)
+            except SourcesNotRead:
+                await in_outside_thread(read_sources, job.id)
+        raise RepositoryUnavailable
 
 
 def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
+from githosts.types import SUBMODULE, SYMLINK
 from projects.models import AttemptFile, Subtask
 from projects.types import SubtaskStatus
 
@@ -9,6 +10,22 @@ from projects.types import SubtaskStatus
 def source_paths(subtask: Subtask) -> list[str]:
     """The paths that the author of a subtask is shown: what it reads, and what it writes."""
     return [*dict.fromkeys([*subtask.reads, *subtask.writes])]
+
+
+def unread_paths(subtask: Subtask) -> list[str]:
+    """Those of them that are files of the repository, and that nobody has read yet."""
+    checkout = subtask.run.checkout
+    if checkout is None:
+        return []
+    paths = source_paths(subtask)
+    known = set(checkout.files.filter(path__in=paths).values_list("path", flat=True))
+    return [
+        path
+        for path in paths
+        if path in checkout.entries
+        and path not in known
+        and checkout.entries[path].mode not in (SYMLINK, SUBMODULE)
+    ]
 
 
 def sources_of(subtask: Subtask) -> dict[str, str | None]:

@@ -20,7 +20,7 @@ from django.utils import timezone
 from accounts.models import User
 from billing.services import idempotency
 from billing.types import RequestKey
-from common.errors import DomainError, ValidationFailed
+from common.errors import DomainError, NotFound, ValidationFailed
 from events.types import USER
 from githosts.errors import GitHostError
 from githosts.registry import commit_url
@@ -45,7 +45,7 @@ from workspaces.errors import HostUnavailable
 from workspaces.hosts import open_host
 from workspaces.models import Checkout, Workspace
 from workspaces.services.checkouts import workspace_of
-from workspaces.services.writing import Faults, WriteRequest, Written, write_changes
+from workspaces.services.writing import Announce, Faults, WriteRequest, Written, write_changes
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ def apply_changes(
     )
     if not is_replayed:
         _carry_out(order, workspace)
-        order.refresh_from_db()
+        order = _get(order.pk)
     return order, is_replayed
 
 
@@ -270,7 +270,7 @@ def _request(order: Apply, checkout: Checkout, workspace: Workspace) -> WriteReq
     )
 
 
-def _announce(order: Apply) -> Any:
+def _announce(order: Apply) -> Announce:
     """Note what is about to be written. Raises ClaimLapsed where there is no time left for it."""
 
     def announce(commit: str, faults: Faults) -> None:
@@ -331,7 +331,7 @@ def _end(
     order_id: UUID, *, commit: str | None, faults: Faults, error: DomainError | None = None
 ) -> None:
     """Write the result of an order, unless it has one."""
-    found = Apply.objects.select_related("run__account").get(pk=order_id)
+    found = _get(order_id)
     run = lock_run(found.run.account, found.run_id)
     order = run.applies.select_for_update().get(pk=order_id)
     if order.ended_at is not None:
@@ -349,6 +349,14 @@ def _end(
     order.save()
     _take_from_the_staged(outcomes, order)
     append_events(run=run, events=[events.changes_applied(order, USER)])
+
+
+def _get(order_id: UUID) -> Apply:
+    """Raises NotFound where the run was deleted meanwhile."""
+    order = Apply.objects.select_related("run__account").filter(pk=order_id).first()
+    if order is None:
+        raise NotFound("The run has been deleted.")
+    return order
 
 
 def _with_outcomes(

@@ -18,6 +18,7 @@ from projects.errors import RunHeld
 from projects.models import Run, Step
 from projects.prompts.delimiters import headings_of
 from projects.selectors.briefs import messages_for
+from projects.selectors.sources import unread_paths
 from projects.services.locks import lock_step_alone
 from projects.services.log import append_events
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
@@ -25,6 +26,10 @@ from providers.types import Message
 
 # Steps that are sent the messages of the user. A review and the final text are about what is there.
 _RECEIVERS = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.REPLY})
+
+
+class SourcesNotRead(Exception):
+    """The author of a subtask is to be shown files of the repository that were not read yet."""
 
 
 class Prepared(Struct, frozen=True):
@@ -43,7 +48,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
 
     Raises CallCancelled where the run has ended or was deleted meanwhile, or the step was
     cancelled, RunHeld where the run is paused, ProviderNotAvailable where the model is gone from
-    the catalog.
+    the catalog, SourcesNotRead.
     """
     step = lock_step_alone(job_id)
     signal = jobs.read_signal(job_id=job_id, attempt=attempt)
@@ -56,6 +61,8 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     model = get_catalog().find(step.model)
     if model is None:
         raise ProviderNotAvailable
+    if step.kind == StepKind.WORK and step.subtask is not None and unread_paths(step.subtask):
+        raise SourcesNotRead
     messages = messages_for(step, model)
     if step.status == SubtaskStatus.QUEUED:
         step.result = {"sections": headings_of(messages[0].text)}
