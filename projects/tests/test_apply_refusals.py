@@ -13,6 +13,7 @@ from projects.models import Apply
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Shape, part
 from projects.tests.reviewer import CHANGES, Reviewer
+from tests.follow import wait_until
 
 # --- Refusals -------------------------------------------------------------------------------------
 
@@ -224,3 +225,17 @@ def test_a_repeated_request_is_answered_with_the_first_result(reviewer_on_github
     ]
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json() == answers[1].json()
+
+
+def test_a_run_that_is_deleted_meanwhile_is_not_found(reviewer_on_github: Reviewer) -> None:
+    reviewer = reviewer_on_github
+    run = reviewer.staged(**CHANGES)
+    reviewer.hosted.fail("create_tree", when="after", delay_ms=1_500)
+    with ThreadPoolExecutor(1) as pool:
+        applying = pool.submit(reviewer.try_to_apply, run)
+        wait_until(lambda: "create_tree" in reviewer.hosted.operations(), seconds=10)
+        reviewer.alice.do("DELETE", f"/sessions/{run['id']}")
+    assert applying.result().status_code == 404
+    with reviewer.hosted.connect() as host:
+        branch = f"ai/write-about-the-sea-{run['id'][-6:]}"
+        assert host.get_branch(reviewer.hosted.repository, branch) is None

@@ -2,7 +2,6 @@
 repository has, nothing is written twice, and a second apply writes the rest."""
 
 import threading
-import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -13,13 +12,14 @@ import pytest
 from django.utils import timezone
 
 from githosts.tests.hosted import Hosted, git
-from githosts.types import HostKind
+from githosts.types import Branch, HostKind
 from projects.models import Apply, Run
 from projects.selectors.changes import changes_of, get_changes
 from projects.services.applies import settle_all_lapsed
 from projects.tests.conftest import NewPrincipal, http, principal, worker  # noqa: F401
 from projects.tests.reviewer import CHANGES, FILES, Reviewer
 from simulator.process import RunningSimulator
+from tests.follow import wait_until
 from tests.personas import access_token_of
 from tests.service import running_web
 
@@ -55,13 +55,16 @@ def apply_and_kill(reviewer: Reviewer, run: Any, operation: str, when: str) -> N
 
         sending = threading.Thread(target=send)
         sending.start()
-        deadline = time.monotonic() + 20
-        while hosted.operations().count(operation) == seen:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        time.sleep(0.3)  # carried out, where it is killed after it
+        wait_until(lambda: hosted.operations().count(operation) > seen, seconds=20)
+        if (operation, when) == (STEPS[hosted.kind][-1], "after"):
+            wait_until(lambda: _branch(reviewer) is not None, seconds=2)
         doomed.kill()
         sending.join()
+
+
+def _branch(reviewer: Reviewer) -> Branch | None:
+    with reviewer.hosted.connect() as host:
+        return host.get_branch(reviewer.hosted.repository, BRANCH)
 
 
 @pytest.mark.parametrize(("kind", "operation", "when"), KILLS)
@@ -82,8 +85,7 @@ def test_what_is_said_is_what_the_repository_has(
 
     order = Apply.objects.get(run=run["id"])
     left = changes_of(Run.objects.get(pk=run["id"]))
-    with reviewer.hosted.connect() as host:
-        branch = host.get_branch(reviewer.hosted.repository, BRANCH)
+    branch = _branch(reviewer)
     is_written = operation == STEPS[kind][-1] and when == "after"
     assert (branch is not None) == is_written
     assert order.ended_at is not None
@@ -109,16 +111,12 @@ def test_a_claim_that_lapses_in_mid_write_writes_nothing(
     done: list[Any] = []
     thread = threading.Thread(target=lambda: done.append(reviewer.try_to_apply(run, branch=BRANCH)))
     thread.start()
-    deadline = time.monotonic() + 20
-    while "create_tree" not in reviewer.hosted.operations():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: "create_tree" in reviewer.hosted.operations(), seconds=20)
     Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() + timedelta(seconds=20))
     thread.join()
     [answer] = done
     assert (answer.status_code, answer.json()["code"]) == (409, "apply_too_slow")
-    with reviewer.hosted.connect() as host:
-        assert host.get_branch(reviewer.hosted.repository, BRANCH) is None
+    assert _branch(reviewer) is None
     assert len(reviewer.changes(run)["files"]) == len(CHANGES)
 
 
@@ -135,10 +133,7 @@ def test_who_was_overtaken_cannot_write_any_more(
         target=lambda: done.append(reviewer.try_to_apply(run, branch=BRANCH, message="Slow"))
     )
     thread.start()
-    deadline = time.monotonic() + 20
-    while "create_tree" not in reviewer.hosted.operations():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: "create_tree" in reviewer.hosted.operations(), seconds=20)
     Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() - timedelta(seconds=1))
     assert reviewer.apply(run, branch=BRANCH, message="Quick")["status"] == "applied"
     thread.join()

@@ -168,7 +168,7 @@ async def test_a_host_that_answers_byte_by_byte_is_left(host: Host) -> None:
 
 async def test_a_host_whose_headers_never_end_is_left(host: Host) -> None:
     """One byte after the other: each comes in time."""
-    is_over = asyncio.Event()
+    is_over, has_ended = asyncio.Event(), asyncio.Event()
 
     async def dribble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nX: ")
@@ -176,6 +176,7 @@ async def test_a_host_whose_headers_never_end_is_left(host: Host) -> None:
             writer.write(b"x")
             await asyncio.sleep(0.05)
         writer.transport.abort()
+        has_ended.set()
 
     server = await asyncio.start_server(dribble, "127.0.0.1", 0)
     host.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -183,7 +184,7 @@ async def test_a_host_whose_headers_never_end_is_left(host: Host) -> None:
         await host.call(seconds=0.5)
     assert watch.seconds < 2
     is_over.set()
-    await asyncio.sleep(0.2)
+    await has_ended.wait()
     server.close()
     await server.wait_closed()
 
