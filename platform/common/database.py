@@ -54,7 +54,11 @@ class DatabaseUnavailable(ServiceUnavailable):
 
 
 class Database:
-    """A pool of autocommit connections, bound to the event loop that opened it."""
+    """A pool of autocommit connections, bound to the event loop that opened it.
+
+    Whoever ends the loop closes the database first: a pool's task that is connecting outlives its
+    cancellation, and a loop that waits for this task never ends.
+    """
 
     def __init__(self) -> None:
         self._pool: AsyncConnectionPool[Connection] | None = None

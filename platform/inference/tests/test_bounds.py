@@ -13,6 +13,7 @@ from billing.selectors.affordability import SpendingPower
 from catalog.pricing import speech_cost, token_cost
 from catalog.selectors import get_catalog
 from catalog.types import ImagePrice, Model, SpeechPrice, TokenPrice
+from common.database import get_database
 from common.ids import uuid7
 from conftest import Persona
 from inference.bounds import (
@@ -166,6 +167,13 @@ def test_no_tokens_that_a_provider_reports_cost_more_than_is_held_for_an_embeddi
     assert outcome[1].cost <= call.worst_cost
 
 
+async def _call_provider(runner: ImageRunner) -> None:
+    try:
+        await runner._call_provider(60)
+    finally:
+        await get_database().close()
+
+
 @pytest.mark.parametrize("made", [1, 2, 5])
 def test_no_pictures_cost_more_than_those_that_were_asked_for(made: int, alice: Persona) -> None:
     model = replace(get_catalog().models["kimi-k3"], price=ImagePrice(1, {"high": 7}, fee=2))
@@ -178,7 +186,7 @@ def test_no_pictures_cost_more_than_those_that_were_asked_for(made: int, alice: 
         quality="high",
     )
     runner = ImageRunner(call, Provider(made), uuid7())
-    async_to_sync(runner._call_provider)(60)
+    async_to_sync(_call_provider)(runner)
     outcome = runner._outcome()
     assert outcome is not None
     assert outcome[1].cost == 9 * min(made, 2) <= call.worst_cost
