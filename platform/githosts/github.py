@@ -9,24 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
 
-from githosts.calls import (
-    HostCalls,
-    decoded,
-    items_of,
-    quoted,
-    quoted_path,
-    side_by_side,
-    text_of,
-)
-from githosts.errors import (
-    BranchProtected,
-    EmptyRepository,
-    GitHostError,
-    HostFailed,
-    Missing,
-    Rejected,
-    TipMoved,
-)
+from githosts.errors import BranchProtected, EmptyRepository, TipMoved
 from githosts.types import (
     FILE,
     MAX_ENTRIES,
@@ -37,6 +20,17 @@ from githosts.types import (
     Repository,
     RepositoryPage,
     TokenInfo,
+)
+from outbound.errors import HostError, HostFailed, Missing, Rejected
+from outbound.rest import (
+    Renew,
+    RestClient,
+    decoded,
+    items_of,
+    quoted,
+    quoted_path,
+    side_by_side,
+    text_of,
 )
 
 CLOUD = "https://api.github.com"
@@ -60,14 +54,13 @@ def api_url(base_url: str) -> str:
 class GitHub:
     """A `githosts.types.GitHost`."""
 
-    def __init__(self, base_url: str, token: str) -> None:
+    def __init__(self, base_url: str, token: str, renew: Renew | None = None) -> None:
         """`base_url` is that of the server's pages, "" for the cloud. Raises AddressNotCalled."""
         headers = {
-            "Authorization": f"Bearer {token}",
             "Accept": "application/vnd.github+json",
             "X-GitHub-Api-Version": "2022-11-28",
         }
-        self._calls = HostCalls(api_url(base_url), headers)
+        self._calls = RestClient(api_url(base_url), token, headers=headers, renew=renew)
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +76,9 @@ class GitHub:
             scopes=None if scopes is None else tuple(scopes.replace(",", " ").split()),
             expires_at=_expiry(answer.headers.get("github-authentication-token-expiration", "")),
         )
+
+    def get_login(self) -> str:
+        return text_of(self._calls.get("/user"), "login")
 
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:
         found: list[Repository] = []
@@ -237,7 +233,7 @@ def _tree_rows(change: Change, commit: Commit, blobs: dict[str, str]) -> list[di
     return [row]
 
 
-def _of_branch(error: Rejected) -> GitHostError:
+def _of_branch(error: Rejected) -> HostError:
     words = str(error).lower()
     if "protected" in words or "rule" in words or "must be made through a pull request" in words:
         return BranchProtected(str(error))

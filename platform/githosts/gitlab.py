@@ -10,24 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
 
-from githosts.calls import (
-    HostCalls,
-    decoded,
-    items_of,
-    quoted,
-    side_by_side,
-    text_of,
-)
-from githosts.errors import (
-    AccessRefused,
-    BranchProtected,
-    EmptyRepository,
-    GitHostError,
-    Missing,
-    Rejected,
-    TipMoved,
-    TokenRefused,
-)
+from githosts.errors import BranchProtected, EmptyRepository, TipMoved
 from githosts.types import (
     EXECUTABLE,
     MAX_ENTRIES,
@@ -38,6 +21,16 @@ from githosts.types import (
     Repository,
     RepositoryPage,
     TokenInfo,
+)
+from outbound.errors import AccessRefused, HostError, Missing, Rejected, TokenRefused
+from outbound.rest import (
+    Renew,
+    RestClient,
+    decoded,
+    items_of,
+    quoted,
+    side_by_side,
+    text_of,
 )
 
 CLOUD = "https://gitlab.com"
@@ -56,10 +49,10 @@ _PROTECTED = ("not allowed to push", "protected branch")
 class GitLab:
     """A `githosts.types.GitHost`."""
 
-    def __init__(self, base_url: str, token: str) -> None:
+    def __init__(self, base_url: str, token: str, renew: Renew | None = None) -> None:
         """`base_url` is that of the server's pages, "" for the cloud. Raises AddressNotCalled."""
         url = f"{base_url or CLOUD}/api/v4"
-        self._calls = HostCalls(url, {"Authorization": f"Bearer {token}"})
+        self._calls = RestClient(url, token, renew=renew)
 
     def __enter__(self) -> Self:
         return self
@@ -68,7 +61,7 @@ class GitLab:
         self._calls.close()
 
     def token_info(self) -> TokenInfo:
-        login = text_of(self._calls.get("/user"), "username")
+        login = self.get_login()
         try:
             token = self._calls.get("/personal_access_tokens/self")
         except (AccessRefused, Missing, TokenRefused):  # the token of an application
@@ -77,6 +70,9 @@ class GitLab:
         return TokenInfo(
             login=login, scopes=tuple(scopes), expires_at=_expiry(token.get("expires_at"))
         )
+
+    def get_login(self) -> str:
+        return text_of(self._calls.get("/user"), "username")
 
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:
         search = {"search": query, "search_namespaces": "true"} if query else {}
@@ -206,7 +202,7 @@ def _action(change: Change, commit: Commit) -> dict[str, Any]:
     return action
 
 
-def _of_commit(error: GitHostError) -> GitHostError:
+def _of_commit(error: HostError) -> HostError:
     words = str(error).lower()
     if any(each in words for each in _PROTECTED):
         return BranchProtected(str(error))

@@ -5,17 +5,18 @@ from collections.abc import Callable
 from githosts.github import GitHub
 from githosts.gitlab import GitLab
 from githosts.types import GitHost, HostKind
+from outbound.rest import Renew
 
-_HOSTS: dict[HostKind, Callable[[str, str], GitHost]] = {
+_HOSTS: dict[HostKind, Callable[[str, str, Renew | None], GitHost]] = {
     HostKind.GITHUB: GitHub,
     HostKind.GITLAB: GitLab,
 }
 
 
-def connect(kind: HostKind, base_url: str, token: str) -> GitHost:
-    """A host that is called with a token; `base_url` is that of its pages, "" for its cloud. Raises
-    AddressNotCalled."""
-    return _HOSTS[kind](base_url, token)
+def connect(kind: HostKind, base_url: str, token: str, *, renew: Renew | None = None) -> GitHost:
+    """A host that is called with a token, and with what `renew` returns where that is refused;
+    `base_url` is that of its pages, "" for its cloud. Raises AddressNotCalled."""
+    return _HOSTS[kind](base_url, token, renew)
 
 
 def commit_url(kind: HostKind, repository_url: str, commit: str) -> str:

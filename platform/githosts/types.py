@@ -112,7 +112,7 @@ class Commit(Struct, frozen=True, kw_only=True):
 
 
 class GitHost(Protocol):
-    """One host, called with one token. All methods raise `githosts.errors`, and take as long as
+    """One host, called with one token. All methods raise HostError, and take as long as
     their calls do: at most a minute."""
 
     def __enter__(self) -> Self: ...
@@ -121,6 +121,10 @@ class GitHost(Protocol):
 
     def token_info(self) -> TokenInfo:
         """Whose token it is."""
+        ...
+
+    def get_login(self) -> str:
+        """The name of its owner."""
         ...
 
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:

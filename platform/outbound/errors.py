@@ -1,8 +1,9 @@
-"""The errors of an outbound call. Their texts name the host, never headers or bodies."""
+"""The errors of outbound calls: those of a call alone, and what the answer of a host means."""
 
 
 class OutboundError(Exception):
-    """An outbound call that brought no usable answer."""
+    """An outbound call that brought no usable answer. The text names the host, never headers or
+    bodies."""
 
 
 class AddressRefused(OutboundError):
@@ -23,3 +24,44 @@ class UnusableAnswer(OutboundError):
 
 class AnswerTooLarge(UnusableAnswer):
     """The answer is longer than it may be."""
+
+
+class HostError(Exception):
+    """The host does not do what it was asked. The text is a sentence for the user."""
+
+
+class TokenRefused(HostError):
+    """The token is wrong, revoked or has expired."""
+
+
+class AccessRefused(HostError):
+    """The token, or its owner, may not do this."""
+
+
+class Missing(HostError):
+    """There is no such thing, or the token does not reach it."""
+
+
+class Rejected(HostError):
+    """The host rejects what it was sent; the text contains the host's words."""
+
+
+class RateLimited(HostError):
+    """The host wants no calls for `retry_after` seconds."""
+
+    def __init__(self, text: str, retry_after: int) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
+
+
+class HostFailed(HostError):
+    """The host does not answer, or answers what is no answer. `may_be_done`: it may have carried
+    out what it was asked."""
+
+    def __init__(self, text: str, *, may_be_done: bool) -> None:
+        super().__init__(text)
+        self.may_be_done = may_be_done
+
+
+class AddressNotCalled(HostError):
+    """The host's address is none that is called from here."""

@@ -22,9 +22,9 @@ from billing.services import idempotency
 from billing.types import RequestKey
 from common.errors import DomainError, NotFound, ValidationFailed
 from events.types import USER
-from githosts.errors import GitHostError
 from githosts.registry import commit_url
 from githosts.types import Author, GitHost, HostKind
+from outbound.errors import HostError
 from projects import events
 from projects.errors import (
     ApplyInProgress,
@@ -302,7 +302,7 @@ def _open_pull_request(host: GitHost, order: Apply, checkout: Checkout, written:
             title=order.run.title,
             text=order.message,
         )
-    except GitHostError as error:
+    except HostError as error:
         log.warning("apply.no_pull_request", apply_id=str(order.pk))
         failure = {"code": "pull_request_failed", "message": str(error)}
         Apply.objects.filter(pk=order.pk).update(error=failure)

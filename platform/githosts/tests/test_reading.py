@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from githosts import errors
 from githosts.tests.hosted import FILES, Hosted
 from githosts.types import EXECUTABLE, FILE, SUBMODULE, SYMLINK, HostKind
+from outbound.errors import AccessRefused, HostFailed, Missing, RateLimited, Rejected, TokenRefused
 
 
 def test_a_token_says_whose_it_is_and_what_it_may_do(hosted: Hosted) -> None:
@@ -33,7 +33,7 @@ def test_a_dead_token_is_refused(hosted: Hosted, state: str) -> None:
         hosted.add_token(token, expires_at="2020-01-01T00:00:00Z" if state == "expired" else None)
     if state == "revoked":
         hosted.control.revoke_token(token)
-    with hosted.connect(token) as host, pytest.raises(errors.TokenRefused):
+    with hosted.connect(token) as host, pytest.raises(TokenRefused):
         host.token_info()
 
 
@@ -71,7 +71,7 @@ def test_repositories_come_in_pages(hosted: Hosted) -> None:
 
 def test_a_repository_that_the_token_does_not_reach_is_missing(hosted: Hosted) -> None:
     hosted.control.create_repository(hosted.kind, f"bob-{hosted.login}/site", files=FILES)
-    with hosted.connect() as host, pytest.raises(errors.Missing):
+    with hosted.connect() as host, pytest.raises(Missing):
         host.get_repository(f"bob-{hosted.login}/site")
 
 
@@ -142,9 +142,9 @@ def test_a_file_is_read_byte_by_byte_and_not_beyond_its_limit(hosted: Hosted) ->
         entries = {each.path: each for each in host.list_tree(hosted.repository, main.commit)}
         sha = entries["data.bin"].sha
         assert host.read_blob(hosted.repository, sha, max_bytes=6) == b"\x00\x01\x02\xff\r\n"
-        with pytest.raises(errors.Rejected):
+        with pytest.raises(Rejected):
             host.read_blob(hosted.repository, sha, max_bytes=5)
-        with pytest.raises(errors.Missing):
+        with pytest.raises(Missing):
             host.read_blob(hosted.repository, "0" * 40, max_bytes=1_000)
 
 
@@ -172,7 +172,7 @@ def test_an_empty_repository_has_no_default_branch(hosted: Hosted) -> None:
 def test_a_host_that_fails_is_said_to_have_failed(hosted: Hosted, fault: dict[str, object]) -> None:
     hosted.fail("get_repository", **fault)
     with hosted.connect() as host:
-        with pytest.raises(errors.HostFailed) as failed:
+        with pytest.raises(HostFailed) as failed:
             host.get_repository(hosted.repository)
         assert not failed.value.may_be_done
         assert host.get_repository(hosted.repository).can_write
@@ -180,12 +180,12 @@ def test_a_host_that_fails_is_said_to_have_failed(hosted: Hosted, fault: dict[st
 
 def test_a_host_that_wants_fewer_calls_says_for_how_long(hosted: Hosted) -> None:
     hosted.fail("get_repository", rate_limited=17)
-    with hosted.connect() as host, pytest.raises(errors.RateLimited) as limited:
+    with hosted.connect() as host, pytest.raises(RateLimited) as limited:
         host.get_repository(hosted.repository)
     assert limited.value.retry_after == 17
 
 
 def test_the_words_of_the_host_are_passed_on(hosted: Hosted) -> None:
     hosted.fail("get_repository", status=403, message="Sign the\nterms first.")
-    with hosted.connect() as host, pytest.raises(errors.AccessRefused, match="Sign the terms"):
+    with hosted.connect() as host, pytest.raises(AccessRefused, match="Sign the terms"):
         host.get_repository(hosted.repository)

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from githosts import errors
+from githosts.errors import BranchProtected, TipMoved
 from githosts.tests.hosted import FILES, Hosted, commit_on, git
 from githosts.types import EXECUTABLE, Change
+from outbound.errors import AccessRefused, HostError, HostFailed, Rejected
 
 CHANGES = (
     Change(op="delete", path="README.md"),
@@ -92,7 +93,7 @@ def test_a_branch_that_has_moved_is_not_written_over(hosted: Hosted, tmp_path: P
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE, branch="main", is_new=False)
         hosted.somebody_commits({"README.md": "# Theirs\n"})
-        with pytest.raises(errors.TipMoved):
+        with pytest.raises(TipMoved):
             host.write(commit, announce=nothing)
     assert (hosted.clone(tmp_path / "clone") / "README.md").read_text() == "# Theirs\n"
 
@@ -101,7 +102,7 @@ def test_a_branch_that_was_created_meanwhile_is_not_written_over(hosted: Hosted)
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE)
         theirs = hosted.somebody_commits({"x.md": "x\n"}, branch="ai/change")
-        with pytest.raises(errors.TipMoved):
+        with pytest.raises(TipMoved):
             host.write(commit, announce=nothing)
         branch = host.get_branch(hosted.repository, "ai/change")
     assert branch is not None
@@ -126,7 +127,7 @@ def test_a_protected_branch_takes_nothing(hosted: Hosted) -> None:
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE, branch="main", is_new=False)
         hosted.change(protected=["main"])
-        with pytest.raises(errors.BranchProtected):
+        with pytest.raises(BranchProtected):
             host.write(commit, announce=nothing)
 
 
@@ -134,7 +135,7 @@ def test_an_archived_repository_takes_nothing(hosted: Hosted) -> None:
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE)
         hosted.change(archived=True)
-        with pytest.raises(errors.AccessRefused):
+        with pytest.raises(AccessRefused):
             host.write(commit, announce=nothing)
 
 
@@ -144,7 +145,7 @@ def test_a_token_that_may_only_read_writes_nothing(hosted: Hosted) -> None:
     hosted.add_token(reader, **(scopes if hosted.kind == "github" else {"scopes": ["read_api"]}))
     with hosted.connect(reader) as host:
         commit = commit_on(host, hosted, UPDATE)
-        with pytest.raises(errors.AccessRefused):
+        with pytest.raises(AccessRefused):
             host.write(commit, announce=nothing)
 
 
@@ -152,14 +153,14 @@ def test_a_token_that_may_only_read_writes_nothing(hosted: Hosted) -> None:
 def test_a_name_that_git_refuses_is_rejected(hosted: Hosted, branch: str) -> None:
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE, branch=branch)
-        with pytest.raises(errors.Rejected):
+        with pytest.raises(Rejected):
             host.write(commit, announce=nothing)
 
 
 def test_a_branch_cannot_lie_below_another(hosted: Hosted) -> None:
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE, branch="main/below")
-        with pytest.raises(errors.Rejected):
+        with pytest.raises(Rejected):
             host.write(commit, announce=nothing)
 
 
@@ -177,7 +178,7 @@ def test_a_commit_whose_answer_was_lost_is_found_again(
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE)
         hosted.fail(LAST[hosted.kind], when=when, **fault)
-        with pytest.raises(errors.HostFailed) as failed:
+        with pytest.raises(HostFailed) as failed:
             host.write(commit, announce=announced.append)
         assert failed.value.may_be_done
         found = host.find(hosted.repository, "ai/change", commit=announced[0], key=commit.key)
@@ -214,7 +215,7 @@ def test_a_pull_request_is_opened_once(hosted: Hosted) -> None:
 
 
 def test_a_pull_request_without_changes_is_rejected(hosted: Hosted) -> None:
-    with hosted.connect() as host, pytest.raises(errors.GitHostError):
+    with hosted.connect() as host, pytest.raises(HostError):
         host.open_pull_request(
             hosted.repository, branch="gone", into="main", title="Change", text="Why"
         )
@@ -227,5 +228,5 @@ def test_a_repository_of_somebody_else_is_not_written(hosted: Hosted) -> None:
         commit = commit_on(host, hosted, UPDATE)
         tip = host.get_branch(path, "main")
         assert tip is not None
-        with pytest.raises(errors.AccessRefused):
+        with pytest.raises(AccessRefused):
             host.write(replace(commit, repository=path, parent=tip.commit), announce=nothing)

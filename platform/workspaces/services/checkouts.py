@@ -7,9 +7,10 @@ from uuid import UUID
 from accounts.models import User
 from billing.selectors.features import require_feature
 from common.errors import ValidationFailed
-from githosts.calls import side_by_side
-from githosts.errors import EmptyRepository, Missing, Rejected
+from githosts.errors import EmptyRepository
 from githosts.types import SUBMODULE, SYMLINK, Entry, GitHost, Repository
+from outbound.errors import Missing, Rejected
+from outbound.rest import side_by_side
 from workspaces.digest import digest, readme_of
 from workspaces.errors import WorkspaceGone
 from workspaces.hosts import open_host

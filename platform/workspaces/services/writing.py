@@ -12,15 +12,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from githosts.errors import (
-    AccessRefused,
-    BranchProtected,
-    GitHostError,
-    HostFailed,
-    Rejected,
-    TipMoved,
-)
+from githosts.errors import BranchProtected, TipMoved
 from githosts.types import Author, Commit, Entry, GitHost
+from outbound.errors import AccessRefused, HostError, HostFailed, Rejected
 from workspaces.changes import WORKFLOWS, FileFault, Fitting, StagedChange, fit
 
 # The first try, and the three after the branch has moved.
@@ -58,7 +52,7 @@ class Written(Struct, frozen=True):
 
 
 def write_changes(host: GitHost, request: WriteRequest, *, announce: Announce) -> Written:
-    """Write what fits, in one commit. Raises GitHostError: nothing was written, unless it is a
+    """Write what fits, in one commit. Raises HostError: nothing was written, unless it is a
     HostFailed that `may_be_done`."""
     return _Writing(host, request, announce).run()
 
@@ -133,7 +127,7 @@ class _Writing:
                 return found
         return None
 
-    def _gives_up_workflows(self, fitting: Fitting, error: GitHostError) -> bool:
+    def _gives_up_workflows(self, fitting: Fitting, error: HostError) -> bool:
         """Are there workflows to be left out, which a token whose rights are not known may not
         write?"""
         has_some = any(change.path.startswith(WORKFLOWS) for change in fitting.changes)
@@ -143,7 +137,7 @@ class _Writing:
         return True
 
 
-def _refused(fitting: Fitting, error: GitHostError) -> Faults:
+def _refused(fitting: Fitting, error: HostError) -> Faults:
     """The faults of a set that the host refuses as a whole."""
     match error:
         case BranchProtected():

@@ -1,28 +1,34 @@
-"""A call to a Git host: its path, its answer, and the error that an answer means."""
+"""Calls to a host's REST interface with somebody's token: what an answer is, and what it means."""
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from githosts.errors import (
+from outbound.client import JSON, Answer, Client
+from outbound.errors import (
     AccessRefused,
     AddressNotCalled,
-    GitHostError,
+    AddressRefused,
+    AnswerTooLarge,
+    HostError,
     HostFailed,
     Missing,
+    NotSent,
+    OutboundError,
     RateLimited,
     Rejected,
     TokenRefused,
 )
-from outbound.client import JSON, Answer, Client
-from outbound.errors import AddressRefused, AnswerTooLarge, NotSent, OutboundError
 
 T = TypeVar("T")
 
-# Files of one commit that are fetched or sent side by side.
+# Returns another token for one that the host has refused. Raises TokenRefused where there is none.
+Renew = Callable[[str], str]
+
+# Calls for one request that are made side by side.
 _PARALLEL: Final = 8
 _MAX_ANSWER: Final = 30_000_000  # bytes; a listing of 50,000 files has some 15 million
 _SECONDS: Final = 20.0
@@ -31,15 +37,28 @@ _DEFAULT_WAIT: Final = 60  # seconds, where the host does not say
 _LONGEST_WAIT: Final = 3_600
 _MAX_REDIRECTS: Final = 2  # a renamed repository is moved
 
+# Google's words for too many calls, which come with a 403.
+_LIMITS: Final = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded"})
+
 # An answer with this status to a call that changes something may come after the change.
 _UNSURE = range(500, 600)
 
 
-class HostCalls:
-    """Calls to one host with one token. `in_words` reads the host's own words in an error body."""
+class RestClient:
+    """Calls one host with one token, and again where the token is refused and `renew` has another.
+    Threads may share it."""
 
-    def __init__(self, base_url: str, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        token: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        renew: Renew | None = None,
+    ) -> None:
         """Raises AddressNotCalled."""
+        self._token = token
+        self._renew = renew
         try:
             self._client = Client(base_url, headers=headers)
         except AddressRefused as error:
@@ -58,21 +77,29 @@ class HostCalls:
         headers: Mapping[str, str] | None = None,
         media_types: tuple[str, ...] = JSON,
         max_bytes: int = _MAX_ANSWER,
+        seconds: float = _SECONDS,
     ) -> Answer:
-        """A successful answer. Raises GitHostError for any other."""
+        """A successful answer, in `seconds`. Raises HostError for any other."""
         changes = method not in ("GET", "HEAD")
-        try:
-            answer = self._client.request(
+
+        def call(token: str) -> Answer:
+            return self._client.request(
                 method,
                 path,
                 params=params,
                 json=json,
-                headers=headers,
-                seconds=_SECONDS,
+                headers={**(headers or {}), "Authorization": f"Bearer {token}"},
+                seconds=seconds,
                 max_bytes=max_bytes,
                 media_types=media_types,
                 max_redirects=_MAX_REDIRECTS,
             )
+
+        try:
+            answer = call(token := self._token)
+            if answer.status == 401 and self._renew is not None:
+                self._token = self._renew(token)
+                answer = call(self._token)
         except AddressRefused as error:
             raise AddressNotCalled(str(error)) from None
         except OutboundError as error:
@@ -97,11 +124,14 @@ def decoded(answer: Answer) -> Any:
         raise HostFailed(f"The host's answer cannot be read: {error}", may_be_done=False) from None
 
 
-def error_of(answer: Answer, *, may_be_done: bool = False) -> GitHostError:
+def error_of(answer: Answer, *, may_be_done: bool = False) -> HostError:
     """The error that an answer means."""
     words = words_of(answer)
     wait = _wait_of(answer)
-    if answer.status == 429 or (answer.status == 403 and wait is not None):
+    is_limited = wait is not None or any(
+        each.get("reason") in _LIMITS for each in _details_of(answer)
+    )
+    if answer.status == 429 or (answer.status == 403 and is_limited):
         seconds = wait or _DEFAULT_WAIT
         return RateLimited(f"The host wants no calls for {seconds} seconds.", seconds)
     if answer.status == 401:
@@ -117,18 +147,30 @@ def error_of(answer: Answer, *, may_be_done: bool = False) -> GitHostError:
 
 def words_of(answer: Answer) -> str:
     """The host's own words in an error, in one line."""
+    body = _error_body(answer)
+    words = [body.get(name) for name in ("message", "error_description", "error")]
+    parts = [each if isinstance(each, str) else str(each) for each in words if each]
+    parts += [str(each.get("message") or "") for each in _details_of(answer)]
+    text = re.sub(r"\s+", " ", ": ".join(part for part in parts if part))
+    return text[:_SENTENCE] or f"status {answer.status}"
+
+
+def _details_of(answer: Answer) -> list[dict[str, Any]]:
+    """The objects in the `errors` of an error."""
+    details = _error_body(answer).get("errors")
+    found = details if isinstance(details, list) else []
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _error_body(answer: Answer) -> dict[str, Any]:
+    """Google puts all of it into `error`."""
     try:
         body = answer.json()
     except OutboundError:
-        body = None
-    body = body if isinstance(body, dict) else {}
-    words = [body.get(name) for name in ("message", "error_description", "error")]
-    parts = [each if isinstance(each, str) else str(each) for each in words if each]
-    details = body.get("errors")
-    if isinstance(details, list):
-        parts += [str(each.get("message") or "") for each in details if isinstance(each, dict)]
-    text = re.sub(r"\s+", " ", ": ".join(part for part in parts if part))
-    return text[:_SENTENCE] or f"status {answer.status}"
+        return {}
+    inner = body.get("error") if isinstance(body, dict) else None
+    found = inner if isinstance(inner, dict) else body
+    return found if isinstance(found, dict) else {}
 
 
 def quoted(part: str) -> str:
@@ -143,7 +185,7 @@ def quoted_path(path: str) -> str:
 
 def side_by_side(function: Any, items: Iterable[T]) -> list[Any]:
     """The results of a call for each item, in their order; the first error is raised."""
-    with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="githost") as threads:
+    with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="host") as threads:
         return list(threads.map(function, items))
 
 
