@@ -126,16 +126,17 @@ class Page:
 
 
 @contextmanager
-def new_page(width: int) -> Iterator[Page]:
-    """A page in a browser of its own with a fresh profile, until the block ends.
+def new_page(width: int, *options: str) -> Iterator[Page]:
+    """A page in a browser of its own with a fresh profile, until the block ends; `options` are
+    those of its command line.
 
     Raises BrowserError where there is no Chromium, or it does not start.
     """
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         profile = Path(folder)
-        options = ("--hide-scrollbars", "--remote-debugging-port=0")
+        usual = ("--hide-scrollbars", "--remote-debugging-port=0")
         with (
-            running("about:blank", *options, profile=profile),
+            running("about:blank", *usual, *options, profile=profile),
             connect(_address(profile), max_size=None) as socket,
         ):
             yield Page(socket, width)

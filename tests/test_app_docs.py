@@ -50,6 +50,7 @@ from tests.worker import running_worker
 PAGE = ROOT / "docs" / "api" / "app.md"
 PROJECTS = ROOT / "docs" / "api" / "projects.md"
 WORKSPACES = ROOT / "docs" / "api" / "workspaces.md"
+CONNECTORS = ROOT / "docs" / "api" / "connectors.md"
 
 
 def test_the_quick_start_signs_in_tops_up_and_lists(
@@ -154,15 +155,19 @@ def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None
         ("Councils", "/api/council/"),
         ("Endpoints", ("/api/project/sessions", "/api/project/deliverables")),
         ("Endpoints", "/api/project/workspaces"),
+        ("Endpoints", "/api/connectors"),
     ],
 )
 def test_every_endpoint_is_listed_once_and_exists(
     title: str, prefix: str | tuple[str, ...]
 ) -> None:
     first = prefix if isinstance(prefix, str) else prefix[0]
-    page = {"/api/project/sessions": PROJECTS, "/api/project/workspaces": WORKSPACES}.get(
-        first, PAGE
-    )
+    pages = {
+        "/api/project/sessions": PROJECTS,
+        "/api/project/workspaces": WORKSPACES,
+        "/api/connectors": CONNECTORS,
+    }
+    page = pages.get(first, PAGE)
     listed = [(row[0].lower(), row[1]) for row in rows(section(page, title))]
 
     existing = [

@@ -23,6 +23,7 @@ from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
 from common.money import NUSD_PER_USD
+from connectors import providers as connectors
 from generations.types import Status as EndStatus
 from local import configuration
 from local.paths import ROOT
@@ -39,7 +40,7 @@ COUNCIL_SERVICES, PROJECT_SERVICES = (
     [str(path.relative_to(ROOT)) for path in (ROOT / app / "services").glob("*.py")]
     for app in ("council", "projects")
 )
-_APPS = ("conversations", "council", "projects", "platform/workspaces")
+_APPS = ("conversations", "council", "projects", "platform/workspaces", "platform/connectors")
 USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]
 EVENTS, PROJECTS = (ROOT / "docs" / "api" / name for name in ("events.md", "projects.md"))
 SETTINGS = ROOT / "platform" / "config" / "settings"
@@ -248,6 +249,7 @@ def settings_reads(name: str) -> Iterator[tuple[str, ast.expr | None]]:
 def test_every_variable_that_is_read_is_documented_and_no_other(tmp_path: Path) -> None:
     asked = Recorder()
     from_environ(asked, simulated=frozenset(), simulator_url="")
+    connectors.from_environ(asked)
     configuration.var_folder({"VAR_DIR": str(tmp_path)})
     configuration.resolve(asked, tmp_path)
     read = {name for file in SETTINGS.glob("*.py") for name, _ in settings_reads(file.name)}
@@ -276,6 +278,17 @@ def test_the_address_of_each_provider_is_documented_as_it_is() -> None:
     assert len(providers) > 10
     for name, config in providers.items():
         assert stated[f"{name.upper()}_BASE_URL"] == config.base_url
+
+
+def test_the_address_of_each_connector_is_documented_as_it_is() -> None:
+    stated = documented()
+    services = {str(name): each for name, each in connectors.from_environ({}).items()}
+    for name in ("github", "gitlab"):
+        assert services[name].authorize_url.startswith(f"{stated[f'{name.upper()}_URL']}/")
+    google = services["google_drive"]
+    assert google.authorize_url.startswith(f"{stated['GOOGLE_ACCOUNTS_URL']}/")
+    assert google.token_url.startswith(f"{stated['GOOGLE_OAUTH_URL']}/")
+    assert google.base_url == stated["GOOGLE_DRIVE_URL"]
 
 
 def test_whom_make_run_simulates_is_documented_as_it_is() -> None:

@@ -68,6 +68,8 @@ UNSAFE = [
     ({"SECRET_KEY": "s" * 50}, "SECRET_KEY must be random"),
     ({"API_KEY_PEPPER": "abcdefg" * 8}, "API_KEY_PEPPER must be random"),
     ({"API_KEY_PEPPER": SAFE["SECRET_KEY"]}, "API_KEY_PEPPER must not be the SECRET_KEY"),
+    ({"CONNECTOR_PAGES": "http://web.example.com/connectors"}, "CONNECTOR_PAGES"),
+    ({"CONNECTOR_PAGES": "/connectors"}, "CONNECTOR_PAGES"),
     ({"ALLOWED_HOSTS": "*"}, "ALLOWED_HOSTS"),
     ({"ALLOWED_HOSTS": "app.example.com,*"}, "ALLOWED_HOSTS"),
     ({"ALLOWED_HOSTS": "*.example.com"}, "ALLOWED_HOSTS"),

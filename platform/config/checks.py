@@ -79,6 +79,9 @@ def _network_dangers() -> Iterator[str]:
             yield f"{name} must begin with https: its links carry tokens."
     if not all(_is_https(origin) for origin in settings.CORS_ALLOWED_ORIGINS):
         yield "CORS_ALLOWED_ORIGINS must begin with https: pages there hold tokens."
+    pages = settings.CONNECTOR_PAGES
+    if not pages or not all(_is_https(page) for page in pages):
+        yield "CONNECTOR_PAGES must begin with https: codes of consents go there."
     if settings.API_HOST and not _HOST_NAME.fullmatch(settings.API_HOST):
         yield "API_HOST must be a host name and nothing else, like api.example.com."
     elif settings.API_HOST and _public_host() == settings.API_HOST:

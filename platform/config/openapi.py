@@ -27,6 +27,7 @@ _TAGS = {
     "spaces": ("Spaces", "Folders of conversations, with instructions of their own."),
     "council": ("Council", "Several models answer one question side by side."),
     "project": ("Projects", "Models of several vendors work on one goal."),
+    "connectors": ("Connectors", "The accounts elsewhere that the signed-in user has connected."),
     "events": ("Events", "What changes in the lists of the signed-in user, as it changes."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
     "transcribe": ("Transcription", "Speech to text."),

@@ -33,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/council/", include("council.urls")),
     path("api/project/workspaces", include("workspaces.urls")),
     path("api/project/", include("projects.urls")),
+    path("api/connectors", include("connectors.urls")),
     path("api/events", include("events.urls")),
     path("files/", include(files.file_routes)),
     path("admin/", admin.site.urls),

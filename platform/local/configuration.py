@@ -19,6 +19,7 @@ from local.paths import PYTHONPATH, ROOT
 from local.ports import LOOPBACK, choose_ports, is_free, noted_ports
 
 DATABASE = "platform"
+CONNECTOR_CLIENTS = ("GITHUB_CLIENT_ID", "GITLAB_CLIENT_ID", "GOOGLE_DRIVE_CLIENT_ID")
 INTERNAL = ("postgres", "redis", "model", "speech", "simulator")
 
 
@@ -79,7 +80,15 @@ class Configuration:
             "OUTBOUND_ALLOWED": self._outbound_allowed,
             "DEMO": "1" if self.demo else "0",
             **self._identity_provider,
+            **self._connectors,
         }
+
+    @property
+    def _connectors(self) -> dict[str, str]:
+        """The simulated authorization servers, where the environment names no client."""
+        if not self.has_simulator or any(os.environ.get(name) for name in CONNECTOR_CLIENTS):
+            return {}
+        return simulated_connectors(self.simulator_url)
 
     @property
     def _outbound_allowed(self) -> str:
@@ -98,6 +107,26 @@ class Configuration:
             "GOOGLE_ISSUERS": "https://identity.simulator.test",
             "GOOGLE_JWKS_URL": f"{self.simulator_url}/identity/jwks",
         }
+
+
+def simulated_connectors(simulator_url: str) -> dict[str, str]:
+    """The environment of a service whose users connect accounts at the simulated servers."""
+    clients = {
+        name: value
+        for client_id in CONNECTOR_CLIENTS
+        for name, value in (
+            (client_id, "simulator"),
+            (client_id.replace("_ID", "_SECRET"), "simulator-secret"),
+        )
+    }
+    return {
+        **clients,
+        "GITHUB_URL": f"{simulator_url}/github",
+        "GITLAB_URL": f"{simulator_url}/gitlab",
+        "GOOGLE_ACCOUNTS_URL": f"{simulator_url}/google-accounts",
+        "GOOGLE_OAUTH_URL": f"{simulator_url}/google-accounts",
+        "GOOGLE_DRIVE_URL": f"{simulator_url}/google-drive/drive/v3",
+    }
 
 
 def var_folder(environ: Mapping[str, str]) -> Path:

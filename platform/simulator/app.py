@@ -24,8 +24,8 @@ class Simulator:
 
     def __init__(self, journal: Journal, repositories: Path | None = None) -> None:
         self._memory = Memory(journal)
-        self._hosts = Hosts(repositories)
         self._oauth = State()
+        self._hosts = Hosts(repositories, issued=self._oauth.tokens)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = Connection(scope, receive, send)

@@ -20,7 +20,7 @@ class WorkspaceAdmin(ReadOnly, OfAnAccount):
     ordering = ("-pk",)
     sortable_by = ()
     fields: ClassVar[tuple[str, ...]] = (
-        *("id", "account", "provider", "host", "login", "shown_status"),
+        *("id", "account", "provider", "host", "connector_id", "login", "shown_status"),
         *("scopes", "expires_at", "refused_at", "checked_at", "created_at"),
     )
 

@@ -5,3 +5,9 @@ from django.apps import AppConfig
 
 class WorkspacesConfig(AppConfig):
     name = "workspaces"
+
+    def ready(self) -> None:
+        from connectors.signals import connector_changed
+        from workspaces.services.reauth import follow_connector
+
+        connector_changed.connect(follow_connector)

@@ -1,7 +1,7 @@
 """The errors of workspaces, and of calls to their hosts."""
 
 from common.errors import Conflict, DomainError, NotFound, TooManyRequests, ValidationFailed
-from githosts import errors as hosts
+from outbound import errors as hosts
 from workspaces.types import MAX_WORKSPACES
 
 
@@ -14,7 +14,10 @@ class WorkspaceNeedsReauth(Conflict):
     """The workspace has the status `needs_reauth`."""
 
     code = "workspace_needs_reauth"
-    message = "The host does not accept the token of this workspace any more. Give it a new one."
+    message = (
+        "The host does not accept this workspace any more. Give it a new token; where it stands on "
+        "a connector, connect the account again."
+    )
 
 
 class WorkspaceGone(NotFound):
@@ -46,7 +49,7 @@ class HostUnavailable(DomainError):
     message = "The host does not answer as it should. Try again in a moment."
 
 
-def domain_error(error: hosts.GitHostError) -> DomainError:
+def domain_error(error: hosts.HostError) -> DomainError:
     """What a host's answer means for the request that needed it."""
     match error:
         case hosts.TokenRefused():

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 
 from common.encryption import Unreadable, decrypt
 from common.threads import release_connection
-from githosts.errors import GitHostError, TokenRefused
+from connectors.errors import ConnectorNeedsReauth, ConnectorUnavailable
+from connectors.services import tokens
 from githosts.registry import connect
 from githosts.types import GitHost, HostKind
+from outbound.errors import HostError, HostFailed, TokenRefused
 from workspaces.errors import WorkspaceNeedsReauth, domain_error
 from workspaces.models import TOKEN_PURPOSE, Workspace
 from workspaces.services.reauth import note_refusal
@@ -24,16 +26,40 @@ def open_host(workspace: Workspace) -> Iterator[GitHost]:
     """
     if workspace.status == WorkspaceStatus.NEEDS_REAUTH:
         raise WorkspaceNeedsReauth
-    token = _token_of(workspace)
-    # Back to the pool: the host may take a while.
-    release_connection()
     try:
-        with connect(HostKind(workspace.provider), workspace.base_url, token) as host:
+        with _connected(workspace) as host:
+            # Back to the pool: the host may take a while.
+            release_connection()
             yield host
-    except GitHostError as error:
-        if isinstance(error, TokenRefused):
+    except HostError as error:
+        if isinstance(error, TokenRefused) and workspace.connector_id is None:
             note_refusal(workspace=workspace)
         raise domain_error(error) from error
+
+
+def _connected(workspace: Workspace) -> GitHost:
+    kind, connector = HostKind(workspace.provider), workspace.connector
+    if connector is None:
+        return connect(kind, workspace.base_url, _token_of(workspace))
+
+    def renew(refused: str) -> str:
+        with _errors_of_connector():
+            return tokens.renew(connector=connector, refused=refused)
+
+    with _errors_of_connector():
+        token = tokens.access_token(connector=connector)
+    return connect(kind, workspace.base_url, token, renew=renew)
+
+
+@contextmanager
+def _errors_of_connector() -> Iterator[None]:
+    """Turns errors of a connector into those of the host that it leads to."""
+    try:
+        yield
+    except ConnectorNeedsReauth as error:
+        raise TokenRefused(error.text) from None
+    except ConnectorUnavailable as error:
+        raise HostFailed(error.text, may_be_done=False) from None
 
 
 def _token_of(workspace: Workspace) -> str:

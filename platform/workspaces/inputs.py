@@ -36,20 +36,35 @@ class TokenField(TextField):
 
 @extend_schema_serializer(component_name="WorkspaceInput")
 class WorkspaceInputSerializer(serializers.Serializer[Any]):
-    """An account at a host. `base_url` is the address of a server of your own, like
-    `https://gitlab.example.com`; without it, it is the host's cloud."""
+    """An account at a host: one of your connectors, or a `provider` and a token. `base_url` is the
+    address of a server of your own, like `https://gitlab.example.com`; without it, it is the host's
+    cloud."""
 
-    provider = serializers.ChoiceField([kind.value for kind in HostKind])
-    token = TokenField(write_only=True)
+    connector_id = serializers.UUIDField(required=False)
+    provider = serializers.ChoiceField([kind.value for kind in HostKind], required=False)
+    token = TokenField(write_only=True, required=False)
     base_url = TextField(required=False, allow_blank=True, allow_null=True, default="")
     name = TitleField(
         max_length=MAX_NAME, required=False, help_text="Without one, your name at the host."
     )
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        if "connector_id" in values:
+            return _of_connector(values)
+        for name in ("provider", "token"):
+            if name not in values:
+                problem = "Name a connector_id, or a provider and a token."
+                raise serializers.ValidationError({name: problem})
         kind, url = HostKind(values["provider"]), (values["base_url"] or "").strip().rstrip("/")
         values["base_url"] = "" if url in _CLOUDS[kind] else _checked(url)
         return values
+
+
+def _of_connector(values: dict[str, Any]) -> dict[str, Any]:
+    for name in ("provider", "token", "base_url"):
+        if values.pop(name, None):
+            raise serializers.ValidationError({name: "The connector has this already."})
+    return values
 
 
 def _checked(url: str) -> str:
@@ -68,7 +83,8 @@ def _checked(url: str) -> str:
 
 @extend_schema_serializer(component_name="WorkspaceChanges")
 class WorkspaceChangesInputSerializer(serializers.Serializer[Any]):
-    """Another name, or a new token of the same account at the host."""
+    """Another name, or a new token of the same account at the host. A workspace on a connector has
+    no token of its own."""
 
     name = TitleField(max_length=MAX_NAME, required=False)
     token = TokenField(write_only=True, required=False)

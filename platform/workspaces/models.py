@@ -8,6 +8,7 @@ from django.utils.functional import cached_property
 from accounts.models import User
 from common.encryption import EncryptedField
 from common.ids import uuid7
+from connectors.models import Connector
 from githosts.types import Entry, HostKind
 from workspaces.branches import MAX_BRANCH
 from workspaces.listings import unpack
@@ -18,7 +19,8 @@ TOKEN_PURPOSE = "workspaces.token"  # noqa: S105
 
 
 class Workspace(models.Model):
-    """A user's account `login` at a host, reached with a token of theirs.
+    """A user's account `login` at a host, reached with a token of theirs or by a connector, whose
+    state `scopes` and `refused_at` then follow.
 
     `base_url` is that of the host's pages, empty for the cloud of GitHub or GitLab. `scopes` are
     null where the host does not say what the token may do. `refused_at`: when the host refused it.
@@ -30,7 +32,8 @@ class Workspace(models.Model):
     base_url = models.CharField(max_length=500, blank=True)
     name = models.CharField(max_length=MAX_NAME)
     login = models.CharField(max_length=255)
-    token = EncryptedField(purpose=TOKEN_PURPOSE)
+    connector = models.ForeignKey(Connector, on_delete=models.CASCADE, null=True, related_name="+")
+    token = EncryptedField(purpose=TOKEN_PURPOSE, blank=True)
     scopes = models.JSONField(null=True)
     expires_at = models.DateTimeField(null=True)
     refused_at = models.DateTimeField(null=True)

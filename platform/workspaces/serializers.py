@@ -12,12 +12,14 @@ from workspaces.types import WorkspaceStatus
 
 @extend_schema_serializer(component_name="Workspace")
 class WorkspaceSerializer(serializers.Serializer[Any]):
-    """`base_url` is null for the host's cloud. `scopes` are null where the host does not say what
-    the token may do, `expires_at` where the token does not expire."""
+    """`base_url` is null for the host's cloud, `connector_id` where it stands on a token. `scopes`
+    are null where the host does not say what the token may do, `expires_at` where the token does
+    not expire."""
 
     id = serializers.UUIDField()
     provider = serializers.ChoiceField([kind.value for kind in HostKind])
     base_url = WordsField()
+    connector_id = serializers.UUIDField(allow_null=True)
     name = serializers.CharField()
     login = serializers.CharField()
     status = serializers.ChoiceField([status.value for status in WorkspaceStatus])

@@ -12,6 +12,7 @@ from common.shutdown import drain_seconds
 from common.times import ISO_UTC
 from config.settings.admin import *
 from config.settings.beat import *
+from connectors import providers as connectors
 from conversations.types import MESSAGE_ID_SCHEMA
 from outbound.addresses import allowed_networks
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
@@ -71,6 +72,7 @@ INSTALLED_APPS = [
     "inference",
     "jobs",
     "operations",
+    "connectors",
     "workspaces",
     "teams",
     "conversations",
@@ -273,7 +275,10 @@ SPECTACULAR_SETTINGS = {
         "CardKindEnum": "council.models.Card.Kind",
         "CardSourceEnum": "council.models.Version.Source",
         "ChangeOpEnum": ["create", "update", "delete", "move"],
+        "ConnectionStatusEnum": ["connected", "needs_reauth"],
+        "ConnectorProviderEnum": ["github", "gitlab", "google_drive"],
         "FileOpEnum": ["create", "update", "delete"],
+        "GitHostEnum": ["github", "gitlab"],
         "MessageRoleEnum": "conversations.models.Message.Role",
         "ProjectStatusEnum": ["queued", "running", "paused", "completed", "failed", "cancelled"],
         "ReasoningEffortEnum": ["low", "medium", "high"],
@@ -291,6 +296,13 @@ try:
     allowed_networks(tuple(OUTBOUND_ALLOWED))
 except ValueError as error:
     raise ImproperlyConfigured(f"OUTBOUND_ALLOWED: {error}") from None
+
+# --- Connectors ---------------------------------------------------------------------------------
+
+# Whose accounts users can connect, with our client there: GITHUB_CLIENT_ID, ...
+CONNECTORS = connectors.from_environ(env.ENVIRON)
+# The pages of the web app on which a consent may end; the first one is the usual.
+CONNECTOR_PAGES: list[str] = env.list("CONNECTOR_PAGES", default=[f"{WEB_APP_URL}/connectors"])
 
 # --- Inference ----------------------------------------------------------------------------------
 

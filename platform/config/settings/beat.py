@@ -28,6 +28,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "purge-sign-ins-and-mails": _every(60.0, "accounts.tasks.purge_expired"),
     "purge-expired-files": _every(60.0, "files.tasks.purge_expired"),
     "settle-lapsed-applies": _every(30.0, "projects.tasks.settle_lapsed_applies"),
+    "sweep-connectors": _every(600.0, "connectors.tasks.sweep"),
     "purge-ended-streams": _every(60.0, "conversations.tasks.purge_ended_streams"),
     "reconcile": _every(300.0, "billing.tasks.reconcile"),
 }

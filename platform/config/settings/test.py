@@ -1,6 +1,7 @@
 """Settings of the test suite: production's code paths, fast password hashing."""
 
 from config.settings.base import *
+from connectors import providers as connectors
 from providers.config import from_environ
 
 SECRET_KEY = "test-only-secret-key-of-more-than-32-bytes"
@@ -9,6 +10,7 @@ ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Without the developer's own keys: no test calls a provider that costs money.
 PROVIDERS = from_environ({}, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL)
+CONNECTORS = connectors.from_environ({})
 # Static files are served from their source folders, as in development.
 SERVESTATIC_USE_FINDERS = True
 # Off as in production, but a test may start a process that has it on.

@@ -1,4 +1,4 @@
-"""Who stands in for Google's sign-in under `make run`."""
+"""Who stands in for Google's sign-in and for connectors under `make run`."""
 
 from pathlib import Path
 
@@ -7,11 +7,13 @@ import pytest
 from local import configuration
 from simulator.identity import CLIENT_ID, ISSUER
 
+SIGN_IN = ("GOOGLE_CLIENT_IDS", "GOOGLE_ISSUERS", "GOOGLE_JWKS_URL")
+
 
 def google_settings(tmp_path: Path, **environ: str) -> dict[str, str]:
     """What the service's processes are told about Google's sign-in."""
     env = configuration.resolve(environ, tmp_path).env
-    return {name: value for name, value in env.items() if name.startswith("GOOGLE_")}
+    return {name: value for name, value in env.items() if name in SIGN_IN}
 
 
 def test_the_simulator_stands_in_for_google(tmp_path: Path) -> None:
@@ -30,3 +32,11 @@ def test_settings_of_google_in_the_environment_are_kept(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
     assert google_settings(tmp_path, **environ) == {}
+
+
+@pytest.mark.parametrize("name", configuration.CONNECTOR_CLIENTS)
+def test_clients_in_the_environment_are_kept(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "mine")
+    assert "GITHUB_URL" not in configuration.resolve({}, tmp_path).env

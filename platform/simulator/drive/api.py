@@ -1,4 +1,5 @@
-"""The requests to Google Drive, version 3: `files.list`, `files.get` and `files.export`."""
+"""The requests to Google Drive, version 3: `about.get`, `files.list`, `files.get` and
+`files.export`."""
 
 import base64
 import binascii
@@ -18,6 +19,16 @@ _OWN = frozenset({f"{_SCOPE}.file"})
 _USUAL_FILE = "kind,id,name,mimeType"
 _USUAL_LIST = f"kind,incompleteSearch,nextPageToken,files({_USUAL_FILE})"
 _MAX_EXPORT = 10 * 1024 * 1024  # bytes
+
+
+def get_about(request: Request) -> Answer:
+    """Whose drive it is; which fields are wanted has to be said. Raises `Refused`."""
+    token = _token(request, _LISTS | _OWN)
+    if "fields" not in request.query:
+        message = "The 'fields' parameter is required for this method."
+        raise Refused(Problem(400, message, "required", "fields"))
+    about: Json = {"user": {"displayName": token.login, "emailAddress": address_of(token.login)}}
+    return json_answer(about)
 
 
 def list_files(request: Request) -> Answer:
@@ -68,6 +79,11 @@ def export(request: Request) -> Answer:
         message = "The file is too large to be exported."
         raise Refused(Problem(403, message, "exportSizeLimitExceeded"))
     return Answer(200, content, {"content-type": mime})
+
+
+def address_of(login: str) -> str:
+    """The address of a person's account."""
+    return login if "@" in login else f"{login}@gmail.com"
 
 
 def _media(request: Request) -> Answer:

@@ -55,4 +55,5 @@ EXPORTS: dict[tuple[GoogleType, str], Convert] = {
     ("document", "text/markdown"): _as_it_is,
     ("document", "application/pdf"): _pdf,
     ("spreadsheet", "text/csv"): _as_it_is,
+    ("presentation", "text/plain"): _as_it_is,
 }

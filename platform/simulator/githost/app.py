@@ -198,7 +198,7 @@ def _token(hosts: Hosts, host: Host, connection: Connection) -> Token | None:
     scheme, _, text = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() not in ("bearer", "token"):
         text = connection.headers.get("private-token", "")
-    return hosts.tokens.find(host.name, text.strip())
+    return hosts.find_token(host, text.strip())
 
 
 def _unauthorized(host: Host) -> Refusal:

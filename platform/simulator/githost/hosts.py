@@ -8,6 +8,7 @@ from simulator.githost.exchange import Refusal
 from simulator.githost.faults import Faults
 from simulator.githost.repositories import Repositories, Repository
 from simulator.githost.tokens import HostName, Token, Tokens
+from simulator.oauth.tokens import TokenStore
 
 
 class Host:
@@ -54,13 +55,27 @@ class Host:
         return Refusal(404, "Not Found" if self.name == "github" else "404 Project Not Found")
 
 
-class Hosts:
-    """Both hosts in one folder; without one it is temporary."""
+# What an app of GitHub may do is a matter of its registration, not of its users' tokens.
+_APP_SCOPES = ("repo", "workflow")
 
-    def __init__(self, folder: Path | None = None) -> None:
+
+class Hosts:
+    """Both hosts in one folder; without one it is temporary. `issued` are the tokens of the
+    authorization servers, which the hosts accept too."""
+
+    def __init__(self, folder: Path | None = None, *, issued: TokenStore | None = None) -> None:
         self._temporary = TemporaryDirectory(prefix="githost-") if folder is None else None
         root = Path(self._temporary.name) if self._temporary is not None else folder
         assert root is not None  # noqa: S101 - one of the two
         self.by_name: dict[str, Host] = {name: Host(name, root) for name in get_args(HostName)}
         self.tokens = Tokens(root / "tokens.json")
         self.faults = Faults()
+        self._issued = issued or TokenStore()
+
+    def find_token(self, host: Host, text: str) -> Token | None:
+        """A token that its owner has made or that an app was given; None for one that is dead."""
+        issued = self._issued.find(host.name, text)
+        if issued is None:
+            return self.tokens.find(host.name, text)
+        scopes = _APP_SCOPES if host.name == "github" else issued.scopes
+        return Token(host=host.name, token=text, login=issued.login, kind="oauth", scopes=scopes)

@@ -82,4 +82,4 @@ def _token(hosts: Hosts, host: Host, headers: Mapping[str, str]) -> Token | None
         user, _, password = base64.b64decode(encoded).decode().partition(":")
     except ValueError:
         return None
-    return hosts.tokens.find(host.name, password) or hosts.tokens.find(host.name, user)
+    return hosts.find_token(host, password) or hosts.find_token(host, user)

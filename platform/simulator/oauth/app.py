@@ -37,6 +37,7 @@ _GITHUB = "/github/login/oauth"
 _GITHUB_GRANT = "/github/api/v3/applications/{client_id}/grant"
 _GOOGLE = "/google-accounts"
 _CONSENT = "/google-accounts/o/oauth2/v2/auth"
+_ABOUT = "/google-drive/drive/v3/about"
 _DRIVE = "/google-drive/drive/v3/files"
 _ROUTES = (
     Route("GET", f"{_GITHUB}/authorize", "github", "authorize", authorize.show, as_page),
@@ -51,6 +52,7 @@ _ROUTES = (
     Route("POST", _CONSENT, "google", "authorize", authorize.decide, as_page),
     Route("POST", f"{_GOOGLE}/token", "google", "token", issue.respond),
     Route("POST", f"{_GOOGLE}/revoke", "google", "revoke", revoke.google),
+    Route("GET", _ABOUT, "google", "about", drive.get_about, as_drive),
     Route("GET", _DRIVE, "google", "files", drive.list_files, as_drive),
     Route("GET", f"{_DRIVE}/{{id}}", "google", "file", drive.get_file, as_drive),
     Route("GET", f"{_DRIVE}/{{id}}/export", "google", "export", drive.export, as_drive),

@@ -10,7 +10,9 @@ from msgspec import Meta
 
 from simulator.oauth.tokens import HostName
 
-Endpoint = Literal["authorize", "token", "refresh", "revoke", "files", "file", "media", "export"]
+Endpoint = Literal[
+    "authorize", "token", "refresh", "revoke", "about", "files", "file", "media", "export"
+]
 _KEPT = 10_000
 
 

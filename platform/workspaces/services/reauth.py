@@ -1,11 +1,13 @@
-"""Workspaces whose token is dead."""
+"""Workspaces whose token is dead, or whose connector changes."""
 
 from django.db import transaction
 from django.db.models.functions import Now
 
+from connectors.models import Connector
+from connectors.types import ConnectorStatus
 from events.services import append_to_user
 from workspaces.models import Workspace
-from workspaces.user_events import updated
+from workspaces.user_events import deleted, updated
 
 
 @transaction.atomic
@@ -19,3 +21,21 @@ def note_refusal(*, workspace: Workspace) -> None:
     row.save(update_fields=["refused_at"])
     row.refresh_from_db()
     append_to_user(user_id=row.account_id, events=[updated(row)])
+
+
+def follow_connector(connector: Connector, **_: object) -> None:
+    """The receiver of `connector_changed`: what stands on a connector shares its state, and ends
+    with it."""
+    rows = Workspace.objects.select_for_update(no_key=True).filter(connector=connector)
+    for row in rows.order_by("pk"):
+        if connector.disconnected_at is not None:
+            event = deleted(row.pk)
+            row.delete()
+        else:
+            needs_reauth = connector.status == ConnectorStatus.NEEDS_REAUTH
+            row.refused_at = connector.refused_at if needs_reauth else None
+            row.scopes, row.checked_at = connector.scopes, Now()
+            row.save()
+            row.refresh_from_db()
+            event = updated(row)
+        append_to_user(user_id=row.account_id, events=[event])

@@ -11,10 +11,13 @@ from billing.selectors.features import require_feature
 from common.encryption import encrypt
 from common.errors import NotFound, ValidationFailed
 from common.threads import release_connection
+from connectors.errors import ConnectorNeedsReauth
+from connectors.models import Connector
+from connectors.types import ConnectorStatus
 from events.services import append_to_user
-from githosts.errors import GitHostError, TokenRefused
 from githosts.registry import connect as connect_host
 from githosts.types import HostKind, TokenInfo
+from outbound.errors import HostError, TokenRefused
 from workspaces import user_events
 from workspaces.errors import TooManyWorkspaces, domain_error
 from workspaces.models import TOKEN_PURPOSE, Workspace
@@ -48,6 +51,31 @@ def connect(
     return workspace
 
 
+def connect_by(*, user: User, connector_id: UUID, name: str = "") -> Workspace:
+    """Connect the user's account at a host by a connector of theirs.
+
+    Raises FeatureRequired, TooManyWorkspaces, ValidationFailed for a connector that is not the
+    user's or leads to no repositories, ConnectorNeedsReauth.
+    """
+    require_feature(user, FEATURE)
+    with transaction.atomic():
+        lock_user(user)
+        _check_number(user)
+        connector = _lock_connector(user, connector_id)
+        workspace = Workspace.objects.create(
+            account=user,
+            provider=connector.provider,
+            base_url=connector.base_url,
+            connector=connector,
+            name=name or connector.login,
+            login=connector.login,
+            scopes=connector.scopes,
+        )
+        workspace.refresh_from_db()
+        append_to_user(user_id=user.pk, events=[user_events.created(workspace)])
+    return workspace
+
+
 def update(
     *, user: User, workspace_id: UUID, name: str | None = None, token: str | None = None
 ) -> Workspace:
@@ -59,6 +87,9 @@ def update(
     workspace = get_workspace(user, workspace_id)
     info = None
     if token is not None:
+        if workspace.connector_id is not None:
+            problem = "This workspace stands on a connector: connect the account again."
+            raise ValidationFailed.of("token", problem)
         info = _check_token(HostKind(workspace.provider), workspace.base_url, token)
         if info.login != workspace.login:
             problem = f"This is a token of {info.login}, and the workspace is {workspace.login}'s."
@@ -95,7 +126,7 @@ def _check_token(kind: HostKind, base_url: str, token: str) -> TokenInfo:
             info = host.token_info()
     except TokenRefused:
         raise ValidationFailed.of("token", "The host does not accept this token.") from None
-    except GitHostError as error:
+    except HostError as error:
         raise domain_error(error) from None
     missing = missing_scope(kind, info.scopes)
     if missing is not None:
@@ -111,6 +142,19 @@ def _set_token(workspace: Workspace, token: str, info: TokenInfo) -> None:
     workspace.scopes = None if info.scopes is None else [*info.scopes]
     workspace.expires_at, workspace.refused_at = info.expires_at, None
     workspace.checked_at = Now()
+
+
+def _lock_connector(user: User, connector_id: UUID) -> Connector:
+    """Nobody disconnects it before the transaction ends."""
+    rows = Connector.objects.select_for_update(no_key=True)
+    connector = rows.filter(account=user, pk=connector_id).first()
+    if connector is None:
+        raise ValidationFailed.of("connector_id", "You have no connector with this id.")
+    if connector.provider not in set(HostKind):
+        raise ValidationFailed.of("connector_id", "This connector leads to no repositories.")
+    if connector.status == ConnectorStatus.NEEDS_REAUTH:
+        raise ConnectorNeedsReauth
+    return connector
 
 
 def _lock(user: User, workspace_id: UUID) -> Workspace:

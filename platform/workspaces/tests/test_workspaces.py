@@ -75,6 +75,7 @@ def test_an_account_is_connected_with_a_token(alice_pro: Developer, hosted: Host
     assert {name: workspace[name] for name in workspace if name not in ("id", "checked_at")} == {
         "provider": hosted.kind,
         "base_url": hosted.base_url,
+        "connector_id": None,
         "name": "My site",
         "login": hosted.login,
         "status": "connected",

@@ -12,6 +12,7 @@ from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import NEXT_PAGE, PAGE_PARAMETERS, NewestFirst, link_to_next
 from common.viewsets import ViewSet
+from connectors.errors import ConnectorNeedsReauth
 from workspaces.errors import HostBusy, HostUnavailable, TooManyWorkspaces, WorkspaceNeedsReauth
 from workspaces.inputs import (
     RepositoriesQuerySerializer,
@@ -37,18 +38,22 @@ class WorkspaceViewSet(ViewSet):
         request=WorkspaceInputSerializer,
         responses={
             201: WorkspaceSerializer,
-            **error_responses(FeatureRequired, TooManyWorkspaces, HostBusy, HostUnavailable),
+            **error_responses(
+                FeatureRequired, TooManyWorkspaces, ConnectorNeedsReauth, HostBusy, HostUnavailable
+            ),
         },
     )
     def create(self, request: AuthenticatedRequest) -> Response:
-        """Connect your account at a host.
+        """Connect your account at a host, by one of your connectors or with a token.
 
-        The token is tried at once. GitHub: a fine-grained token that may read and write contents
+        A token is tried at once. GitHub: a fine-grained token that may read and write contents
         and pull requests, or a classic one with `repo`. GitLab: a personal or project token with
         `api`.
         """
         body = read(WorkspaceInputSerializer, request.data)
-        workspace = workspaces.connect(user=request.user, **body)
+        is_by_connector = "connector_id" in body
+        connect = workspaces.connect_by if is_by_connector else workspaces.connect
+        workspace = connect(user=request.user, **body)
         return Response(WorkspaceSerializer(workspace).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses=WorkspaceSerializer)

@@ -1,0 +1,7 @@
+"""Connectors."""
+
+from django.apps import AppConfig
+
+
+class ConnectorsConfig(AppConfig):
+    name = "connectors"

@@ -1,0 +1,31 @@
+"""Calls to the drives of connectors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from common.threads import release_connection
+from connectors.drive import Drive
+from connectors.errors import domain_error
+from connectors.models import Connector
+from connectors.services import tokens
+from outbound.errors import HostError
+
+
+@contextmanager
+def open_drive(connector: Connector) -> Iterator[Drive]:
+    """The drive of a connector, to be called outside of any transaction.
+
+    An error that the block does not handle becomes the DomainError that it means:
+    ConnectorNeedsReauth, ConnectorRefused, ConnectorBusy, ConnectorUnavailable, NotFound.
+    """
+    token = tokens.access_token(connector=connector)
+    release_connection()
+
+    def renew(refused: str) -> str:
+        return tokens.renew(connector=connector, refused=refused)
+
+    try:
+        with Drive(connector.base_url, token, renew) as drive:
+            yield drive
+    except HostError as error:
+        raise domain_error(error) from error
