@@ -4,12 +4,14 @@ import re
 
 import httpx
 import pytest
+from django.conf import settings
 from django.contrib import admin
 from django.core.cache import cache
 from django.db import connection
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import SignInFailures
 from accounts.services import known_clients, lockout
@@ -18,12 +20,14 @@ from backoffice.pages import MAX_COUNT, BoundedPaginator
 from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
 from common.ids import uuid7
+from connectors.models import Connector
 from conversations.tests.rows import talk
 from files.models import StoredFile
 from jobs.models import Job
 from tests.operators import Operator, new_operator
 from tests.personas import new_key
 from tests.service import Web
+from workspaces.models import Workspace
 
 STRANGE = ("q=%27%22%25_", "p=-1", "p=x", "p=999999", "o=9.x", "days=x", "x=1", "e=1")
 
@@ -57,6 +61,9 @@ def add_rows(count: int) -> None:
         Job.objects.create(kind="tests", queue=Job.Queue.DEFAULT, account=user)
         lockout.verify(lambda: False, address=user.email, client=Client("192.0.2.1"))
         known_clients.remember(user=user, client=Client("192.0.2.1"))
+        elsewhere = {"account": user, "provider": "github", "login": f"login-{user.pk}"}
+        connector = Connector.objects.create(**elsewhere)
+        Workspace.objects.create(**elsewhere, name="site", connector=connector)
 
 
 @pytest.mark.parametrize("rows", [0, 2])
@@ -70,6 +77,26 @@ def test_every_page_opens_with_rows_and_without(operator: Operator, rows: int) -
         for row in model._default_manager.all()[:3]:
             operator.get(path_of(model, "change", row.pk))
             operator.get(path_of(model, "history", row.pk))
+
+
+def test_every_list_is_in_the_menu(operator: Operator) -> None:
+    groups = settings.UNFOLD["SIDEBAR"]["navigation"]
+    listed = {str(item["link"]) for group in groups for item in group["items"]}
+    lists = {f"/admin/{path_of(model, 'changelist')}" for model in admin.site._registry}
+    assert lists - listed == set()
+
+
+def test_an_operator_sees_no_token_of_an_account_elsewhere(operator: Operator) -> None:
+    add_rows(1)
+    connector = Connector.objects.get()
+    connector.access_token = connector.refresh_token = "a sealed token"
+    connector.disconnected_at = timezone.now()
+    connector.save()
+    for page in ("", f"{connector.pk}/change/"):
+        shown = operator.get(f"connectors/connector/{page}")
+        assert connector.login in shown
+        assert "a sealed token" not in shown
+        assert "to be revoked" in shown.lower()
 
 
 def test_lists_ask_as_often_for_many_rows_as_for_few(operator: Operator) -> None:

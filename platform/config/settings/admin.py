@@ -108,8 +108,17 @@ UNFOLD: dict[str, Any] = {
                     _page("Feedback", "thumbs_up_down", "conversations.feedback"),
                     _page("Councils", "groups", "council.session"),
                     _page("Project runs", "account_tree", "projects.run"),
+                    _page("Written changes", "commit", "projects.apply"),
                     _page("Jobs", "work_history", "jobs.job"),
                     _page("Operations of providers", "hourglass", "operations.operation"),
+                ],
+            },
+            {
+                "title": "Accounts elsewhere",
+                "separator": True,
+                "items": [
+                    _page("Connectors", "link", "connectors.connector"),
+                    _page("Workspaces", "source", "workspaces.workspace"),
                 ],
             },
             {
