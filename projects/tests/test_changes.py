@@ -156,6 +156,30 @@ def test_what_somebody_has_changed_is_left_out_and_stays_staged(
     assert [file["path"] for file in changes["files"]] == ["README.md", "new/ü.md"]
 
 
+def test_a_branch_of_somebody_else_is_gone_on_with(reviewer: Reviewer, tmp_path: Path) -> None:
+    run = reviewer.staged(**CHANGES)
+    hosted = reviewer.hosted
+    with hosted.connect() as host:
+        main = host.get_branch(hosted.repository, "main")
+    assert main is not None
+    theirs = {"README.md": {"content": "# Theirs\n"}, "theirs.md": {"content": "theirs\n"}}
+    hosted.control.commit(
+        hosted.kind, hosted.repository, branch="feature", parent=main.commit, files=theirs
+    )
+    result = reviewer.apply(run, branch="feature")
+    assert (result["status"], result["branch"]) == ("partial", "feature")
+    assert reviewer.outcomes(result) == {
+        "README.md": "conflict",
+        "new/ü.md": "applied",
+        "open.txt": "applied",
+        "run.sh": "applied",
+    }
+    folder = hosted.clone(tmp_path / "clone", "feature")
+    assert (folder / "README.md").read_text() == "# Theirs\n"
+    assert (folder / "theirs.md").exists()
+    assert git(folder, "rev-list", "--count", f"{main.commit}..HEAD").strip() == "2"
+
+
 def test_what_the_repository_has_already_is_skipped(reviewer: Reviewer) -> None:
     run = reviewer.staged(**{"README.md": "# Other\n"})
     reviewer.hosted.somebody_commits({"README.md": "# Other\n"})
