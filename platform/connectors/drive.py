@@ -21,7 +21,7 @@ _SECONDS: Final = 60.0
 
 
 class DriveFile(Struct, frozen=True, kw_only=True):
-    """`size` is None for a document of Google's editors, which has no bytes of its own."""
+    """`size` is None where Google does not say."""
 
     id: str
     name: str
@@ -92,7 +92,7 @@ class Drive:
             mime, ending = _EXPORTS[file.mime]
             path, params = f"{path}/export", {"mimeType": mime}
             name = name if name.endswith(ending) else name + ending
-        if (file.size or 0) > max_bytes:
+        elif (file.size or 0) > max_bytes:
             raise Rejected(f"This is longer than {max_bytes:,} bytes.")
         answer = self._calls.send(
             "GET", path, params=params, media_types=(), max_bytes=max_bytes, seconds=_SECONDS

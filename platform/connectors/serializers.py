@@ -43,7 +43,8 @@ class ConnectorSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ConnectorFile")
 class FileSerializer(serializers.Serializer[Any]):
-    """`size` is null for a document of Google's editors, which is converted when it is imported."""
+    """`size` is null where Google does not say. What a document of Google's editors is converted to
+    may have another one."""
 
     id = serializers.CharField()
     name = serializers.CharField()

@@ -4,6 +4,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
+from msgspec.structs import replace
 
 from common.encryption import Unreadable
 from common.threads import release_connection
@@ -60,12 +61,8 @@ def refreshed(service: Service, connector: Connector) -> Tokens:
     if not known.refresh or connector.base_url != service.base_url:
         raise GrantRefused
     found = oauth.refresh(service, known.refresh)
-    return Tokens(
-        access=found.access,
-        refresh=found.refresh or known.refresh,
-        expires_at=found.expires_at,
-        scopes=found.scopes or known.scopes,
-    )
+    # A server that says nothing of the scopes leaves them as they are (RFC 6749, 5.1).
+    return found if found.scopes is not None else replace(found, scopes=known.scopes)
 
 
 def _renewed(connector: Connector, refused: str) -> Tokens | None:

@@ -120,6 +120,15 @@ def test_a_server_that_is_away_for_a_moment_ends_nothing(
     assert tokens.access_token(connector=connector)
 
 
+def test_scopes_that_are_not_repeated_stay(alice: Owner) -> None:
+    connector = let_it_end(alice.connected("gitlab"))
+    alice.fail("gitlab", "refresh", body={"access_token": "new", "token_type": "Bearer"})
+    assert tokens.access_token(connector=connector) == "new"
+    row = Connector.objects.get(pk=connector.pk)
+    assert row.scopes == ["api"]
+    assert row.tokens.refresh == connector.tokens.refresh
+
+
 def test_an_answer_that_is_lost_after_the_renewal_needs_a_new_consent(alice: Owner) -> None:
     """The provider has replaced the refresh token and nobody has the new one: the next attempt says
     so."""
