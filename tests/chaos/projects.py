@@ -81,6 +81,8 @@ class Project:
         assert {charge.pk for charge in charges} <= {step.pk for step in steps}
         assert {charge.status for charge in charges} <= {"settled", "expired", "released"}
         calls = sum(len(simulator.calls(f"{self.marker}-{kind}")) for kind in KINDS)
-        assert len(charges) == calls
+        # A worker may die between a hold and its call.
+        released = sum(charge.status == "released" for charge in charges)
+        assert len(charges) - released <= calls <= len(charges)
         assert bank.wallet_of(self.alice).held == 0
         call_command("reconcile")

@@ -84,4 +84,5 @@ class Faults:
         return due
 
     def shown(self) -> list[dict[str, Any]]:
-        return [asdict(each) for each in self.log]
+        # Other threads append meanwhile.
+        return [asdict(each) for each in self.log.copy()]
