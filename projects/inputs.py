@@ -213,6 +213,7 @@ class ApplyInputSerializer(serializers.Serializer[Any]):
         child=TextField(max_length=MAX_PATH),
         source="paths",
         max_length=MAX_APPLIED_FILES,
+        allow_empty=False,
         required=False,
         help_text="Only these, by their paths.",
     )
@@ -233,6 +234,7 @@ class DiscardInputSerializer(serializers.Serializer[Any]):
         child=TextField(max_length=MAX_PATH),
         source="paths",
         max_length=MAX_FILES * MAX_SUBTASKS,
+        allow_empty=False,
         required=False,
         help_text="Only these, by their paths.",
     )

@@ -54,7 +54,9 @@ def staged_files(run: Run) -> list[StagedFile]:
     """The files of a run, by path. Of two subtasks that write one path, the later in topological
     order counts."""
     files = AttemptFile.objects.filter(
-        attempt__current_of__run=run, attempt__current_of__status=SubtaskStatus.COMPLETED
+        attempt__current_of__run=run,
+        attempt__current_of__status=SubtaskStatus.COMPLETED,
+        discarded_at=None,
     ).select_related("attempt__subtask")
     rows = files.defer("content").order_by("attempt__subtask__position")
     staged = {

@@ -76,6 +76,6 @@ def _written(
         and row.pk != subtask.pk
         and (with_dependencies or row.key not in subtask.depends_on)
     ]
-    files = AttemptFile.objects.filter(attempt__in=done, path__in=paths)
+    files = AttemptFile.objects.filter(attempt__in=done, path__in=paths, discarded_at=None)
     ordered = files.order_by("attempt__subtask__position")
     return [*ordered.values_list("path", "op", "content")]

@@ -41,7 +41,7 @@ from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
 from workspaces.changes import FileFault
-from workspaces.errors import HostUnavailable
+from workspaces.errors import HostUnavailable, RepositoryNotFound, WorkspaceGone
 from workspaces.hosts import open_host
 from workspaces.models import Checkout, Workspace
 from workspaces.services.checkouts import workspace_of
@@ -52,6 +52,8 @@ log = structlog.get_logger(__name__)
 CLAIM: Final = timedelta(seconds=120)
 # No write begins with less left of its claim: a call takes up to 20 seconds.
 _MARGIN: Final = timedelta(seconds=25)
+# A sweep asks a host again after this time.
+_ASKED_AGAIN: Final = timedelta(seconds=60)
 # Orders of one sweep.
 _SWEPT: Final = 20
 _EXECUTING = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
@@ -76,7 +78,7 @@ def apply_changes(
     still open after HostUnavailable.
     """
     settle_lapsed(run=get_run(user, run_id))
-    order, workspace, is_replayed = _claim(
+    order, write = _claim(
         user=user,
         run_id=run_id,
         request_key=request_key,
@@ -86,16 +88,21 @@ def apply_changes(
         paths=paths,
         pull_request=pull_request,
     )
-    if not is_replayed:
-        _carry_out(order, workspace)
-        order = _get(order.pk)
-    return order, is_replayed
+    if write is None:
+        return order, True
+    _carry_out(order, *write)
+    return _get(order.pk), False
+
+
+def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -> None:
+    """Discard the staged files, or those at `paths`. Nothing is written. Raises NotFound,
+    NothingStaged, ApplyInProgress, ValidationFailed, and what `settle_lapsed` raises."""
+    settle_lapsed(run=get_run(user, run_id))
+    _discard(user=user, run_id=run_id, paths=paths)
 
 
 @transaction.atomic
-def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -> None:
-    """Discard the staged files, or those at `paths`. Nothing is written. Raises NotFound,
-    NothingStaged, ApplyInProgress, ValidationFailed."""
+def _discard(*, user: User, run_id: UUID, paths: Collection[str] | None) -> None:
     run = lock_run(user, run_id)
     changes = _chosen(run, paths)
     _check_no_claim(run)
@@ -106,25 +113,32 @@ def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -
 
 def settle_lapsed(*, run: Run) -> None:
     """Find out what an order has written whose process has died, and end it. The host is asked,
-    unless nothing can have been written. Raises HostUnavailable, HostBusy."""
+    unless nothing can have been written. Raises HostUnavailable, HostBusy, HostRefused,
+    WorkspaceNeedsReauth."""
     order = run.applies.filter(ended_at=None, claim_until__lte=timezone.now()).first()
     if order is None:
         return
-    commit = None
+    commit, message = None, "It was interrupted before the commit was written."
     if order.announced_at is not None:
-        commit = _find(order, run.checkout)
-    _end(order.pk, commit=commit, faults=_interrupted(order) if commit is None else {})
+        try:
+            commit = _find(order, run.checkout)
+        except (WorkspaceGone, RepositoryNotFound):
+            message = (
+                f"It is not known whether this was written. Look at the branch {order.branch}."
+            )
+    _end(order.pk, commit=commit, faults=_interrupted(order, message) if commit is None else {})
 
 
 def settle_all_lapsed() -> None:
-    """Do so for all runs, the longest lapsed first. A host that does not answer is asked again by
-    the next sweep."""
+    """Do so for all runs, the longest lapsed first. A host that does not answer is asked again in a
+    while, after the others."""
     lapsed = Apply.objects.filter(ended_at=None, claim_until__lte=timezone.now())
     for order in lapsed.select_related("run").order_by("claim_until")[:_SWEPT]:
         try:
             settle_lapsed(run=order.run)
         except DomainError as error:
             log.info("apply.not_settled", apply_id=str(order.pk), code=error.code)
+            Apply.objects.filter(pk=order.pk).update(claim_until=timezone.now() + _ASKED_AGAIN)
 
 
 # --- The claim ------------------------------------------------------------------------------------
@@ -141,15 +155,16 @@ def _claim(
     message: str,
     paths: Collection[str] | None,
     pull_request: bool,
-) -> tuple[Apply, Workspace, bool]:
-    """Create an order that nobody else can give until it has ended or its claim has lapsed."""
+) -> tuple[Apply, tuple[WriteRequest, Workspace] | None]:
+    """Create an order that nobody else can give until it has ended or its claim has lapsed. Returns
+    it with what is to be written, as the run has it now; None for an earlier order."""
     applied = idempotency.claim(account=user, request_key=request_key)
     run = lock_run(user, run_id)
     if applied is not None:
         earlier = run.applies.get(pk=applied)
         if earlier.ended_at is None:
             raise ApplyInProgress
-        return earlier, Workspace(), True
+        return earlier, None
     if run.status in _EXECUTING or run.rows.active_steps():
         raise RunExecuting
     changes = _chosen(run, paths)
@@ -183,7 +198,7 @@ def _claim(
         )
     if request_key is not None:
         idempotency.store(account=user, request_key=request_key, result=order.pk)
-    return order, workspace, False
+    return order, (_request(order, run.checkout, workspace, changes), workspace)
 
 
 def _chosen(run: Run, paths: Collection[str] | None) -> list[Change]:
@@ -228,17 +243,14 @@ def _branch(checkout: Checkout, target: str, branch: str) -> str:
 # --- The write ------------------------------------------------------------------------------------
 
 
-def _carry_out(order: Apply, workspace: Workspace) -> None:
+def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> None:
     """Write, and end the order. Raises the errors of the host."""
-    checkout = order.run.checkout
-    assert checkout is not None  # noqa: S101 - the claim has checked it
-    request = _request(order, checkout, workspace)
     try:
         with open_host(workspace) as host:
             written = write_changes(host, request, announce=_announce(order))
             _end(order.pk, commit=written.commit, faults=written.faults)
             if order.wants_pull_request:
-                _open_pull_request(host, order, checkout, written)
+                _open_pull_request(host, order, written)
     except HostUnavailable as error:
         if not _may_be_written(order):
             _end(order.pk, commit=None, faults={}, error=error)
@@ -248,10 +260,10 @@ def _carry_out(order: Apply, workspace: Workspace) -> None:
         raise
 
 
-def _request(order: Apply, checkout: Checkout, workspace: Workspace) -> WriteRequest:
+def _request(
+    order: Apply, checkout: Checkout, workspace: Workspace, changes: list[Change]
+) -> WriteRequest:
     run = order.run
-    paths = {file["path"] for file in order.files}
-    changes = [each for each in changes_of(run) if each.path in paths]
     host = urlsplit(settings.PUBLIC_BASE_URL).hostname or "localhost"
     scopes = workspace.scopes
     return WriteRequest(
@@ -288,8 +300,10 @@ def _may_be_written(order: Apply) -> bool:
     return Apply.objects.filter(pk=order.pk).exclude(announced_at=None).exists()
 
 
-def _open_pull_request(host: GitHost, order: Apply, checkout: Checkout, written: Written) -> None:
+def _open_pull_request(host: GitHost, order: Apply, written: Written) -> None:
     """Open one, or find the one that is open. That it fails changes nothing of the commit."""
+    checkout = order.run.checkout
+    assert checkout is not None  # noqa: S101 - the claim has checked it
     if written.commit is None and any(
         fault.code != "unchanged" for fault in written.faults.values()
     ):
@@ -321,8 +335,8 @@ def _find(order: Apply, checkout: Checkout | None) -> str | None:
         return host.find(checkout.repository, order.branch, commit=order.commit, key=order.pk)
 
 
-def _interrupted(order: Apply) -> Faults:
-    fault = FileFault("rejected", "It was interrupted before the commit was written.")
+def _interrupted(order: Apply, message: str) -> Faults:
+    fault = FileFault("rejected", message)
     return {file["path"]: fault for file in order.files}
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from githosts.tests.hosted import git
 from projects.models import Apply
+from projects.services.applies import settle_all_lapsed
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Shape, part
 from projects.tests.reviewer import CHANGES, Reviewer
@@ -64,6 +65,7 @@ def test_somebody_elses_changes_are_not_there(
         ({"files": ["gone.md"]}, "files"),
         ({"files": [7]}, "files"),
         ({"files": ["x"] * 300}, "files"),
+        ({"files": []}, "files"),
         ({"pull_request": "yes"}, "pull_request"),
         ({"target": "default", "pull_request": True}, "pull_request"),
     ],
@@ -154,23 +156,83 @@ def test_an_answer_that_is_lost_changes_nothing(
     assert git(folder, "rev-parse", "HEAD").strip() == result["commit_sha"]
 
 
-def test_a_host_that_is_gone_after_the_write_is_asked_later(reviewer: Reviewer) -> None:
+@pytest.mark.parametrize("status", [503, 429, 403])
+def test_a_host_that_is_gone_after_the_write_is_asked_later(
+    reviewer: Reviewer, status: int
+) -> None:
     run = reviewer.staged(**CHANGES)
     hosted = reviewer.hosted
     hosted.fail(LAST[hosted.kind], when="after", drop=True)
-    hosted.fail("list_commits", status=503, times=1_000)
+    hosted.fail("list_commits", status=status, times=1_000)
     answer = reviewer.try_to_apply(run, branch="ai/x")
     assert (answer.status_code, answer.json()["code"]) == (502, "git_host_unavailable")
     assert reviewer.changes(run)["state"] == "applying"
     assert reviewer.try_to_apply(run).json()["code"] == "apply_in_progress"
 
     Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() - timedelta(seconds=1))
-    assert reviewer.try_to_apply(run).status_code == 502
+    assert reviewer.try_to_apply(run).status_code == {503: 502, 429: 429, 403: 409}[status]
+    assert reviewer.changes(run)["state"] == "applying"
     hosted.control.stop_failing()
     answer = reviewer.try_to_apply(run)
     assert (answer.status_code, answer.json()["code"]) == (400, "nothing_staged")
     changes = reviewer.changes(run)
     assert (changes["state"], changes["applied"]["status"]) == ("applied", "applied")
+
+
+def test_a_commit_that_lands_after_it_was_looked_for_is_recognised(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**CHANGES)
+    hosted = reviewer.hosted
+    hosted.fail(LAST[hosted.kind], when="after", drop=True)
+    hosted.fail("list_commits", status=404, times=3)
+    result = reviewer.apply(run, branch="ai/x")
+    assert (result["status"], result["counts"]["applied"]) == ("applied", 4)
+    with hosted.connect() as host:
+        tip = host.get_branch(hosted.repository, "ai/x")
+    assert tip is not None
+    assert result["commit_sha"] == tip.commit
+
+
+def test_a_host_that_loses_all_answers_is_asked_later(reviewer_on_github: Reviewer) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    hosted = reviewer_on_github.hosted
+    hosted.fail("create_ref", drop=True, times=100)
+    answer = reviewer_on_github.try_to_apply(run, branch="ai/x")
+    assert (answer.status_code, answer.json()["code"]) == (502, "git_host_unavailable")
+    assert reviewer_on_github.changes(run)["state"] == "applying"
+    hosted.control.stop_failing()
+    Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() - timedelta(seconds=1))
+    assert reviewer_on_github.apply(run, branch="ai/x")["status"] == "applied"
+
+
+def test_an_order_ends_where_its_workspace_is_gone(reviewer_on_github: Reviewer) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    hosted = reviewer_on_github.hosted
+    hosted.fail("create_ref", drop=True, when="after")
+    hosted.fail("list_commits", status=503, times=1_000)
+    assert reviewer_on_github.try_to_apply(run, branch="ai/x").status_code == 502
+    hosted.control.stop_failing()
+    reviewer_on_github.alice.do("DELETE", f"/workspaces/{reviewer_on_github.workspace_id}")
+    Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() - timedelta(seconds=1))
+    settle_all_lapsed()
+    changes = reviewer_on_github.changes(run)
+    assert (changes["state"], changes["applied"]["status"]) == ("staged", "failed")
+    assert "not known" in changes["applied"]["files"][0]["error"]["message"]
+
+
+def test_hosts_that_cannot_be_asked_keep_no_other_order_waiting(
+    reviewer_on_github: Reviewer,
+) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    hosted = reviewer_on_github.hosted
+    hosted.fail("create_ref", drop=True, when="after")
+    hosted.fail("list_commits", status=503, times=1_000)
+    assert reviewer_on_github.try_to_apply(run, branch="ai/x").status_code == 502
+    Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() - timedelta(seconds=1))
+    settle_all_lapsed()
+    hosted.control.stop_failing()
+    order = Apply.objects.get(run=run["id"])
+    assert order.ended_at is None
+    assert order.claim_until > timezone.now()
 
 
 def test_a_tip_that_moves_between_all_steps_loses_nothing(

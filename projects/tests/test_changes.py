@@ -232,7 +232,10 @@ def test_discarded_changes_are_gone(reviewer_on_github: Reviewer) -> None:
     path = f"/sessions/{run['id']}/changes/discard"
     with reviewer_on_github.alice.follow(run):
         some = reviewer_on_github.alice.do("POST", path, files=["README.md"])
-    assert [file["path"] for file in some["files"]] == ["new/ü.md", "open.txt", "run.sh"]
+    left = ["new/ü.md", "open.txt", "run.sh"]
+    assert [file["path"] for file in some["files"]] == left
+    shown = reviewer_on_github.alice.do("GET", f"/sessions/{run['id']}/files")
+    assert [each["path"] for each in shown if each["origin"] == "staged"] == left
     rest = reviewer_on_github.alice.do("POST", path)
     assert (rest["state"], rest["files"]) == ("discarded", [])
     assert reviewer_on_github.alice.send("POST", path).status_code == 400

@@ -6,12 +6,13 @@ is written.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
 from msgspec import Struct
 
+from common.errors import DomainError
 from githosts.errors import BranchProtected, TipMoved
 from githosts.types import Author, Commit, Entry, GitHost
 from outbound.errors import AccessRefused, HostError, HostFailed, Rejected
@@ -63,25 +64,48 @@ class _Writing:
         self._request = request
         self._announce = announce
         self._may_write_workflows = request.may_write_workflows
+        # What the announced commits leave out, by their ids. Where the answer to one was lost, the
+        # host may write it at any later time.
+        self._announced: dict[str, Faults] = {}
+        self._is_unsure = False
 
     def run(self) -> Written:
+        """While a commit may still be written, nothing but a commit ends the write."""
+        try:
+            written = self._run()
+        except (HostError, DomainError) as error:
+            if self._is_unsure:
+                raise _unknown() from error
+            raise
+        if written.commit is None and self._is_unsure:
+            raise _unknown()
+        return written
+
+    def _run(self) -> Written:
         for _ in range(_TRIES):
             fitting, commit = self._fitted()
+            # Not before: what is written by now is in the tip that the changes are fitted to.
+            if self._is_unsure and (found := self._find(pauses=(0,))):
+                return found
             if commit is None:
                 return Written(None, fitting.faults)
             try:
                 return Written(self._write(commit, fitting), fitting.faults)
-            except TipMoved:
-                continue
+            except TipMoved as error:
+                reason: HostError = error
             except (AccessRefused, Rejected) as error:
-                if self._gives_up_workflows(fitting, error):
-                    continue
-                return Written(None, _refused(fitting, error))
+                if not self._gives_up_workflows(fitting, error):
+                    return Written(None, _refused(fitting, error))
+                reason = error
             except HostFailed as error:
                 if not error.may_be_done:
                     raise
-                if found := self._find():
-                    return Written(found, fitting.faults)
+                reason = error
+                self._is_unsure = bool(self._announced)
+                if self._is_unsure and (found := self._find(pauses=_PAUSES)):
+                    return found
+        if isinstance(reason, HostFailed):
+            raise reason
         moved = TipMoved(f"The branch {self._request.branch} keeps changing. Try again.")
         return Written(None, _refused(fitting, moved))
 
@@ -113,18 +137,22 @@ class _Writing:
         return {entry.path: entry for entry in entries}
 
     def _write(self, commit: Commit, fitting: Fitting) -> str:
-        return self._host.write(
-            commit, announce=lambda commit_id: self._announce(commit_id, fitting.faults)
-        )
+        def announce(commit_id: str) -> None:
+            self._announce(commit_id, fitting.faults)
+            self._announced[commit_id] = fitting.faults
 
-    def _find(self) -> str | None:
-        """The commit whose answer was lost; None where it was not written."""
+        return self._host.write(commit, announce=announce)
+
+    def _find(self, *, pauses: Sequence[float]) -> Written | None:
+        """The commit whose answer was lost; None where it is not written yet."""
         request = self._request
-        for pause in _PAUSES:
+        for pause in pauses:
             time.sleep(pause)
             found = self._host.find(request.repository, request.branch, commit="", key=request.key)
             if found is not None:
-                return found
+                # A host that gives no id before the write has announced all of them as "".
+                last = list(self._announced.values())[-1]
+                return Written(found, self._announced.get(found, last))
         return None
 
     def _gives_up_workflows(self, fitting: Fitting, error: HostError) -> bool:
@@ -135,6 +163,10 @@ class _Writing:
             return False
         self._may_write_workflows = False
         return True
+
+
+def _unknown() -> HostFailed:
+    return HostFailed("It is not known yet whether the commit was written.", may_be_done=True)
 
 
 def _refused(fitting: Fitting, error: HostError) -> Faults:
