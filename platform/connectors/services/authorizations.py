@@ -151,8 +151,9 @@ def _store(user: User, service: Service, login: str, tokens: Tokens) -> tuple[Co
     connector.save()
     connector.refresh_from_db()
     event = user_events.created if found is None else user_events.updated
-    append_to_user(user_id=user.pk, events=[event(connector)])
+    # The rows of receivers are locked before the user's stream.
     connector_changed.send(sender=Connector, connector=connector)
+    append_to_user(user_id=user.pk, events=[event(connector)])
     return connector, found is None
 
 

@@ -42,8 +42,9 @@ def disconnect(*, user: User, connector_id: UUID) -> None:
         connector.disconnected_at = Now()
         connector.save(update_fields=["disconnected_at"])
         connector.refresh_from_db()
-        append_to_user(user_id=user.pk, events=[user_events.deleted(connector_id)])
+        # The rows of receivers are locked before the user's stream.
         connector_changed.send(sender=Connector, connector=connector)
+        append_to_user(user_id=user.pk, events=[user_events.deleted(connector_id)])
     # Back to the pool: the provider may take a while.
     release_connection()
     _revoke(connector)
@@ -74,6 +75,9 @@ def _revoke(connector: Connector) -> None:
 
 def _end_grant(service: Service, connector: Connector) -> None:
     """Raises GrantRefused where it has ended already, Unreadable, ConnectorUnavailable."""
+    if connector.base_url != service.base_url or not service.is_configured:
+        # Another server gets no token of this one; the operator may set it up again.
+        raise ConnectorUnavailable
     if service.ends_grant and _is_shared(connector):
         return
     tokens = connector.tokens

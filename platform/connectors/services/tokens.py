@@ -87,5 +87,6 @@ def _note_refusal(row: Connector) -> None:
     row.refused_at = Now()
     row.save(update_fields=["refused_at"])
     row.refresh_from_db()
-    append_to_user(user_id=row.account_id, events=[user_events.updated(row)])
+    # The rows of receivers are locked before the user's stream.
     connector_changed.send(sender=Connector, connector=row)
+    append_to_user(user_id=row.account_id, events=[user_events.updated(row)])

@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import LazySettings
 from django.db.models import F
 from django.utils import timezone
+from msgspec.structs import replace
 
 from connectors.models import Connector
 from connectors.services import connectors
@@ -86,6 +88,26 @@ def test_the_same_account_of_somebody_else_stays_connected(
     mine, theirs = (each.connected(provider, login=shared) for each in (alice, bob))
     assert alice.disconnect(mine) == 204
     assert lives(bob, theirs)
+
+
+@every_provider
+def test_another_server_gets_no_token_of_this_one(
+    alice: Owner, provider: str, settings: LazySettings
+) -> None:
+    """The operator has set up another server meanwhile, or none."""
+    connector = alice.connected(provider)
+    here = settings.CONNECTORS
+    service = here[Provider(provider)]
+    for change in ({"base_url": "https://another.example"}, {"client_id": ""}):
+        settings.CONNECTORS = {**here, Provider(provider): replace(service, **change)}
+        if alice.get(f"/{connector.pk}").status_code == 200:
+            assert alice.disconnect(connector) == 204
+        connectors.sweep()
+        assert Connector.with_disconnected.filter(pk=connector.pk).exists()
+    settings.CONNECTORS = here
+    connectors.sweep()
+    assert not Connector.with_disconnected.filter(pk=connector.pk).exists()
+    assert not lives(alice, connector)
 
 
 def test_a_connector_can_be_made_anew_while_the_old_one_waits(alice: Owner) -> None:

@@ -115,13 +115,13 @@ def test_a_dead_grant_shows_on_the_workspace_too(
     answer = repositories(alice, workspace)
     assert (answer.status_code, answer.json()["code"]) == (409, "workspace_needs_reauth")
     assert status_of(alice, workspace) == "needs_reauth"
-    assert alice.events()[-2:] == ["connector.updated", "workspace.updated"]
+    assert alice.events()[-2:] == ["workspace.updated", "connector.updated"]
     refused = bind(alice, connector_id=str(connector.pk))
     assert (refused.status_code, refused.json()["code"]) == (409, "connector_needs_reauth")
 
     assert alice.connect(hosted.kind).status_code == 200
     assert status_of(alice, workspace) == "connected"
-    assert alice.events()[-2:] == ["connector.updated", "workspace.updated"]
+    assert alice.events()[-2:] == ["workspace.updated", "connector.updated"]
     assert repositories(alice, workspace).status_code == 200
 
 
@@ -141,7 +141,7 @@ def test_what_stands_on_a_connector_ends_with_it(alice: Owner, connector: Connec
     first, second = bound(alice, connector), bound(alice, connector)
     assert alice.disconnect(connector) == 204
     assert not Workspace.objects.filter(pk__in=[first.pk, second.pk]).exists()
-    assert alice.events()[-3:] == ["connector.deleted", "workspace.deleted", "workspace.deleted"]
+    assert alice.events()[-3:] == ["workspace.deleted", "workspace.deleted", "connector.deleted"]
 
 
 def test_a_workspace_that_is_disconnected_leaves_its_connector(
