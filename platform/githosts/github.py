@@ -95,14 +95,15 @@ class GitHub:
 
     def get_branch(self, repository: str, branch: str) -> Branch | None:
         try:
-            row = self._calls.get(f"{_path(repository)}/branches/{quoted(branch)}")
+            row = self._calls.get_object(f"{_path(repository)}/branches/{quoted(branch)}")
         except Missing:
             return None
         return Branch(branch, text_of(row.get("commit"), "sha"), bool(row.get("protected")))
 
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
         try:
-            listing = self._calls.get(f"{_path(repository)}/git/trees/{commit}", recursive=1)
+            url = f"{_path(repository)}/git/trees/{commit}"
+            listing = self._calls.get_object(url, recursive=1)
         except Rejected as error:
             raise EmptyRepository("The repository has no commit yet.") from error
         rows = [row for row in items_of(listing.get("tree")) if row.get("type") != "tree"]
@@ -144,7 +145,7 @@ class GitHub:
 
     def _create_tree(self, commit: Commit) -> str:
         path = _path(commit.repository)
-        parent = self._calls.get(f"{path}/git/commits/{commit.parent}")
+        parent = self._calls.get_object(f"{path}/git/commits/{commit.parent}")
         blobs = self._create_blobs(commit)
         rows = [row for change in commit.changes for row in _tree_rows(change, commit, blobs)]
         body = {"base_tree": text_of(parent.get("tree"), "sha"), "tree": rows}
@@ -243,7 +244,8 @@ def _of_branch(error: Rejected) -> HostError:
 def _repository(row: object) -> Repository:
     if not isinstance(row, dict):
         raise HostFailed("The host's answer has no repository.", may_be_done=False)
-    permissions = row.get("permissions") or {}
+    permissions = row.get("permissions")
+    permissions = permissions if isinstance(permissions, dict) else {}
     return Repository(
         name=text_of(row, "full_name"),
         url=text_of(row, "html_url"),

@@ -63,7 +63,7 @@ class GitLab:
     def token_info(self) -> TokenInfo:
         login = self.get_login()
         try:
-            token = self._calls.get("/personal_access_tokens/self")
+            token = self._calls.get_object("/personal_access_tokens/self")
         except (AccessRefused, Missing, TokenRefused):  # the token of an application
             return TokenInfo(login=login, scopes=None, expires_at=None)
         scopes = [each for each in token.get("scopes") or [] if isinstance(each, str)]
@@ -95,7 +95,8 @@ class GitLab:
 
     def get_branch(self, repository: str, branch: str) -> Branch | None:
         try:
-            row = self._calls.get(f"{_path(repository)}/repository/branches/{quoted(branch)}")
+            url = f"{_path(repository)}/repository/branches/{quoted(branch)}"
+            row = self._calls.get_object(url)
         except Missing:
             return None
         can_push = row.get("can_push") is not False
@@ -213,7 +214,8 @@ def _of_commit(error: HostError) -> HostError:
 
 def _repository(row: object) -> Repository:
     row = row if isinstance(row, dict) else {}
-    permissions = row.get("permissions") or {}
+    permissions = row.get("permissions")
+    permissions = permissions if isinstance(permissions, dict) else {}
     levels = [
         access.get("access_level") or 0
         for access in (permissions.get("project_access"), permissions.get("group_access"))

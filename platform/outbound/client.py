@@ -137,7 +137,11 @@ class Client:
         return answer
 
     def _send(self, request: httpx.Request, max_bytes: int) -> Answer:
-        response = self._http.send(request, stream=True)
+        try:
+            response = self._http.send(request, stream=True)
+        except httpx.RemoteProtocolError:
+            # httpx reads where a redirect leads, although it does not follow it.
+            raise UnusableAnswer(f"{request.url.host} redirects to no address.") from None
         try:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise UnusableAnswer(f"{request.url.host} answers compressed.")

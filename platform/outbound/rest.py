@@ -115,6 +115,13 @@ class RestClient:
         """The JSON of an answer."""
         return decoded(self.send("GET", path, params=params or None))
 
+    def get_object(self, path: str, **params: str | int) -> dict[str, Any]:
+        """The JSON object of an answer. Raises HostFailed for JSON of another shape."""
+        found = self.get(path, **params)
+        if not isinstance(found, dict):
+            raise HostFailed("The host's answer is no object.", may_be_done=False)
+        return found
+
 
 def decoded(answer: Answer) -> Any:
     """The JSON of an answer. Raises HostFailed."""
@@ -199,7 +206,8 @@ def items_of(value: object) -> list[dict[str, Any]]:
 def text_of(row: object, name: str) -> str:
     """A text of an object. Raises HostFailed."""
     value = row.get(name) if isinstance(row, dict) else None
-    if not isinstance(value, str):
+    # Nothing that is stored may have a NUL.
+    if not isinstance(value, str) or "\0" in value:
         raise HostFailed(f"The host's answer has no {name}.", may_be_done=False)
     return value
 

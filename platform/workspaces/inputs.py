@@ -10,7 +10,7 @@ from common.fields import TextField, TitleField
 from githosts.types import HostKind
 from outbound.client import read_url
 from outbound.errors import AddressRefused
-from workspaces.types import MAX_NAME, MAX_PAGE, MAX_QUERY, MAX_TOKEN
+from workspaces.types import MAX_BASE_URL, MAX_NAME, MAX_PAGE, MAX_QUERY, MAX_TOKEN
 
 # The pages of the clouds: naming one is the same as naming none.
 _CLOUDS = {
@@ -43,7 +43,9 @@ class WorkspaceInputSerializer(serializers.Serializer[Any]):
     connector_id = serializers.UUIDField(required=False)
     provider = serializers.ChoiceField([kind.value for kind in HostKind], required=False)
     token = TokenField(write_only=True, required=False)
-    base_url = TextField(required=False, allow_blank=True, allow_null=True, default="")
+    base_url = TextField(
+        max_length=MAX_BASE_URL, required=False, allow_blank=True, allow_null=True, default=""
+    )
     name = TitleField(
         max_length=MAX_NAME, required=False, help_text="Without one, your name at the host."
     )

@@ -12,7 +12,7 @@ from connectors.models import Connector
 from githosts.types import Entry, HostKind
 from workspaces.branches import MAX_BRANCH
 from workspaces.listings import unpack
-from workspaces.types import MAX_NAME, MAX_REPOSITORY, WorkspaceStatus
+from workspaces.types import MAX_BASE_URL, MAX_NAME, MAX_REPOSITORY, WorkspaceStatus
 
 # What the tokens are encrypted for.
 TOKEN_PURPOSE = "workspaces.token"  # noqa: S105
@@ -29,7 +29,7 @@ class Workspace(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
     provider = models.CharField(max_length=16, choices=[(kind, kind) for kind in HostKind])
-    base_url = models.CharField(max_length=500, blank=True)
+    base_url = models.CharField(max_length=MAX_BASE_URL, blank=True)
     name = models.CharField(max_length=MAX_NAME)
     login = models.CharField(max_length=255)
     connector = models.ForeignKey(Connector, on_delete=models.CASCADE, null=True, related_name="+")

@@ -8,6 +8,7 @@ FEATURE: Final = "workspaces"
 
 MAX_WORKSPACES: Final = 20
 MAX_NAME: Final = 100
+MAX_BASE_URL: Final = 500
 MAX_TOKEN: Final = 2_048  # characters
 MAX_QUERY: Final = 100
 MAX_REPOSITORY: Final = 400  # characters of a full name

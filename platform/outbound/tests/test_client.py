@@ -126,6 +126,8 @@ async def test_a_redirect_on_the_same_host_is_followed(host: Host) -> None:
         "//localhost",
         "http://127.0.0.1:1/",
         "https://127.0.0.1:{port}/",
+        "https://host:port/",
+        "https://xn--a-\u00e9/",
     ],
 )
 async def test_no_redirect_leads_to_another_host(host: Host, to: str) -> None:

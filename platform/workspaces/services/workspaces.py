@@ -23,7 +23,7 @@ from workspaces.errors import TooManyWorkspaces, domain_error
 from workspaces.models import TOKEN_PURPOSE, Workspace
 from workspaces.scopes import missing_scope
 from workspaces.selectors.workspaces import get_workspace
-from workspaces.types import FEATURE, MAX_WORKSPACES
+from workspaces.types import FEATURE, MAX_NAME, MAX_WORKSPACES
 
 
 def connect(
@@ -42,7 +42,7 @@ def connect(
         lock_user(user)
         _check_number(user)
         workspace = Workspace(
-            account=user, provider=provider, base_url=base_url, name=name or info.login
+            account=user, provider=provider, base_url=base_url, name=name or info.login[:MAX_NAME]
         )
         _set_token(workspace, token, info)
         workspace.save(force_insert=True)
@@ -67,7 +67,7 @@ def connect_by(*, user: User, connector_id: UUID, name: str = "") -> Workspace:
             provider=connector.provider,
             base_url=connector.base_url,
             connector=connector,
-            name=name or connector.login,
+            name=name or connector.login[:MAX_NAME],
             login=connector.login,
             scopes=connector.scopes,
         )
