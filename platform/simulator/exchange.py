@@ -67,7 +67,9 @@ class Exchange:
             await self.connection.pause(_UNTIL_READ)
             await self.connection.reset()
 
-    async def send_whole(self, payload: Json, emit: Callable[[], None]) -> str:
+    async def send_whole(
+        self, payload: Json, emit: Callable[[], None], *, status: int = 200
+    ) -> str:
         """Send one JSON body, or the steered fault in its place, and return the outcome.
 
         `emit` is called just before a valid body is sent, to count its contents.
@@ -83,7 +85,7 @@ class Exchange:
             await self.connection.send_body(200, encoded[: len(encoded) // 2], self.headers)
             return fault
         emit()
-        await self.connection.send_body(200, encoded, self.headers)
+        await self.connection.send_body(status, encoded, self.headers)
         return "completed"
 
 

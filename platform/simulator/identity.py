@@ -145,7 +145,7 @@ def on_this_machine(url: str) -> str:
         is_ours = False
     # Browsers read a backslash as a slash, and so take another part for the host.
     if not is_ours or not url.isascii() or not url.isprintable() or "\\" in url:
-        raise Refused(Problem(400, "`redirect_uri` must be a URL on this machine."))
+        raise Refused(Problem(400, "The URL must be on this machine."))
     return parts._replace(fragment="").geturl()
 
 

@@ -21,7 +21,9 @@ class Call:
     request; `tokens_emitted` and `reasoning_emitted` are those of the deltas sent so far; so are
     `vectors` and `images`. A picture with a URL is emitted each time it is fetched. `prompt_tokens`
     include `cached_tokens`. `size` is in pixels, `quality` in the provider's words; `audio_seconds`
-    come from the headers of the audio. `outcome` is `running`, `completed`, `refused`,
+    come from the headers of the audio. `seconds` are those of the video that was ordered,
+    `references` the pictures and clips that came with the request; `files_emitted` counts the whole
+    files of an operation that were sent. `outcome` is `running`, `completed`, `refused`,
     `client_gone`, the name of the steered fault, or the moderation's result. Times are Unix
     seconds.
     """
@@ -51,6 +53,9 @@ class Call:
     audio_bytes: int = 0
     audio_seconds: float | None = None
     language: str | None = None
+    seconds: int | None = None
+    references: int = 0
+    files_emitted: int = 0
     outcome: str = "running"
     client_gone: bool = False
     finished: bool = False

@@ -10,9 +10,12 @@ from simulator.signing_keys import KeyRing
 from simulator.steering import Steering
 
 if TYPE_CHECKING:
+    from simulator.media.tasks import MediaTask
+    from simulator.media.vertex_provider import AccessToken
     from simulator.operations import Operation
 
 _KEPT = 1_000
+_KEPT_OPERATIONS = 20_000  # thousands are in flight at once in a benchmark
 
 T = TypeVar("T")
 
@@ -20,13 +23,14 @@ T = TypeVar("T")
 class Recent(Generic[T]):
     """The newest items, by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = _KEPT) -> None:
+        self._limit = limit
         self._items: OrderedDict[str, T] = OrderedDict()
 
     def keep(self, name: str, item: T) -> None:
         """Add an item, and forget the oldest one."""
         self._items[name] = item
-        if len(self._items) > _KEPT:
+        if len(self._items) > self._limit:
             self._items.popitem(last=False)
 
     def all(self) -> list[T]:
@@ -64,5 +68,9 @@ class Memory:
     journal: Journal
     pictures: Recent[StoredPicture] = field(default_factory=Recent)
     tasks: Recent[Task] = field(default_factory=Recent)
-    operations: "Recent[Operation]" = field(default_factory=Recent)
+    operations: "Recent[Operation]" = field(default_factory=lambda: Recent(_KEPT_OPERATIONS))
+    media: "Recent[MediaTask]" = field(default_factory=lambda: Recent(_KEPT_OPERATIONS))
+    uploads: Recent[bytes] = field(default_factory=Recent)
+    access_tokens: "Recent[AccessToken]" = field(default_factory=Recent)
     keys: KeyRing = field(default_factory=KeyRing)
+    service_account: KeyRing = field(default_factory=KeyRing)

@@ -1,12 +1,10 @@
 """OpenAI's `POST /v1/audio/transcriptions`."""
 
-from email.parser import BytesParser
-from email.policy import HTTP
 from typing import Literal
 
 import msgspec
 
-from simulator import recordings
+from simulator import forms, recordings
 from simulator.exchange import Arrival, Exchange
 from simulator.provider import Json, Problem, Refused
 from simulator.recordings import Recording
@@ -40,19 +38,19 @@ async def respond(arrival: Arrival) -> str:
 
 
 def _read(arrival: Arrival) -> tuple[SpeechBody, bytes]:
-    found = _form(arrival.connection.headers.get("content-type", ""), arrival.body)
+    found = forms.read(arrival)
     audio = found.pop("file", None)
     if audio is None:
         raise Refused(Problem(400, "Missing required parameter: 'file'.", param="file"))
     try:
-        named = {name: value.decode() for name, value in found.items()}
+        named = {name: values[-1].decode() for name, values in found.items()}
         body = msgspec.convert(named, SpeechBody)
     except (msgspec.ValidationError, UnicodeError) as error:
         raise Refused(Problem(400, f"Invalid body: {error}", "invalid_value")) from error
     if body.response_format != "json" and body.model.startswith("gpt-"):
         message = f"response_format '{body.response_format}' is not compatible with this model."
         raise Refused(Problem(400, message, "unsupported_value", "response_format"))
-    return body, audio
+    return body, audio[-1]
 
 
 def _verbose(body: SpeechBody, recording: Recording, text: str) -> Json:
@@ -71,19 +69,3 @@ def _usage(exchange: Exchange, recording: Recording) -> Json:
     if exchange.steering.no_usage:
         return {}
     return {"usage": {"type": "duration", "seconds": round(recording.seconds)}}
-
-
-def _form(content_type: str, body: bytes) -> dict[str, bytes]:
-    """The fields of a form with their contents, including files. Raises `Refused` for any other
-    body."""
-    if not content_type.startswith("multipart/form-data"):
-        raise Refused(Problem(400, "Send the body as multipart/form-data.", "invalid_content_type"))
-    head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1")
-    form = BytesParser(policy=HTTP).parsebytes(head + body)
-    found: dict[str, bytes] = {}
-    for part in form.iter_parts():
-        name = part.get_param("name", header="content-disposition")
-        content = part.get_payload(decode=True)
-        if isinstance(name, str) and isinstance(content, bytes):
-            found[name] = content
-    return found

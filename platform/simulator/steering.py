@@ -9,10 +9,13 @@ SIGN = "@sim"
 MAX_TOKENS = 100_000
 MAX_DELAY_MS = 60_000
 MAX_PADDING = 64 * 1024 * 1024
+MAX_RESULT = 2**32 - 1  # an MP4's box is no longer
 
 Fault = Literal["refuse", "error", "hang", "drop", "bad_json", "truncate", "error_in_200"]
 # The requests of a long-running operation.
 Request = Literal["submit", "find", "poll", "cancel", "file"]
+# What is wrong with the file of a finished operation.
+Result = Literal["empty", "broken", "other_type", "huge", "redirect", "expired"]
 TokenCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 Step = Literal["plan", "work", "review", "reply", "final"]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_DELAY_MS)]
@@ -58,6 +61,14 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Operations: `polls` polls before the end, `finish` is `failed` or `uncancellable`. A fault, or
     `missing`, is for the requests `at`, each time or the first `times` times; an operation is begun
     even where the answer to `submit` is lost.
+
+    Video and 3D, in addition: the first `queue` polls say that the task waits. `finish` may be a
+    word of Tripo's: `cancelled`, `unknown`, `banned`, `expired`. `blocked` is moderation of what
+    was made, `refusal` of the request; `code` is the provider's code of a failed task. `result` is
+    what is wrong with the file, each time or the first `times` times: half of it (`broken`), a web
+    page (`other_type`), a redirect to port 1, a 403 (`expired`), or `result_bytes` bytes (`huge`),
+    which for a film is a valid one. `truncate` at `file` cuts the connection in the middle. Where
+    a task has no prompt, the line may be in the description of its picture.
 
     Audio: a steering line is in a tag of the file, such as its title; `text` is the transcript.
 
@@ -112,6 +123,9 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     no_picture: bool = False
     padding: Annotated[int, msgspec.Meta(ge=0, le=MAX_PADDING)] = 0
     bad_b64: bool = False
+    queue: Annotated[int, msgspec.Meta(ge=0)] = 0
+    result: Result | None = None
+    result_bytes: Annotated[int, msgspec.Meta(ge=0, le=MAX_RESULT)] = 2 * 1024**3
     at: tuple[Request, ...] = ("submit",)
     marker: str | None = None
 
