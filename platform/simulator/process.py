@@ -70,6 +70,11 @@ class RunningSimulator:
         answer = json.loads(self._ask("POST", "/identity/token", json.dumps(options).encode()))
         return str(answer["id_token"])
 
+    def service_account(self) -> dict[str, str]:
+        """The key file of a service account that may call Vertex AI."""
+        account: dict[str, str] = json.loads(self._ask("GET", "/vertex/service_account"))
+        return account
+
     def rotate_keys(self) -> None:
         """Make the identity provider sign with a new key."""
         self._ask("POST", "/identity/rotate")

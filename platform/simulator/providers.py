@@ -6,6 +6,11 @@ from simulator.deepgram import Deepgram
 from simulator.flux import BlackForestLabs
 from simulator.google_provider import Google
 from simulator.identity import IdentityProvider
+from simulator.media.luma import Luma
+from simulator.media.meshy import Meshy
+from simulator.media.runway import Runway
+from simulator.media.tripo import Tripo
+from simulator.media.vertex_provider import Vertex
 from simulator.operations import Renderer
 from simulator.provider import Provider
 
@@ -16,7 +21,12 @@ _OTHERS: dict[str, Provider] = {
     "deepgram": Deepgram(),
     "google": Google(),
     "identity": IdentityProvider(),
+    "luma": Luma(),
+    "meshy": Meshy(),
     "renderer": Renderer(),
+    "runway": Runway(),
+    "tripo": Tripo(),
+    "vertex": Vertex(),
 }
 
 

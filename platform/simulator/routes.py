@@ -23,6 +23,7 @@ from simulator import (
 )
 from simulator.exchange import Arrival
 from simulator.journal import Kind
+from simulator.media import luma, meshy, results, runway, tripo, vertex, vertex_provider
 from simulator.provider import Problem, Refused
 
 # Returns the outcome; None if the call continues after its answer.
@@ -31,7 +32,8 @@ Respond = Callable[[Arrival], Awaitable[str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path with `{placeholders}`; `{vendor}` is any provider that uses OpenAI's wire.
+    """A path with `{placeholders}`; `{vendor}` is any provider that uses OpenAI's wire, and
+    `{object}` takes the rest of the path.
 
     `kind` is the kind in the journal; a route without a kind is not recorded.
     """
@@ -50,6 +52,10 @@ class Route:
         return found.groupdict()
 
 
+_VEO = "/vertex/v1/projects/{project}/locations/{location}/publishers/google/models/{model}"
+_GENERATIONS = "/luma/dream-machine/v1/generations"
+_TEXT_TO_3D = "/meshy/openapi/v2/text-to-3d"
+_IMAGE_TO_3D = "/meshy/openapi/v1/image-to-3d"
 _GEMINI = "/google/v1beta/models/{model}"
 ROUTES = (
     Route("GET", "/_health", control.health, keyless=True),
@@ -73,6 +79,34 @@ ROUTES = (
     Route("GET", "/renderer/v1/operations/{name}", operations.poll),
     Route("POST", "/renderer/v1/operations/{name}/cancel", operations.cancel),
     Route("GET", "/renderer/v1/files/{name}", operations.show_file),
+    Route("GET", "/vertex/service_account", vertex_provider.service_account, keyless=True),
+    Route("POST", "/vertex/token", vertex_provider.token, keyless=True),
+    Route("POST", f"{_VEO}:predictLongRunning", vertex.submit, "operations"),
+    Route("POST", f"{_VEO}:fetchPredictOperation", vertex.poll),
+    Route("POST", f"{_VEO}/operations/{{name}}:cancel", vertex.cancel),
+    Route("GET", "/vertex/_files/{bucket}/{object}", vertex.show_object),
+    Route("POST", "/runway/v1/text_to_video", runway.text_to_video, "operations"),
+    Route("POST", "/runway/v1/image_to_video", runway.image_to_video, "operations"),
+    Route("GET", "/runway/v1/tasks/{name}", runway.poll),
+    Route("DELETE", "/runway/v1/tasks/{name}", runway.cancel),
+    Route("GET", "/runway/_files/{name}", results.show, keyless=True),
+    Route("POST", _GENERATIONS, luma.submit, "operations"),
+    Route("POST", f"{_GENERATIONS}/video", luma.submit, "operations"),
+    Route("GET", f"{_GENERATIONS}/{{name}}", luma.poll),
+    Route("DELETE", f"{_GENERATIONS}/{{name}}", luma.remove),
+    Route("GET", "/luma/_files/{name}", results.show, keyless=True),
+    Route("POST", _TEXT_TO_3D, meshy.submit_text, "operations"),
+    Route("GET", f"{_TEXT_TO_3D}/{{name}}", meshy.poll_text),
+    Route("DELETE", f"{_TEXT_TO_3D}/{{name}}", meshy.remove_text),
+    Route("POST", _IMAGE_TO_3D, meshy.submit_image, "operations"),
+    Route("GET", f"{_IMAGE_TO_3D}/{{name}}", meshy.poll_image),
+    Route("DELETE", f"{_IMAGE_TO_3D}/{{name}}", meshy.remove_image),
+    Route("GET", "/meshy/_files/{name}", results.show, keyless=True),
+    Route("POST", "/tripo/v2/openapi/upload", tripo.upload),
+    Route("POST", "/tripo/v2/openapi/upload/sts", tripo.upload),
+    Route("POST", "/tripo/v2/openapi/task", tripo.submit, "operations"),
+    Route("GET", "/tripo/v2/openapi/task/{name}", tripo.poll),
+    Route("GET", "/tripo/_files/{name}", results.show, keyless=True),
     Route("GET", "/identity/jwks", identity.jwks, keyless=True),
     Route("POST", "/identity/token", identity.token, keyless=True),
     Route("POST", "/identity/rotate", identity.rotate, keyless=True),
@@ -83,6 +117,7 @@ ROUTES = (
 
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
+    path = path.replace("{object}", "(?P<object>.+)")
     return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/:]+)", path))
 
 

@@ -36,7 +36,7 @@ class _Common(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     ai_model: _Model = "latest"
     moderation: bool = False
-    target_formats: list[Literal["glb"]] = ["glb"]
+    target_formats: tuple[Literal["glb"], ...] = ("glb",)
     auto_size: bool = False
     origin_at: Literal["bottom", "center"] = "bottom"
 

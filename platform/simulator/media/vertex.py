@@ -1,7 +1,7 @@
 """Google's Veo on Vertex AI: `:predictLongRunning`, `:fetchPredictOperation` and `:cancel`.
 
-Its client library is `google-genai`. Results are in the answer to the poll, or in Cloud Storage where
-the request names a place there.
+Its client library is `google-genai`. Results are in the answer to the poll, or in Cloud Storage
+where the request names a place there.
 """
 
 from base64 import b64decode, b64encode
@@ -18,7 +18,6 @@ from simulator.media.films import Film, NotFilm
 from simulator.media.tasks import MediaTask, State
 from simulator.media.vertex_provider import require_current_token
 from simulator.provider import Json, Problem, Refused
-from simulator.ranges import Body
 
 _MODELS = ("veo-3.1-generate-001", "veo-3.1-fast-generate-001")
 _EXTENSION_SECONDS = 7
@@ -95,9 +94,7 @@ async def submit(arrival: Arrival) -> None:
     )
     film = _film(arrival, body, prompt, start or next(iter(given), None), end)
     exchange.call.seconds, exchange.call.size = film.seconds, body.parameters.resolution
-    names = arrival.path | {"model": model}
-    parent = "projects/{project}/locations/{location}/publishers/google/models/{model}"
-    details = {"parent": parent.format(**names), "storage": body.parameters.storage_uri}
+    details = {"parent": _parent(arrival), "storage": body.parameters.storage_uri}
     task = tasks.task_of(exchange, film, details)
     await tasks.submit(arrival, task, {"name": _name(task)})
 
@@ -107,15 +104,9 @@ async def poll(arrival: Arrival) -> None:
     require_current_token(arrival)
     body = bodies.read(arrival.body, FetchBody)
     task = tasks.named(arrival, body.operation_name.rpartition("/")[2])
-    if (
-        body.operation_name != _name(task)
-        or task.details["parent"].rpartition("/")[2] != (arrival.path["model"])
-    ):
+    if body.operation_name != _name(task) or task.details["parent"] != _parent(arrival):
         raise Refused(Problem(400, "The operation is not one of this model."))
-    if task.details["storage"] is None and task.ends_well_now:
-        await _send_inline(arrival, task)
-    else:
-        await tasks.poll(arrival, task, _shown)
+    await tasks.poll(arrival, task, _shown, _send)
 
 
 async def cancel(arrival: Arrival) -> None:
@@ -190,6 +181,12 @@ def _clip(arrival: Arrival, media: _Media) -> bytes:
     return data
 
 
+def _parent(arrival: Arrival) -> str:
+    """The name of the model that the path names."""
+    parent = "projects/{project}/locations/{location}/publishers/google/models/{model}"
+    return parent.format(**arrival.path)
+
+
 def _name(task: MediaTask) -> str:
     return f"{task.details['parent']}/operations/{task.id}"
 
@@ -221,22 +218,16 @@ def _shown(task: MediaTask, state: State) -> Json:
     return shown | {"response": response}
 
 
-async def _send_inline(arrival: Arrival, task: MediaTask) -> None:
-    """Answer a poll with the bytes of the result, in parts that take no memory."""
-    now = task.now(arrival, "poll")
-    file = Body(b"")
-    if now.steering.fault is None:
-        task.count_poll()
-        task.now(arrival, "file")
-        file = await results.body(task, "mp4")
-    await now.begin()
-    if now.steering.fault is not None or now.steering.missing:
-        raise Refused(now.problem())
-    video = {"bytesBase64Encoded": "*", "mimeType": "video/mp4"}
-    shown = _shown(task, "succeeded")
-    shown["response"]["videos"] = [video]
-    head, _, tail = msgspec.json.encode(shown).partition(b"*")
+async def _send(arrival: Arrival, task: MediaTask, shown: Json) -> None:
+    """Send an answer, with the bytes of the result where it has no place in Cloud Storage."""
     connection = arrival.connection
+    if task.details["storage"] is not None or "videos" not in shown.get("response", {}):
+        await connection.send_json(200, shown)
+        return
+    task.now(arrival, "file")
+    file = await results.body(task, "mp4")
+    shown["response"]["videos"] = [{"bytesBase64Encoded": "*", "mimeType": "video/mp4"}]
+    head, _, tail = msgspec.json.encode(shown).partition(b"*")
     await connection.start(200, {"content-type": "application/json"})
     await connection.write(head)
     for first in range(0, file.size, _CHUNK):
