@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from simulator import images
+from simulator import images, references
 from simulator.connection import Connection
 from simulator.exchange import Arrival
 from simulator.memory import StoredPicture, Task
@@ -20,6 +20,9 @@ _MAX_MEGAPIXELS = 4
 # Cents for the first megapixel, and for each further one.
 _PRICES = {"flux-2-pro": (3.0, 1.5), "flux-2-flex": (6.0, 6.0), "flux-2-max": (7.0, 3.0)}
 
+_CENTS_PER_REFERENCE = 1.5
+_REFERENCES = ("input_image", *(f"input_image_{number}" for number in range(2, 9)))
+
 _Edge = Annotated[int, Meta(ge=64, multiple_of=_STEP)]
 
 
@@ -31,6 +34,19 @@ class FluxBody(msgspec.Struct, forbid_unknown_fields=True):
     output_format: Literal["png"] = "png"  # the only format that the simulator can make
     safety_tolerance: Annotated[int, Meta(ge=0, le=6)] = 2
     prompt_upsampling: bool = False
+    input_image: str | None = None
+    input_image_2: str | None = None
+    input_image_3: str | None = None
+    input_image_4: str | None = None
+    input_image_5: str | None = None
+    input_image_6: str | None = None
+    input_image_7: str | None = None
+    input_image_8: str | None = None
+
+    async def references(self) -> tuple[bytes, ...]:
+        """The pictures that were given as base64 or as URLs. Raises `Refused`."""
+        texts = [getattr(self, name) for name in _REFERENCES]
+        return tuple([await _reference(text) for text in texts if text is not None])
 
 
 async def submit(arrival: Arrival) -> str | None:
@@ -45,7 +61,13 @@ async def submit(arrival: Arrival) -> str | None:
         message = f"At most {_MAX_MEGAPIXELS} megapixels are possible."
         raise Refused(Problem(422, message, param="width"))
     exchange, pictures = images.order(
-        arrival, model=model, prompt=body.prompt, n=1, size=size, quality=None
+        arrival,
+        model=model,
+        prompt=body.prompt,
+        n=1,
+        size=size,
+        quality=None,
+        references=await body.references(),
     )
     await exchange.begin()
     options, name = exchange.steering, exchange.call.id
@@ -82,15 +104,21 @@ def _read(body: bytes) -> FluxBody:
         raise Refused(Problem(422, str(error))) from error
 
 
+async def _reference(text: str) -> bytes:
+    if text.startswith(("http://", "https://", "data:")):
+        return await references.from_address(text)
+    return references.from_base64(text)
+
+
 def _accepted(arrival: Arrival, model: str, body: FluxBody) -> Json:
     megapixels = body.width * body.height / _MEGAPIXEL
     first, further = _PRICES[model]
-    name = arrival.call.id
+    name, given = arrival.call.id, arrival.call.references
     return {
         "id": name,
         "polling_url": f"{arrival.connection.origin}/bfl/v1/get_result?id={name}",
-        "cost": first + further * max(0.0, megapixels - 1),
-        "input_mp": 0.0,
+        "cost": first + further * max(0.0, megapixels - 1) + _CENTS_PER_REFERENCE * given,
+        "input_mp": float(given),
         "output_mp": megapixels,
     }
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from simulator import images, vendor_usage
+from simulator import images, references, vendor_usage
 from simulator.chat_types import Usage
 from simulator.exchange import Arrival, Exchange
 from simulator.gemini_request import GenerateBody, ImageConfig
@@ -27,6 +27,7 @@ _SIZES = {
     "21:9": (1584, 672),
 }
 _SCALES = {"1K": 1, "2K": 2, "4K": 4}
+_REFERENCE_TOKENS = 560
 _TOKENS = {"1K": 1120, "2K": 1680, "4K": 2520}
 
 
@@ -42,6 +43,7 @@ async def respond(arrival: Arrival, body: GenerateBody) -> str:
         n=1,
         size=_pixels(config),
         quality=config.image_size,
+        references=tuple(references.from_base64(blob.data) for blob in body.images),
     )
     options = exchange.steering
     if options.blocked or options.refusal:
@@ -70,7 +72,7 @@ def _response(
     """The drafts as thoughts, then the picture; without a picture there is only the finish
     reason."""
     named = {"modelVersion": exchange.call.model, "responseId": exchange.call.id}
-    prompt = exchange.call.prompt_tokens
+    prompt = exchange.call.prompt_tokens + _REFERENCE_TOKENS * exchange.call.references
     if exchange.steering.blocked:
         feedback = {"promptFeedback": {"blockReason": "IMAGE_SAFETY"}}
         return feedback | {"usageMetadata": vendor_usage.gemini(Usage(prompt, 0, 0))} | named

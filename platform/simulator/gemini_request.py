@@ -19,9 +19,16 @@ class _Fields(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """A message of Google's interface: camel case, no unknown fields."""
 
 
+class Blob(_Fields):
+    """The bytes of a file as base64."""
+
+    mime_type: str
+    data: str
+
+
 class Part(_Fields):
     text: str | None = None
-    inline_data: dict[str, Any] | None = None
+    inline_data: Blob | None = None
     thought: bool = False
     thought_signature: str | None = None
 
@@ -74,6 +81,12 @@ class GenerateBody(_Fields):
     @property
     def thinking(self) -> ThinkingConfig:
         return self.generation_config.thinking_config or ThinkingConfig()
+
+    @property
+    def images(self) -> list[Blob]:
+        """The pictures that come with the question."""
+        parts = [part for content in self.contents for part in content.parts]
+        return [part.inline_data for part in parts if part.inline_data is not None]
 
     @property
     def wants_image(self) -> bool:

@@ -14,15 +14,24 @@ _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "x-key")
 
 
 def order(
-    arrival: Arrival, *, model: str, prompt: str, n: int, size: tuple[int, int], quality: str | None
+    arrival: Arrival,
+    *,
+    model: str,
+    prompt: str,
+    n: int,
+    size: tuple[int, int],
+    quality: str | None,
+    references: tuple[bytes, ...] = (),
 ) -> tuple[Exchange, list[Picture]]:
-    """The specification of the pictures, and the pictures to be sent. `size` is in pixels.
+    """The specification of the pictures, and the pictures to be sent. `size` is in pixels;
+    `references` are pictures that were given.
 
     A steered limit counts for all calls of its marker together. Raises `Refused`.
     """
     call = arrival.call
     call.model, call.quality = model, quality
     call.size = "{}x{}".format(*size)
+    call.references = len(references)
     call.prompt_tokens = len(prompt.split())
     exchange = steer(arrival, [prompt], prompt)
     room = n
@@ -32,7 +41,7 @@ def order(
     call.images = max(0, min(n, room))
     shown = steering.without(prompt)
     seeds = [f"{call.id}-{index}" for index in range(call.images)]
-    return exchange, [Picture(shown, *size, seed) for seed in seeds]
+    return exchange, [Picture(shown, *size, seed, references) for seed in seeds]
 
 
 async def send(exchange: Exchange, payload: Callable[[], dict[str, object]], images: int) -> str:

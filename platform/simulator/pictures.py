@@ -1,4 +1,4 @@
-"""PNG pictures without a library: one coloured tile for each word of the prompt."""
+"""PNG pictures: one coloured tile for each word of the prompt, and the pictures that were given."""
 
 import math
 import zlib
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from hashlib import shake_256
 from itertools import pairwise
 from struct import pack
+
+from simulator.insets import inset
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_TILES = 256  # a palette has no more colours
@@ -15,15 +17,21 @@ _INDEXED = 3
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A picture of this size in pixels. A different `seed` gives a different picture of the same
-    prompt."""
+    prompt. `references` are PNGs that it shows along its lower edge."""
 
     prompt: str
     width: int
     height: int
     seed: str
+    references: tuple[bytes, ...] = ()
 
     def png(self) -> bytes:
-        """The file, an indexed PNG (RFC 2083) with the prompt as its description."""
+        """The file, with the prompt as its description."""
+        tiles = self._tiled()
+        return inset(tiles, self.references) if self.references else tiles
+
+    def _tiled(self) -> bytes:
+        """An indexed PNG (RFC 2083), made without a library."""
         words = self.prompt.split()[:_MAX_TILES] or [""]
         colours = b"".join(shake_256(f"{self.seed} {word}".encode()).digest(3) for word in words)
         header = pack(">IIBBBBB", self.width, self.height, 8, _INDEXED, 0, 0, 0)

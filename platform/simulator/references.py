@@ -8,15 +8,14 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from PIL import Image, UnidentifiedImageError
-from PIL.PngImagePlugin import PngInfo
 
+from simulator import insets
 from simulator.identity import on_this_machine
 from simulator.provider import Problem, Refused
 
 _MAX_BYTES = 20 * 1024 * 1024
 _MAX_EDGE = 256  # pixels of what is kept
 _FORMATS = ("PNG", "JPEG", "WEBP")
-_IMAGE_DESCRIPTION = 0x010E  # Exif
 _TIMEOUT = 5  # seconds
 
 
@@ -24,18 +23,12 @@ def read(data: bytes) -> bytes:
     """A small PNG of the picture, with its description. Raises `Refused` for what is no picture."""
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
-            description = _description(opened)
+            description = insets.description(opened)
             small = opened.convert("RGB")
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise Refused(Problem(400, f"Invalid image: {error}", param="image")) from error
     small.thumbnail((_MAX_EDGE, _MAX_EDGE))
-    return _png(small, description)
-
-
-def described(data: bytes) -> str:
-    """The description of a picture that was read: a steering line in it counts."""
-    with Image.open(io.BytesIO(data)) as opened:
-        return _description(opened)
+    return insets.png(small, description)
 
 
 def from_base64(text: str) -> bytes:
@@ -64,20 +57,6 @@ async def from_address(url: str) -> bytes:
     return from_data_uri(url) if url.startswith("data:") else await from_url(url)
 
 
-def inset(picture: bytes, references: tuple[bytes, ...]) -> bytes:
-    """A PNG of a picture with its references along its lower edge."""
-    with Image.open(io.BytesIO(picture)) as opened:
-        description = _description(opened)
-        image = opened.convert("RGB")
-    room = image.width // len(references), image.height // 2
-    for number, reference in enumerate(references):
-        with Image.open(io.BytesIO(reference)) as opened:
-            small = opened.convert("RGB")
-        small = _fitted(small, room)
-        image.paste(small, (number * room[0], image.height - small.height))
-    return _png(image, description)
-
-
 def _fetched(url: str) -> bytes:
     try:
         with urlopen(url, timeout=_TIMEOUT) as answer:  # noqa: S310 - http, on this machine
@@ -86,21 +65,3 @@ def _fetched(url: str) -> bytes:
         message = f"The image cannot be fetched: {error}"
         raise Refused(Problem(400, message, param="image")) from error
     return data
-
-
-def _fitted(image: Image.Image, room: tuple[int, int]) -> Image.Image:
-    scale = min(room[0] / image.width, room[1] / image.height)
-    return image.resize((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
-
-
-def _description(image: Image.Image) -> str:
-    text = image.info.get("Description") or image.getexif().get(_IMAGE_DESCRIPTION)
-    return text if isinstance(text, str) else ""
-
-
-def _png(image: Image.Image, description: str) -> bytes:
-    notes = PngInfo()
-    notes.add_itxt("Description", description)
-    file = io.BytesIO()
-    image.save(file, "PNG", pnginfo=notes, compress_level=1)
-    return file.getvalue()

@@ -1,12 +1,13 @@
-"""xAI's `POST /v1/images/generations`: OpenAI's path with a request of its own."""
+"""xAI's `POST /v1/images/generations` and `/v1/images/edits`: OpenAI's paths with requests of its
+own."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from simulator import images
+from simulator import images, references
 from simulator.exchange import Arrival, Exchange
 from simulator.memory import StoredPicture
 from simulator.pictures import Picture
@@ -19,6 +20,8 @@ _PRICES = {
     ("2k", "medium"): 0.08,
 }  # USD for each picture
 _TICKS_PER_USD = 10**10
+
+T = TypeVar("T")
 
 
 class ImagesBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -41,9 +44,37 @@ class ImagesBody(msgspec.Struct, forbid_unknown_fields=True):
         return _stepped(edge * math.sqrt(across / down)), _stepped(edge * math.sqrt(down / across))
 
 
+class _Image(msgspec.Struct, forbid_unknown_fields=True):
+    url: str  # a data URI, or an address on this machine
+    type: Literal["image_url"] = "image_url"
+
+
+class EditBody(ImagesBody):
+    """One picture, or several."""
+
+    image: _Image | None = None
+    images: Annotated[list[_Image], Meta(min_length=1, max_length=5)] | None = None
+
+    @property
+    def given(self) -> list[_Image]:
+        return [self.image] if self.image is not None else self.images or []
+
+
 async def respond(arrival: Arrival) -> str:
     """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
-    body = _read(arrival.body)
+    return await _make(arrival, _read(arrival.body, ImagesBody), ())
+
+
+async def edit(arrival: Arrival) -> str:
+    """Answer a call with pictures. Raises `Refused`, `CallerGone`."""
+    body = _read(arrival.body, EditBody)
+    if (body.image is None) == (body.images is None):
+        raise Refused(Problem(400, "Give either `image` or `images`."))
+    given = [await references.from_address(image.url) for image in body.given]
+    return await _make(arrival, body, tuple(given))
+
+
+async def _make(arrival: Arrival, body: ImagesBody, given: tuple[bytes, ...]) -> str:
     exchange, pictures = images.order(
         arrival,
         model=body.model,
@@ -51,6 +82,7 @@ async def respond(arrival: Arrival) -> str:
         n=body.n,
         size=body.pixels,
         quality=f"{body.resolution} {body.quality}",
+        references=given,
     )
     if exchange.steering.blocked:
         raise Refused(Problem(400, "The prompt was rejected by content moderation."))
@@ -64,9 +96,9 @@ async def respond(arrival: Arrival) -> str:
     return await images.send(exchange, answer, len(pictures) if inside else 0)
 
 
-def _read(body: bytes) -> ImagesBody:
+def _read(body: bytes, form: type[T]) -> T:
     try:
-        return msgspec.json.decode(body, type=ImagesBody)
+        return msgspec.json.decode(body, type=form)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Refused(Problem(400, f"Argument not supported: {error}")) from error
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from simulator import references, steering
+from simulator import insets, steering
 from simulator.exchange import Arrival, Exchange, steer
 from simulator.provider import Json, Problem, Refused
 from simulator.steering import Request
@@ -121,7 +121,7 @@ def order(
     call = arrival.call
     call.model, call.references = model, len(given)
     call.prompt_tokens = len(prompt.split())
-    texts = [references.described(picture) for picture in given]
+    texts = [insets.described(picture) for picture in given]
     exchange = steer(arrival, [*texts, prompt], prompt)
     return exchange, steering.without(prompt)
 
