@@ -6,6 +6,7 @@ from simulator import images, references, vendor_usage
 from simulator.chat_types import Usage
 from simulator.exchange import Arrival, Exchange
 from simulator.gemini_request import GenerateBody, ImageConfig
+from simulator.google_provider import standard_base64
 from simulator.pictures import Picture
 from simulator.provider import Json, Problem, Refused
 
@@ -43,7 +44,9 @@ async def respond(arrival: Arrival, body: GenerateBody) -> str:
         n=1,
         size=_pixels(config),
         quality=config.image_size,
-        references=tuple(references.from_base64(blob.data) for blob in body.images),
+        references=tuple(
+            references.from_base64(standard_base64(blob.data)) for blob in body.images
+        ),
     )
     options = exchange.steering
     if options.blocked or options.refusal:

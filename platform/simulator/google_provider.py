@@ -16,7 +16,13 @@ _USUAL = {
 }
 _FALLBACK = {4: 400, 5: 500}
 _TYPES = "type.googleapis.com/google.rpc."
+_FROM_URLS = str.maketrans("-_", "+/")
 _PER_MINUTE = "GenerateRequestsPerMinutePerProjectPerModel"
+
+
+def standard_base64(text: str) -> str:
+    """Bytes in the standard alphabet: in Google's JSON they may be in the one for URLs, too."""
+    return text.translate(_FROM_URLS)
 
 
 class Google:

@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from simulator import references
 from simulator.exchange import Arrival
+from simulator.google_provider import standard_base64
 from simulator.media import bodies, films, results, tasks
 from simulator.media.films import Film, NotFilm
 from simulator.media.tasks import MediaTask, State
@@ -162,7 +163,7 @@ def _picture(media: _Media | None) -> bytes | None:
         return None
     if media.bytes_base64_encoded is None or media.mime_type in (None, "video/mp4"):
         raise Refused(Problem(400, "An image has bytesBase64Encoded and a mimeType."))
-    return references.from_base64(media.bytes_base64_encoded)
+    return references.from_base64(standard_base64(media.bytes_base64_encoded))
 
 
 def _clip(arrival: Arrival, media: _Media) -> bytes:
@@ -171,7 +172,7 @@ def _clip(arrival: Arrival, media: _Media) -> bytes:
         raise Refused(Problem(400, "A video has the mimeType video/mp4."))
     if media.gcs_uri is None:
         try:
-            return b64decode(media.bytes_base64_encoded or "", validate=True)
+            return b64decode(standard_base64(media.bytes_base64_encoded or ""), validate=True)
         except InvalidBase64 as error:
             raise Refused(Problem(400, f"Invalid base64: {error}")) from error
     source = tasks.named(arrival, media.gcs_uri.split("/")[-2])
