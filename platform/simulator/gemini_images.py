@@ -5,7 +5,7 @@ from dataclasses import replace
 from simulator import images, references, vendor_usage
 from simulator.chat_types import Usage
 from simulator.exchange import Arrival, Exchange
-from simulator.gemini_request import GenerateBody, ImageConfig
+from simulator.gemini_request import Blob, GenerateBody, ImageConfig
 from simulator.google_provider import standard_base64
 from simulator.pictures import Picture
 from simulator.provider import Json, Problem, Refused
@@ -57,6 +57,10 @@ async def respond(arrival: Arrival, body: GenerateBody) -> str:
     return await images.send(
         exchange, lambda: _response(exchange, pictures, config, drafts), len(pictures)
     )
+
+
+def _reference(blob: Blob) -> bytes:
+    return references.from_base64(standard_base64(blob.data))
 
 
 def _pixels(config: ImageConfig) -> tuple[int, int]:
