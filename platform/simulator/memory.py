@@ -12,10 +12,9 @@ from simulator.steering import Steering
 if TYPE_CHECKING:
     from simulator.media.tasks import MediaTask
     from simulator.media.vertex_provider import AccessToken
-    from simulator.operations import Operation
 
 _KEPT = 1_000
-_KEPT_OPERATIONS = 20_000  # thousands are in flight at once in a benchmark
+_KEPT_MEDIA = 20_000  # thousands are in flight at once in a benchmark
 
 T = TypeVar("T")
 
@@ -68,8 +67,7 @@ class Memory:
     journal: Journal
     pictures: Recent[StoredPicture] = field(default_factory=Recent)
     tasks: Recent[Task] = field(default_factory=Recent)
-    operations: "Recent[Operation]" = field(default_factory=lambda: Recent(_KEPT_OPERATIONS))
-    media: "Recent[MediaTask]" = field(default_factory=lambda: Recent(_KEPT_OPERATIONS))
+    media: "Recent[MediaTask]" = field(default_factory=lambda: Recent(_KEPT_MEDIA))
     uploads: Recent[bytes] = field(default_factory=Recent)
     access_tokens: "Recent[AccessToken]" = field(default_factory=Recent)
     keys: KeyRing = field(default_factory=KeyRing)

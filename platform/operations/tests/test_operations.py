@@ -48,7 +48,7 @@ CASES = {
     "it succeeds": Case("", "completed"),
     "it takes a while": Case('"polls": 4', "completed"),
     "it fails": Case('"finish": "failed"', "failed", "upstream_error", ("failed",)),
-    "moderation stops it": Case('"blocked": true', "failed", "content_blocked", ("failed",)),
+    "moderation stops it": Case('"blocked": true', "failed", "content_blocked", ("blocked",)),
     "the submission is refused": Case('"status": 422', "failed", "invalid_body", ("refused",)),
     "the submission is turned away at first": Case(
         '"status": 503, "times": 1', "completed", submissions=("refused", "completed")

@@ -93,7 +93,7 @@ async def remove(arrival: Arrival) -> None:
     task = tasks.named(arrival, arrival.path["name"])
     task.cancel()
     task.is_deleted = task.state in tasks.ENDED
-    await tasks.acknowledge(arrival, task, status=204, body=b"")
+    await tasks.acknowledge(arrival, task, status=204)
 
 
 def _extension(arrival: Arrival, body: GenerationBody, prompt: str, name: str) -> Film:

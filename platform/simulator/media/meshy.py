@@ -152,7 +152,7 @@ async def _remove(arrival: Arrival, task: MediaTask) -> None:
     if task.state in tasks.ENDED:
         task.is_deleted = True
     task.cancel()
-    await tasks.acknowledge(arrival, task, status=200, body=b"")
+    await tasks.acknowledge(arrival, task, status=200)
 
 
 def _named(arrival: Arrival, name: str, kind: str) -> MediaTask:

@@ -88,7 +88,7 @@ async def cancel(arrival: Arrival) -> None:
     task = tasks.named(arrival, arrival.path["name"])
     task.cancel()
     task.is_cancelled = task.state in tasks.ENDED
-    await tasks.acknowledge(arrival, task, status=204, body=b"")
+    await tasks.acknowledge(arrival, task, status=204)
 
 
 async def _begin(arrival: Arrival, body: _Body, ratio: str, start: bytes | None) -> None:

@@ -162,15 +162,19 @@ async def poll(
         await now.send_whole(show(task, state), lambda: None)
 
 
-async def acknowledge(arrival: Arrival, task: MediaTask, *, status: int, body: bytes) -> None:
-    """Answer a request to cancel a task, or to delete it."""
+async def acknowledge(
+    arrival: Arrival, task: MediaTask, *, status: int, payload: Json | None = None
+) -> None:
+    """Answer a request to cancel a task, or to delete it: in JSON, or with nothing."""
     now = task.now(arrival, "cancel")
     await now.begin()
-    if now.steering.fault is not None:
+    if payload is not None:
+        await now.send_whole(payload, lambda: None, status=status)
+    elif now.steering.fault is not None:
         raise Refused(now.problem())
-    headers = {"content-length": str(len(body)), "content-type": "application/json"}
-    await arrival.connection.start(status, headers if body else {})
-    await arrival.connection.end(body)
+    else:
+        await arrival.connection.start(status, {} if status == 204 else {"content-length": "0"})
+        await arrival.connection.end()
 
 
 def named(arrival: Arrival, name: str) -> MediaTask:

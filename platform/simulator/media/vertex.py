@@ -115,7 +115,7 @@ async def cancel(arrival: Arrival) -> None:
     require_current_token(arrival)
     task = tasks.named(arrival, arrival.path["name"])
     task.cancel()
-    await tasks.acknowledge(arrival, task, status=200, body=b"{}")
+    await tasks.acknowledge(arrival, task, status=200, payload={})
 
 
 async def show_object(arrival: Arrival) -> None:
