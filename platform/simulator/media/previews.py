@@ -46,7 +46,7 @@ def _colour(texture: Image.Image | None, place: tuple[float, float]) -> Colour:
         return _PLAIN
     across = min(texture.width - 1, int(place[0] * texture.width))
     down = min(texture.height - 1, int(place[1] * texture.height))
-    red, green, blue = texture.getpixel((across, down))
+    red, green, blue = texture.crop((across, down, across + 1, down + 1)).tobytes()
     return red, green, blue
 
 

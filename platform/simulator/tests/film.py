@@ -35,11 +35,16 @@ def watch(data: bytes) -> Seen:
     return Seen(seconds, images, has_sound)
 
 
+def colour(image: Image.Image, place: tuple[int, int]) -> tuple[int, int, int]:
+    """Red, green and blue of a pixel."""
+    left, top = place
+    red, green, blue = image.crop((left, top, left + 1, top + 1)).convert("RGB").tobytes()
+    return red, green, blue
+
+
 def _time(image: Image.Image) -> float:
-    grey = image.convert("L")
     tenths = 0
     for bit, (left, top, right, bottom) in enumerate(frames.marks(image.size)):
-        brightness = grey.getpixel(((left + right) // 2, (top + bottom) // 2))
-        assert isinstance(brightness, int)
-        tenths |= (brightness > 127) << bit
+        middle = (left + right) // 2, (top + bottom) // 2
+        tenths |= (colour(image, middle)[0] > 127) << bit
     return tenths / 10

@@ -11,6 +11,7 @@ from google import genai
 from google.genai import types
 from PIL import Image
 
+from simulator.tests import film
 from simulator.tests.conftest import Caller
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)
@@ -28,16 +29,13 @@ def data_uri(data: bytes) -> str:
     return f"data:image/png;base64,{b64encode(data).decode()}"
 
 
-def shown(data: bytes, count: int) -> list[tuple[int, ...]]:
+def shown(data: bytes, count: int) -> list[tuple[int, int, int]]:
     """The colours in the lower left corners of as many equal parts as there were references."""
-    with Image.open(io.BytesIO(data)) as opened:
-        image = opened.convert("RGB")
-    found = []
-    for number in range(count):
-        colour = image.getpixel((number * image.width // count + 8, image.height - 8))
-        assert isinstance(colour, tuple)
-        found.append(colour)
-    return found
+    with Image.open(io.BytesIO(data)) as image:
+        return [
+            film.colour(image, (number * image.width // count + 8, image.height - 8))
+            for number in range(count)
+        ]
 
 
 def test_openai_edits_a_picture(caller: Caller) -> None:

@@ -62,7 +62,7 @@ def test_a_video_begins_with_a_picture(caller: Caller, runway: RunwayML) -> None
     task = runway.tasks.retrieve(created.id)
     assert task.status == "SUCCEEDED"
     first = film.watch(httpx.get(task.output[0]).content).images[0]
-    red, green, _ = first.getpixel((first.width - 8, 8))  # type: ignore[misc]
+    red, green, _ = film.colour(first, (first.width - 8, 8))
     assert green > 200 > red
     assert caller.entry()["references"] == 1
 
