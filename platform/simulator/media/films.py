@@ -76,7 +76,7 @@ def pixels(resolution: str, aspect_ratio: str) -> tuple[int, int]:
 def inspect(data: bytes) -> Facts:
     """Raises `NotFilm` for what is no MP4 of at most a minute."""
     try:
-        with av.open(io.BytesIO(data), format="mp4") as container:
+        with av.open(io.BytesIO(data), "r", format="mp4") as container:
             seconds = (container.duration or 0) / av.time_base
             (video,) = container.streams.video
             seed = container.metadata.get("comment", "")
@@ -108,7 +108,7 @@ def _write(film: Film, container: OutputContainer) -> None:
     audio = container.add_stream("aac", rate=_SAMPLES_PER_SECOND) if film.audio else None
     total = 0
     for image in _images(film):
-        frame = av.VideoFrame.from_image(image)
+        frame = av.VideoFrame.from_image(image)  # type: ignore[no-untyped-call]
         frame.pts, frame.time_base = total, Fraction(1, FRAMES_PER_SECOND)
         container.mux(video.encode(frame))
         total += 1
@@ -141,7 +141,7 @@ def _images(film: Film) -> Iterator[Image.Image]:
 
 
 def _decoded(data: bytes, size: tuple[int, int]) -> Iterator[Image.Image]:
-    with av.open(io.BytesIO(data), format="mp4") as container:
+    with av.open(io.BytesIO(data), "r", format="mp4") as container:
         frames = container.decode(video=0)
         for frame in islice(frames, _MAX_SECONDS * FRAMES_PER_SECOND):
             yield frame.to_image(width=size[0], height=size[1])

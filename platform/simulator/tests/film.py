@@ -26,10 +26,11 @@ class Seen:
 def watch(data: bytes) -> Seen:
     """Read a film to its end; fails if it is not sound, or if its index does not come first."""
     assert 0 < data.index(b"moov") < data.index(b"mdat")
-    with av.open(io.BytesIO(data)) as container:
+    with av.open(io.BytesIO(data), "r") as container:
         (video,) = container.streams.video
         assert (video.codec_context.name, video.pix_fmt) == ("h264", "yuv420p")
-        images = [frame.to_image() for frame in container.decode(video)]
+        frames = container.decode(video)
+        images = [frame.to_image() for frame in frames]  # type: ignore[no-untyped-call]
         seconds = (container.duration or 0) / av.time_base
         has_sound = [stream.codec_context.name for stream in container.streams.audio] == ["aac"]
     return Seen(seconds, images, has_sound)

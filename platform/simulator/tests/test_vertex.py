@@ -255,7 +255,8 @@ def ask_for_token(caller: Caller, **claims: object) -> httpx.Response:
     """The answer to an assertion that differs from a good one in these claims."""
     account = caller.simulator.service_account()
     now = int(time.time())
-    usual = {"iss": account["client_email"], "scope": SCOPE, "aud": account["token_uri"]}
+    usual: dict[str, object] = {"scope": SCOPE, "aud": account["token_uri"]}
+    usual["iss"] = account["client_email"]
     usual |= {"iat": now, "exp": now + 3600}
     assertion = jwt.encode(usual | claims, account["private_key"], "RS256")
     return httpx.post(account["token_uri"], data={"grant_type": GRANT, "assertion": assertion})
