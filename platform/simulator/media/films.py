@@ -144,7 +144,7 @@ def _decoded(data: bytes, size: tuple[int, int]) -> Iterator[Image.Image]:
     with av.open(io.BytesIO(data), "r", format="mp4") as container:
         frames = container.decode(video=0)
         for frame in islice(frames, _MAX_SECONDS * FRAMES_PER_SECOND):
-            yield frame.to_image(width=size[0], height=size[1])
+            yield frame.to_image(width=size[0], height=size[1])  # type: ignore[no-untyped-call]
 
 
 def _tone(seconds: float) -> Iterator[av.AudioFrame]:
