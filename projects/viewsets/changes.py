@@ -64,7 +64,13 @@ class ChangesViewSet(ViewSet):
 
     @extend_schema(
         request=DiscardInputSerializer,
-        responses={200: ChangesSerializer, **error_responses(NothingStaged, ApplyInProgress)},
+        responses={
+            200: ChangesSerializer,
+            **error_responses(
+                *(NothingStaged, ApplyInProgress, WorkspaceNeedsReauth),
+                *(HostRefused, HostBusy, HostUnavailable),
+            ),
+        },
     )
     def discard(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Discard the staged files, or some of them. Nothing is written."""

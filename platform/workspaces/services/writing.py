@@ -67,6 +67,7 @@ class _Writing:
         # What the announced commits leave out, by their ids. Where the answer to one was lost, the
         # host may write it at any later time.
         self._announced: dict[str, Faults] = {}
+        self._is_announced = False  # in this try
         self._is_unsure = False
 
     def run(self) -> Written:
@@ -84,7 +85,7 @@ class _Writing:
     def _run(self) -> Written:
         for _ in range(_TRIES):
             fitting, commit = self._fitted()
-            # Not before: what is written by now is in the tip that the changes are fitted to.
+            # After the tip is read: a commit that lands later moves the tip, and stops this try.
             if self._is_unsure and (found := self._find(pauses=(0,))):
                 return found
             if commit is None:
@@ -101,7 +102,7 @@ class _Writing:
                 if not error.may_be_done:
                     raise
                 reason = error
-                self._is_unsure = bool(self._announced)
+                self._is_unsure |= self._is_announced
                 if self._is_unsure and (found := self._find(pauses=_PAUSES)):
                     return found
         if isinstance(reason, HostFailed):
@@ -140,7 +141,9 @@ class _Writing:
         def announce(commit_id: str) -> None:
             self._announce(commit_id, fitting.faults)
             self._announced[commit_id] = fitting.faults
+            self._is_announced = True
 
+        self._is_announced = False
         return self._host.write(commit, announce=announce)
 
     def _find(self, *, pauses: Sequence[float]) -> Written | None:
