@@ -7,7 +7,7 @@ from simulator.exchange import Arrival
 from simulator.provider import Problem, Refused
 
 
-def read(arrival: Arrival) -> dict[str, list[bytes]]:
+def read_multipart(arrival: Arrival) -> dict[str, list[bytes]]:
     """The contents of each field, files included. Raises `Refused` for any other body."""
     content_type = arrival.connection.headers.get("content-type", "")
     if not content_type.startswith("multipart/form-data"):

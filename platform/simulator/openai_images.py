@@ -60,10 +60,10 @@ async def respond(arrival: Arrival) -> str:
 async def edit(arrival: Arrival) -> str:
     """Answer a call with pictures, `image` or `image[]` of a form. Raises `Refused`,
     `CallerGone`."""
-    form = forms.read(arrival)
+    form = forms.read_multipart(arrival)
     given = [*form.pop("image", []), *form.pop("image[]", [])]
     for mask in form.pop("mask", []):
-        references.read(mask)
+        references.read_picture(mask)
     if not 1 <= len(given) <= _MAX_REFERENCES:
         message = f"Give 1 to {_MAX_REFERENCES} images."
         raise Refused(Problem(400, message, "missing_required_parameter", "image"))
@@ -73,7 +73,7 @@ async def edit(arrival: Arrival) -> str:
     except (msgspec.ValidationError, UnicodeError) as error:
         raise Refused(Problem(400, f"Invalid body: {error}", "invalid_value")) from error
     _require_known(fields.keys(), EditBody)
-    return await _make(arrival, body, tuple(references.read(data) for data in given))
+    return await _make(arrival, body, tuple(references.read_picture(data) for data in given))
 
 
 async def _make(arrival: Arrival, body: ImagesBody, given: tuple[bytes, ...]) -> str:

@@ -38,7 +38,7 @@ async def respond(arrival: Arrival) -> str:
 
 
 def _read(arrival: Arrival) -> tuple[SpeechBody, bytes]:
-    found = forms.read(arrival)
+    found = forms.read_multipart(arrival)
     audio = found.pop("file", None)
     if audio is None:
         raise Refused(Problem(400, "Missing required parameter: 'file'.", param="file"))

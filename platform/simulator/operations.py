@@ -10,12 +10,11 @@ import msgspec
 from msgspec import Meta
 
 from simulator import images
-from simulator.connection import Connection
 from simulator.exchange import Arrival
 from simulator.media import bodies, results, tasks
 from simulator.media.tasks import MediaTask, State
 from simulator.pictures import Picture
-from simulator.provider import Json, Problem, require_bearer
+from simulator.provider import BearerProvider, Json, Problem
 
 _USD_PER_SECOND = 0.01
 
@@ -33,7 +32,7 @@ class Rendered:
     picture: Picture
     is_sound: bool
 
-    def file(self, kind: str) -> bytes | None:
+    def make_file(self, kind: str) -> bytes | None:
         """The PNG, or other bytes in its place."""
         if kind != "png":
             return None
@@ -42,13 +41,13 @@ class Rendered:
 
 async def submit(arrival: Arrival) -> None:
     """Begin an operation. It is begun even where the answer is lost by a fault."""
-    body = bodies.read(arrival.body, _Body, status=422)
+    body = bodies.decode(arrival.body, _Body, status=422)
     exchange, (picture, *_) = images.order(
         arrival, model="renderer-1", prompt=body.prompt, n=1, size=(64, 64), quality=None
     )
     details = {"reference": body.reference, "seconds": body.seconds}
     rendered = Rendered(picture, not exchange.steering.no_picture)
-    task = tasks.task_of(exchange, rendered, details)
+    task = tasks.new_task(exchange, rendered, details)
     await tasks.submit(arrival, task, _shown(arrival, task, "running"))
 
 
@@ -63,7 +62,7 @@ async def find(arrival: Arrival) -> None:
     if not found:
         await arrival.connection.send_json(200, {"operations": []})
         return
-    now = found[0].now(arrival, "find")
+    now = found[0].exchange_for(arrival, "find")
     if now.steering.missing:
         found = []
     await now.begin()
@@ -73,21 +72,21 @@ async def find(arrival: Arrival) -> None:
 
 async def poll(arrival: Arrival) -> None:
     """The state of an operation. Each poll counts."""
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     await tasks.poll(arrival, task, lambda task, state: _shown(arrival, task, state))
 
 
 async def cancel(arrival: Arrival) -> None:
     """Cancel an operation, unless it has ended or cannot be cancelled."""
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     task.cancel()
     await tasks.acknowledge(arrival, task, status=200, payload=_shown(arrival, task, task.state))
 
 
 async def show_file(arrival: Arrival) -> None:
     """The result of an operation."""
-    task = tasks.named(arrival, arrival.path["name"])
-    await results.send(arrival, task, "png")
+    task = tasks.find_task(arrival, arrival.path["name"])
+    await results.send_file(arrival, task, "png")
 
 
 def _shown(arrival: Arrival, task: MediaTask, state: State) -> Json:
@@ -102,13 +101,8 @@ def _shown(arrival: Arrival, task: MediaTask, state: State) -> Json:
     return shown
 
 
-class Renderer:
-    """The key comes as a bearer token."""
-
-    retry_after_header = True
-
-    def require_key(self, connection: Connection) -> None:
-        require_bearer(connection)
+class Renderer(BearerProvider):
+    """Errors in the form of the renderer."""
 
     def error(self, problem: Problem, request_id: str) -> Json:
         message = problem.message or "The request has failed."

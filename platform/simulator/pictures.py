@@ -7,7 +7,7 @@ from hashlib import shake_256
 from itertools import pairwise
 from struct import pack
 
-from simulator.insets import inset
+from simulator.insets import add_insets
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_TILES = 256  # a palette has no more colours
@@ -28,7 +28,7 @@ class Picture:
     def png(self) -> bytes:
         """The file, with the prompt as its description."""
         tiles = self._tiled()
-        return inset(tiles, self.references) if self.references else tiles
+        return add_insets(tiles, self.references) if self.references else tiles
 
     def _tiled(self) -> bytes:
         """An indexed PNG (RFC 2083), made without a library."""

@@ -61,3 +61,15 @@ def require_bearer(connection: Connection) -> None:
         raise Refused(Problem(401, message))
     if key.strip() == WRONG_KEY:
         raise Refused(Problem(401))
+
+
+class BearerProvider:
+    """The base of providers whose key comes as a bearer token. A refusal has a Retry-After."""
+
+    retry_after_header = True
+
+    def require_key(self, connection: Connection) -> None:
+        require_bearer(connection)
+
+    def headers(self, request_id: str) -> dict[str, str]:
+        return {}

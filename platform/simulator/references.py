@@ -19,22 +19,22 @@ _FORMATS = ("PNG", "JPEG", "WEBP")
 _TIMEOUT = 5  # seconds
 
 
-def read(data: bytes) -> bytes:
+def read_picture(data: bytes) -> bytes:
     """A small PNG of the picture, with its description. Raises `Refused` for what is no picture."""
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
-            description = insets.description(opened)
+            description = insets.description_of(opened)
             small = opened.convert("RGB")
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise Refused(Problem(400, f"Invalid image: {error}", param="image")) from error
     small.thumbnail((_MAX_EDGE, _MAX_EDGE))
-    return insets.png(small, description)
+    return insets.encode_png(small, description)
 
 
 def from_base64(text: str) -> bytes:
     """Raises `Refused`."""
     try:
-        return read(b64decode(text, validate=True))
+        return read_picture(b64decode(text, validate=True))
     except InvalidBase64 as error:
         raise Refused(Problem(400, f"Invalid base64: {error}", param="image")) from error
 
@@ -49,7 +49,7 @@ def from_data_uri(uri: str) -> bytes:
 
 async def from_url(url: str) -> bytes:
     """A picture from an address on this machine. Raises `Refused`."""
-    return read(await asyncio.to_thread(_fetched, on_this_machine(url)))
+    return read_picture(await asyncio.to_thread(_fetched, on_this_machine(url)))
 
 
 async def from_address(url: str) -> bytes:

@@ -9,7 +9,7 @@ from simulator.provider import Problem, Refused
 T = TypeVar("T")
 
 
-def read(body: bytes, form: type[T], *, status: int = 400) -> T:
+def decode(body: bytes, form: type[T], *, status: int = 400) -> T:
     """The body in this form. Raises `Refused`."""
     try:
         return msgspec.json.decode(body, type=form)
@@ -17,7 +17,7 @@ def read(body: bytes, form: type[T], *, status: int = 400) -> T:
         raise Refused(Problem(status, f"Invalid body: {error}")) from error
 
 
-def shown(body: bytes) -> dict[str, Any]:
+def sent_fields(body: bytes) -> dict[str, Any]:
     """The fields of a body that was read, as they were sent."""
     fields: dict[str, Any] = msgspec.json.decode(body)
     return fields

@@ -16,7 +16,7 @@ from av.container import OutputContainer
 from av.error import FFmpegError
 from PIL import Image
 
-from simulator.media.frames import Painter
+from simulator.media.frames import FrameRenderer
 
 FRAMES_PER_SECOND = 12
 _MAX_SECONDS = 60
@@ -29,7 +29,7 @@ _KEPT = 32
 _EDGES = {"540p": 144, "720p": 180, "1080p": 216, "4k": 270}
 
 
-class NotFilm(Exception):
+class InvalidFilm(Exception):
     """The bytes are no film that can be continued."""
 
 
@@ -51,13 +51,13 @@ class Film:
     start: bytes | None = None
     end: bytes | None = None
 
-    def file(self, kind: str) -> bytes | None:
+    def make_file(self, kind: str) -> bytes | None:
         """The MP4. Making it takes about a tenth of a second."""
         return _mp4(self) if kind == "mp4" else None
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class Metadata:
     """What an MP4 says of itself: `seed` is that of a film of ours, or empty."""
 
     seconds: float
@@ -66,15 +66,15 @@ class Facts:
     audio: bool
 
 
-def pixels(resolution: str, aspect_ratio: str) -> tuple[int, int]:
+def frame_size(resolution: str, aspect_ratio: str) -> tuple[int, int]:
     """Width and height, which H.264 needs to be even."""
     across, down = (int(part) for part in aspect_ratio.split(":"))
     short = _EDGES[resolution]
     return _even(short * max(1, across / down)), _even(short * max(1, down / across))
 
 
-def inspect(data: bytes) -> Facts:
-    """Raises `NotFilm` for what is no MP4 of at most a minute."""
+def read_metadata(data: bytes) -> Metadata:
+    """Raises `InvalidFilm` for what is no MP4 of at most a minute."""
     try:
         with av.open(io.BytesIO(data), "r", format="mp4") as container:
             seconds = (container.duration or 0) / av.time_base
@@ -83,10 +83,10 @@ def inspect(data: bytes) -> Facts:
             audio = bool(container.streams.audio)
             size = video.width, video.height
     except (FFmpegError, ValueError) as error:
-        raise NotFilm(str(error)) from error
+        raise InvalidFilm(str(error)) from error
     if not 0 < seconds <= _MAX_SECONDS:
-        raise NotFilm(f"It has {seconds:.1f} s.")
-    return Facts(seconds, size, seed, audio)
+        raise InvalidFilm(f"It has {seconds:.1f} s.")
+    return Metadata(seconds, size, seed, audio)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -127,7 +127,7 @@ def _images(film: Film) -> Iterator[Image.Image]:
             before += 1
             yield image
     starts_at = film.starts_at + before / FRAMES_PER_SECOND
-    painter = Painter(
+    renderer = FrameRenderer(
         size=film.size,
         prompt=film.prompt,
         seed=film.seed,
@@ -137,7 +137,7 @@ def _images(film: Film) -> Iterator[Image.Image]:
         end=film.end,
     )
     for number in range(film.seconds * FRAMES_PER_SECOND):
-        yield painter.frame(starts_at + number / FRAMES_PER_SECOND)
+        yield renderer.render(starts_at + number / FRAMES_PER_SECOND)
 
 
 def _decoded(data: bytes, size: tuple[int, int]) -> Iterator[Image.Image]:

@@ -18,7 +18,7 @@ Box = tuple[int, int, int, int]
 
 
 @dataclass(slots=True)
-class Painter:
+class FrameRenderer:
     """Paints the frames of a clip whose clock runs from `starts_at` to `ends_at`, in seconds.
 
     The colour of the background is a function of `seed` and the clock, so that a clip with the
@@ -40,7 +40,7 @@ class Painter:
         self._first = self._overlay(self.start)
         self._second = self._overlay(self.end)
 
-    def frame(self, clock: float) -> Image.Image:
+    def render(self, clock: float) -> Image.Image:
         """The frame at this time of the clock."""
         done = (clock - self.starts_at) / (self.ends_at - self.starts_at)
         image = Image.new("RGB", self.size, _colour(self.seed, clock))
@@ -71,11 +71,11 @@ class Painter:
         draw.rectangle((0, bar, width, height), _BLACK)
         draw.rectangle((0, bar, round(width * done), height), _WHITE)
         tenths = int(clock * 10)
-        for bit, box in enumerate(marks(self.size)):
+        for bit, box in enumerate(time_code_boxes(self.size)):
             draw.rectangle(box, _WHITE if tenths >> bit & 1 else _BLACK)
 
 
-def marks(size: tuple[int, int]) -> list[Box]:
+def time_code_boxes(size: tuple[int, int]) -> list[Box]:
     """Where a frame has the bits of its time code, the lowest first: white is one. The number is
     the time of the clock in tenths of a second."""
     edge = min(size) // 16

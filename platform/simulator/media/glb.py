@@ -29,7 +29,7 @@ class Asset:
     is_textured: bool
     picture: bytes | None = None  # a PNG
 
-    def file(self, kind: str) -> bytes | None:
+    def make_file(self, kind: str) -> bytes | None:
         """The GLB, or a PNG that shows the model."""
         if kind == "glb":
             return _glb(self)
@@ -47,13 +47,13 @@ class Asset:
 
 @lru_cache(maxsize=_KEPT)
 def _png(asset: Asset) -> bytes:
-    return previews.png(meshes.made(asset.seed), asset.texture)
+    return previews.draw_preview(meshes.make_mesh(asset.seed), asset.texture)
 
 
 @lru_cache(maxsize=_KEPT)
 def _glb(asset: Asset) -> bytes:
     """The header and two chunks, JSON and binary (glTF 2.0, 4.4)."""
-    mesh = meshes.made(asset.seed)
+    mesh = meshes.make_mesh(asset.seed)
     texture = asset.texture
     parts = _buffers(mesh) + ([texture] if texture is not None else [])
     document = _document(asset, mesh, parts)

@@ -11,12 +11,11 @@ import msgspec
 from msgspec import Meta
 
 from simulator import references
-from simulator.connection import Connection
 from simulator.exchange import Arrival
 from simulator.media import bodies, films, results, tasks
 from simulator.media.films import Film
 from simulator.media.tasks import MediaTask, State
-from simulator.provider import Json, Problem, Refused, require_bearer
+from simulator.provider import BearerProvider, Json, Problem, Refused
 
 _STATES: dict[State, str] = {
     "queued": "queued",
@@ -64,7 +63,7 @@ class GenerationBody(msgspec.Struct, forbid_unknown_fields=True):
 
 async def submit(arrival: Arrival) -> None:
     """Begin a video. Raises `Refused`."""
-    body = bodies.read(arrival.body, GenerationBody)
+    body = bodies.decode(arrival.body, GenerationBody)
     keyframes = body.keyframes or _Keyframes()
     before = keyframes.frame0
     start = await references.from_url(before.url) if isinstance(before, _Image) else None
@@ -76,28 +75,28 @@ async def submit(arrival: Arrival) -> None:
     if isinstance(before, _Generation):
         film = _extension(arrival, body, prompt, before.id)
     else:
-        size = films.pixels(body.resolution, body.aspect_ratio)
+        size = films.frame_size(body.resolution, body.aspect_ratio)
         film = Film(prompt, body.seconds, size, prompt, start=start, end=end)
-    task = tasks.task_of(exchange, film, bodies.shown(arrival.body))
+    task = tasks.new_task(exchange, film, bodies.sent_fields(arrival.body))
     await tasks.submit(arrival, task, _shown(arrival, task, "queued"), status=201)
 
 
 async def poll(arrival: Arrival) -> None:
     """The state of a generation. Raises `Refused`."""
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     await tasks.poll(arrival, task, lambda task, state: _shown(arrival, task, state))
 
 
 async def remove(arrival: Arrival) -> None:
     """Delete a generation, running or ended: it is unknown from then on. Raises `Refused`."""
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     task.cancel()
     task.is_deleted = task.state in tasks.ENDED
     await tasks.acknowledge(arrival, task, status=204)
 
 
 def _extension(arrival: Arrival, body: GenerationBody, prompt: str, name: str) -> Film:
-    source = tasks.named(arrival, name)
+    source = tasks.find_task(arrival, name)
     film = source.product
     if source.state != "succeeded" or not isinstance(film, Film):
         raise Refused(Problem(400, "Only a completed generation can be extended."))
@@ -109,7 +108,7 @@ def _extension(arrival: Arrival, body: GenerationBody, prompt: str, name: str) -
 
 
 def _shown(arrival: Arrival, task: MediaTask, state: State) -> Json:
-    video = results.url(arrival, task, "mp4") if state == "succeeded" else None
+    video = results.signed_url(arrival, task, "mp4") if state == "succeeded" else None
     return {
         "id": task.id,
         "generation_type": "video",
@@ -136,16 +135,8 @@ _ERRORS = {
 }
 
 
-class Luma:
-    """The key comes as a bearer token."""
-
-    retry_after_header = True
-
-    def require_key(self, connection: Connection) -> None:
-        require_bearer(connection)
+class Luma(BearerProvider):
+    """Errors in Luma's form."""
 
     def error(self, problem: Problem, request_id: str) -> Json:
         return {"detail": problem.message or _ERRORS.get(problem.status, "Internal Server Error")}
-
-    def headers(self, request_id: str) -> dict[str, str]:
-        return {}

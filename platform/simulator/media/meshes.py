@@ -24,7 +24,7 @@ class Mesh:
 
 
 @lru_cache(maxsize=32)
-def made(seed: str) -> Mesh:
+def make_mesh(seed: str) -> Mesh:
     """The mesh of this seed. The vertices of its seam exist twice, for both ends of the texture."""
     waves = shake_256(seed.encode()).digest(2)
     across, along = 2 + waves[0] % 4, 1 + waves[1] % 3

@@ -9,12 +9,11 @@ import msgspec
 from msgspec import Meta
 
 from simulator import references
-from simulator.connection import Connection
 from simulator.exchange import Arrival
 from simulator.media import bodies, results, tasks
 from simulator.media.glb import Asset
 from simulator.media.tasks import MediaTask, State
-from simulator.provider import Json, Problem, Refused, require_bearer
+from simulator.provider import BearerProvider, Json, Problem, Refused
 
 _TEXT, _IMAGE = "text-to-3d", "image-to-3d"
 _LIFETIME_MS = 3 * 24 * 3600 * 1000
@@ -79,7 +78,7 @@ class ImageTo3D(_Shape, kw_only=True):
 
 async def submit_text(arrival: Arrival) -> None:
     """Begin a preview, or refine one. Raises `Refused`."""
-    body: Preview | Refine = bodies.read(arrival.body, Preview | Refine)  # type: ignore[arg-type]
+    body: Preview | Refine = bodies.decode(arrival.body, Preview | Refine)  # type: ignore[arg-type]
     if isinstance(body, Refine):
         await _refine(arrival, body)
         return
@@ -87,12 +86,12 @@ async def submit_text(arrival: Arrival) -> None:
     asset = Asset(prompt, prompt, is_textured=False)
     details = _details("text-to-3d-preview", prompt, 20 if body.is_newest else 5)
     details["whole_prompt"] = body.prompt
-    await _begin(arrival, tasks.task_of(exchange, asset, details))
+    await _begin(arrival, tasks.new_task(exchange, asset, details))
 
 
 async def submit_image(arrival: Arrival) -> None:
     """Begin a model of a picture. Raises `Refused`."""
-    body = bodies.read(arrival.body, ImageTo3D)
+    body = bodies.decode(arrival.body, ImageTo3D)
     picture = await references.from_address(body.image_url)
     exchange, prompt = tasks.order(
         arrival, model=body.ai_model, prompt=body.texture_prompt, pictures=(picture,)
@@ -100,7 +99,7 @@ async def submit_image(arrival: Arrival) -> None:
     price = (20 if body.is_newest else 5) + (10 if body.should_texture else 0)
     asset = Asset(prompt, prompt, body.should_texture, picture)
     details = _details(_IMAGE, "", price) | {"texture_prompt": prompt}
-    await _begin(arrival, tasks.task_of(exchange, asset, details))
+    await _begin(arrival, tasks.new_task(exchange, asset, details))
 
 
 async def poll_text(arrival: Arrival) -> None:
@@ -135,7 +134,7 @@ async def _refine(arrival: Arrival, body: Refine) -> None:
     details = _details("text-to-3d-refine", preview.details["prompt"], 10)
     if body.texture_prompt:
         details["texture_prompt"] = shown
-    await _begin(arrival, tasks.task_of(exchange, refined, details))
+    await _begin(arrival, tasks.new_task(exchange, refined, details))
 
 
 async def _begin(arrival: Arrival, task: MediaTask) -> None:
@@ -156,7 +155,7 @@ async def _remove(arrival: Arrival, task: MediaTask) -> None:
 
 
 def _named(arrival: Arrival, name: str, kind: str) -> MediaTask:
-    task = tasks.named(arrival, name)
+    task = tasks.find_task(arrival, name)
     if not task.details["type"].startswith(kind):
         raise Refused(Problem(404))
     return task
@@ -170,7 +169,7 @@ def _shown(arrival: Arrival, task: MediaTask, state: State) -> Json:
     call, details = task.exchange.call, task.details
     started = round(call.started_at * 1000)
     is_made = state == "succeeded"
-    glb = results.url(arrival, task, "glb") if is_made else ""
+    glb = results.signed_url(arrival, task, "glb") if is_made else ""
     shown: Json = {
         "id": task.id,
         "type": details["type"],
@@ -179,7 +178,7 @@ def _shown(arrival: Arrival, task: MediaTask, state: State) -> Json:
         "prompt": details["prompt"],
         "texture_prompt": details.get("texture_prompt", ""),
         "model_urls": {"glb": glb} if is_made else {},
-        "thumbnail_url": results.url(arrival, task, "png") if is_made else "",
+        "thumbnail_url": results.signed_url(arrival, task, "png") if is_made else "",
         "texture_urls": [],
         "task_error": {"message": _failure(task) if state == "failed" else ""},
         "preceding_tasks": task.queue + 1 if state == "queued" else 0,
@@ -205,16 +204,8 @@ _ERRORS = {
 }
 
 
-class Meshy:
-    """The key comes as a bearer token."""
-
-    retry_after_header = True
-
-    def require_key(self, connection: Connection) -> None:
-        require_bearer(connection)
+class Meshy(BearerProvider):
+    """Errors in Meshy's form."""
 
     def error(self, problem: Problem, request_id: str) -> Json:
         return {"message": problem.message or _ERRORS.get(problem.status, "Internal error")}
-
-    def headers(self, request_id: str) -> dict[str, str]:
-        return {}

@@ -15,7 +15,7 @@ _RADIUS = 1.25  # what is shown around the middle, in units of the mesh
 Colour = tuple[int, int, int]
 
 
-def png(mesh: Mesh, texture: bytes | None) -> bytes:
+def draw_preview(mesh: Mesh, texture: bytes | None) -> bytes:
     """The picture: each triangle that faces us in one colour of the texture."""
     image = Image.new("RGB", (_EDGE, _EDGE), _GROUND)
     draw = ImageDraw.Draw(image)

@@ -25,7 +25,7 @@ _NOWHERE = "http://127.0.0.1:1/"
 _CREDENTIALS = ("authorization", "x-api-key")
 
 
-def url(arrival: Arrival, task: MediaTask, kind: str) -> str:
+def signed_url(arrival: Arrival, task: MediaTask, kind: str) -> str:
     """A signed address of a file: `kind` is mp4, glb or png."""
     path = f"/{task.exchange.call.provider}/_files/{task.id}.{kind}"
     expires = str(int(time.time()) + _LIFETIME)
@@ -33,7 +33,7 @@ def url(arrival: Arrival, task: MediaTask, kind: str) -> str:
     return f"{arrival.connection.origin}{path}?{query}"
 
 
-async def show(arrival: Arrival) -> None:
+async def serve_signed(arrival: Arrival) -> None:
     """A file at its signed address. Raises `Refused`."""
     connection, name = arrival.connection, arrival.path["name"]
     query = connection.query
@@ -47,12 +47,12 @@ async def show(arrival: Arrival) -> None:
         await _refuse_expired(arrival)
         return
     task_id, _, kind = name.partition(".")
-    await send(arrival, tasks.named(arrival, task_id), kind)
+    await send_file(arrival, tasks.find_task(arrival, task_id), kind)
 
 
-async def send(arrival: Arrival, task: MediaTask, kind: str) -> None:
+async def send_file(arrival: Arrival, task: MediaTask, kind: str) -> None:
     """Send a file of a task, or what is steered in its place. Raises `Refused`."""
-    now, wrong = task.now(arrival, "file"), task.result()
+    now, wrong = task.exchange_for(arrival, "file"), task.file_fault()
     await now.begin()
     if now.steering.missing or task.state != "succeeded":
         raise Refused(Problem(404))
@@ -63,7 +63,7 @@ async def send(arrival: Arrival, task: MediaTask, kind: str) -> None:
     elif wrong == "expired":
         await _refuse_expired(arrival)
     else:
-        file = await body(task, kind)
+        file = await file_body(task, kind)
         if now.steering.fault is not None:
             await _fail(now, file)
         headers = {"content-type": _TYPES[kind], "etag": f'"{task.id}"'}
@@ -73,12 +73,12 @@ async def send(arrival: Arrival, task: MediaTask, kind: str) -> None:
             task.exchange.call.files_emitted += 1
 
 
-async def body(task: MediaTask, kind: str) -> Body:
+async def file_body(task: MediaTask, kind: str) -> Body:
     """A file of a task, wrong if it is steered so. Raises `Refused` if it has none of the kind."""
-    data = await asyncio.to_thread(task.product.file, kind)
+    data = await asyncio.to_thread(task.product.make_file, kind)
     if data is None:
         raise Refused(Problem(404))
-    wrong = task.result()
+    wrong = task.file_fault()
     if wrong == "empty":
         return Body(b"")
     if wrong == "broken":

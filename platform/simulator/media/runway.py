@@ -15,7 +15,7 @@ from simulator.exchange import Arrival
 from simulator.media import bodies, results, tasks
 from simulator.media.films import Film
 from simulator.media.tasks import MediaTask, State
-from simulator.provider import Json, Problem, Refused, require_bearer
+from simulator.provider import BearerProvider, Json, Problem, Refused
 
 _VERSION = "2024-11-06"
 _CREDITS_PER_SECOND = 12
@@ -64,19 +64,19 @@ class ImageToVideo(_Body, kw_only=True):
 
 async def text_to_video(arrival: Arrival) -> None:
     """Begin a video. Raises `Refused`."""
-    body = bodies.read(arrival.body, TextToVideo)
+    body = bodies.decode(arrival.body, TextToVideo)
     await _begin(arrival, body, body.ratio, None)
 
 
 async def image_to_video(arrival: Arrival) -> None:
     """Begin a video whose first frame is a picture. Raises `Refused`."""
-    body = bodies.read(arrival.body, ImageToVideo)
+    body = bodies.decode(arrival.body, ImageToVideo)
     await _begin(arrival, body, body.ratio, await references.from_address(body.image))
 
 
 async def poll(arrival: Arrival) -> None:
     """The state of a task. Raises `Refused`."""
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     await tasks.poll(arrival, task, lambda task, state: _shown(arrival, task, state))
 
 
@@ -85,7 +85,7 @@ async def cancel(arrival: Arrival) -> None:
 
     Raises `Refused`.
     """
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     task.cancel()
     task.is_cancelled = task.state in tasks.ENDED
     await tasks.acknowledge(arrival, task, status=204)
@@ -100,7 +100,7 @@ async def _begin(arrival: Arrival, body: _Body, ratio: str, start: bytes | None)
     width, height = (int(part) // 4 // 2 * 2 for part in ratio.split(":"))
     exchange.call.size, exchange.call.seconds = ratio.replace(":", "x"), body.duration
     film = Film(prompt, body.duration, (width, height), f"{prompt} {body.seed}", start=start)
-    task = tasks.task_of(exchange, film, {"credits": _CREDITS_PER_SECOND * body.duration})
+    task = tasks.new_task(exchange, film, {"credits": _CREDITS_PER_SECOND * body.duration})
     await tasks.submit(arrival, task, {"id": task.id, "estimatedCost": task.details})
 
 
@@ -117,7 +117,10 @@ def _shown(arrival: Arrival, task: MediaTask, state: State) -> Json:
         case "running":
             return shown | {"estimatedCost": task.details, "progress": task.progress}
         case "succeeded":
-            return shown | {"cost": task.details, "output": [results.url(arrival, task, "mp4")]}
+            return shown | {
+                "cost": task.details,
+                "output": [results.signed_url(arrival, task, "mp4")],
+            }
         case "cancelled":
             was_made = task.exchange.call.outcome == "completed"
             return shown | {"cost": task.details if was_made else {"credits": 0}}
@@ -143,19 +146,14 @@ _ERRORS = {
 }
 
 
-class Runway:
+class Runway(BearerProvider):
     """The key comes as a bearer token, with the version of the interface in a header."""
 
-    retry_after_header = True
-
     def require_key(self, connection: Connection) -> None:
-        require_bearer(connection)
+        super().require_key(connection)
         if connection.headers.get("x-runway-version") != _VERSION:
             raise Refused(Problem(400, f"Send the header X-Runway-Version: {_VERSION}."))
 
     def error(self, problem: Problem, request_id: str) -> Json:
         usual = _ERRORS.get(problem.status, "The request has failed.")
         return {"error": problem.message or usual}
-
-    def headers(self, request_id: str) -> dict[str, str]:
-        return {}

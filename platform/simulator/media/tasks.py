@@ -20,9 +20,9 @@ ENDED: tuple[State, ...] = ("succeeded", "failed", "cancelled")
 
 
 class Product(Protocol):
-    """What a task makes."""
+    """A film or a 3D model that a task makes."""
 
-    def file(self, kind: str) -> bytes | None:
+    def make_file(self, kind: str) -> bytes | None:
         """The file of this kind, such as `mp4`; None where there is none. It takes a while."""
         ...
 
@@ -90,7 +90,7 @@ class MediaTask:
             self.is_cancelled = True
             self.exchange.call.finish("cancelled")
 
-    def now(self, arrival: Arrival, request: Request) -> Exchange:
+    def exchange_for(self, arrival: Arrival, request: Request) -> Exchange:
         """The exchange of a request: with the steered fault, if it is for this request."""
         self.seen[request] += 1
         options = self.options
@@ -101,8 +101,8 @@ class MediaTask:
             self.exchange, call=arrival.call, steering=options, connection=arrival.connection
         )
 
-    def result(self) -> steering.Result | None:
-        """What is wrong with the file that is asked for now."""
+    def file_fault(self) -> steering.Result | None:
+        """The steered fault of the file, None where the fault is over or there is none."""
         return None if self._is_over("file") else self.options.result
 
     def _is_over(self, request: Request) -> bool:
@@ -121,12 +121,12 @@ def order(
     call = arrival.call
     call.model, call.references = model, len(given)
     call.prompt_tokens = len(prompt.split())
-    texts = [insets.described(picture) for picture in given]
+    texts = [insets.description_in_file(picture) for picture in given]
     exchange = steer(arrival, [*texts, prompt], prompt)
     return exchange, steering.without(prompt)
 
 
-def task_of(exchange: Exchange, product: Product, details: Json) -> MediaTask:
+def new_task(exchange: Exchange, product: Product, details: Json) -> MediaTask:
     """A new task."""
     options = exchange.steering
     ready_at = time.monotonic() + options.delay_ms / 1000
@@ -135,7 +135,7 @@ def task_of(exchange: Exchange, product: Product, details: Json) -> MediaTask:
 
 async def submit(arrival: Arrival, task: MediaTask, payload: Json, *, status: int = 200) -> None:
     """Keep a new task, and answer. It is begun even where the answer is lost by a fault."""
-    now = task.now(arrival, "submit")
+    now = task.exchange_for(arrival, "submit")
     await now.begin(silent=False)
     arrival.memory.media.keep(task.id, task)
     await now.fall_silent()
@@ -150,7 +150,7 @@ async def poll(
 ) -> None:
     """Answer a poll; `send` sends the answer in a way of its own. A poll that fails does not
     count."""
-    now = task.now(arrival, "poll")
+    now = task.exchange_for(arrival, "poll")
     is_sound = now.steering.fault is None
     state = task.count_poll() if is_sound and not now.steering.missing else task.state
     await now.begin()
@@ -166,7 +166,7 @@ async def acknowledge(
     arrival: Arrival, task: MediaTask, *, status: int, payload: Json | None = None
 ) -> None:
     """Answer a request to cancel a task, or to delete it: in JSON, or with nothing."""
-    now = task.now(arrival, "cancel")
+    now = task.exchange_for(arrival, "cancel")
     await now.begin()
     if payload is not None:
         await now.send_whole(payload, lambda: None, status=status)
@@ -177,7 +177,7 @@ async def acknowledge(
         await arrival.connection.end()
 
 
-def named(arrival: Arrival, name: str) -> MediaTask:
+def find_task(arrival: Arrival, name: str) -> MediaTask:
     """The provider's task of this name. Raises `Refused` with a 404."""
     task = arrival.memory.media.get(name)
     if task is None or task.is_deleted or task.exchange.call.provider != arrival.call.provider:

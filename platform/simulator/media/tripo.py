@@ -10,12 +10,11 @@ import msgspec
 from msgspec import Meta
 
 from simulator import forms, references
-from simulator.connection import Connection
 from simulator.exchange import Arrival, Exchange
 from simulator.media import bodies, results, tasks
 from simulator.media.glb import Asset
 from simulator.media.tasks import MediaTask, State
-from simulator.provider import Json, Problem, Refused, require_bearer
+from simulator.provider import BearerProvider, Json, Problem, Refused
 
 _SECONDS_PER_POLL = 2
 _STATUSES: dict[State, str] = {
@@ -88,27 +87,27 @@ _Body = TextToModel | ImageToModel | TextureModel
 
 async def upload(arrival: Arrival) -> None:
     """Keep a picture, and return its token. Raises `Refused`."""
-    data = forms.read(arrival).get("file")
+    data = forms.read_multipart(arrival).get("file")
     if data is None:
         raise Refused(Problem(400, "The form has no file."))
     token = str(uuid4())
-    arrival.memory.uploads.keep(token, references.read(data[0]))
+    arrival.memory.uploads.keep(token, references.read_picture(data[0]))
     await arrival.connection.send_json(200, _wrapped({"image_token": token}))
 
 
 async def submit(arrival: Arrival) -> None:
     """Begin a task. Raises `Refused`."""
-    body: _Body = bodies.read(arrival.body, _Body)  # type: ignore[arg-type]
+    body: _Body = bodies.decode(arrival.body, _Body)  # type: ignore[arg-type]
     exchange, asset = await _ordered(arrival, body)
     if exchange.steering.refusal:
         raise Refused(Problem(400, "The content violates the content policy.", "2008"))
-    task = tasks.task_of(exchange, asset, _details(arrival, body))
+    task = tasks.new_task(exchange, asset, _details(arrival, body))
     await tasks.submit(arrival, task, _wrapped({"task_id": task.id}))
 
 
 async def poll(arrival: Arrival) -> None:
     """The state of a task. Raises `Refused`."""
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     await tasks.poll(arrival, task, lambda task, state: _shown(arrival, task, state))
 
 
@@ -126,7 +125,7 @@ async def _ordered(arrival: Arrival, body: _Body) -> tuple[Exchange, Asset]:
 
 def _textured(arrival: Arrival, body: TextureModel) -> tuple[Exchange, Asset]:
     """Without a prompt for the texture, the steering line of the original counts."""
-    original = tasks.named(arrival, body.original_model_task_id)
+    original = tasks.find_task(arrival, body.original_model_task_id)
     asset = original.product
     if original.state != "succeeded" or not isinstance(asset, Asset):
         raise Refused(Problem(400, "The original task has not succeeded.", "2006"))
@@ -148,7 +147,7 @@ async def _picture(arrival: Arrival, file: _File) -> bytes:
 
 def _details(arrival: Arrival, body: _Body) -> Json:
     prompt = body.prompt if isinstance(body, TextToModel) else ""
-    fields = bodies.shown(arrival.body)
+    fields = bodies.sent_fields(arrival.body)
     output = "pbr_model" if body.pbr else "model" if body.texture else "base_model"
     return {"input": fields, "type": fields["type"], "output": output, "prompt": prompt}
 
@@ -174,8 +173,8 @@ def _shown(arrival: Arrival, task: MediaTask, state: State) -> Json:
         shown["running_left_time"] = _SECONDS_PER_POLL * max(1, task.polls)
     if status == "success":
         shown["output"] = {
-            task.details["output"]: results.url(arrival, task, "glb"),
-            "rendered_image": results.url(arrival, task, "png"),
+            task.details["output"]: results.signed_url(arrival, task, "glb"),
+            "rendered_image": results.signed_url(arrival, task, "png"),
         }
     if status in ("failed", "banned"):
         code = task.options.code or ("2008" if status == "banned" else "1000")
@@ -197,13 +196,8 @@ _ERRORS = {
 }
 
 
-class Tripo:
-    """The key comes as a bearer token."""
-
-    retry_after_header = True
-
-    def require_key(self, connection: Connection) -> None:
-        require_bearer(connection)
+class Tripo(BearerProvider):
+    """Errors in Tripo's form."""
 
     def error(self, problem: Problem, request_id: str) -> Json:
         code, message = _ERRORS.get(problem.status, (1000, "Internal error"))

@@ -15,7 +15,7 @@ from simulator import references
 from simulator.exchange import Arrival
 from simulator.google_provider import standard_base64
 from simulator.media import bodies, films, results, tasks
-from simulator.media.films import Film, NotFilm
+from simulator.media.films import Film, InvalidFilm
 from simulator.media.tasks import MediaTask, State
 from simulator.media.vertex_provider import require_current_token
 from simulator.provider import Json, Problem, Refused
@@ -86,7 +86,7 @@ async def submit(arrival: Arrival) -> None:
     model = arrival.path["model"]
     if model not in _MODELS:
         raise Refused(Problem(404, f"Publisher model `{model}` was not found."))
-    body = bodies.read(arrival.body, PredictBody)
+    body = bodies.decode(arrival.body, PredictBody)
     (instance,) = body.instances
     start, end = (_picture(media) for media in (instance.image, instance.last_frame))
     given = [_picture(reference.image) for reference in instance.reference_images]
@@ -96,15 +96,15 @@ async def submit(arrival: Arrival) -> None:
     film = _film(arrival, body, prompt, start or next(iter(given), None), end)
     exchange.call.seconds, exchange.call.size = film.seconds, body.parameters.resolution
     details = {"parent": _parent(arrival), "storage": body.parameters.storage_uri}
-    task = tasks.task_of(exchange, film, details)
+    task = tasks.new_task(exchange, film, details)
     await tasks.submit(arrival, task, {"name": _name(task)})
 
 
 async def poll(arrival: Arrival) -> None:
     """The state of an operation, with its result. Raises `Refused`."""
     require_current_token(arrival)
-    body = bodies.read(arrival.body, FetchBody)
-    task = tasks.named(arrival, body.operation_name.rpartition("/")[2])
+    body = bodies.decode(arrival.body, FetchBody)
+    task = tasks.find_task(arrival, body.operation_name.rpartition("/")[2])
     if body.operation_name != _name(task) or task.details["parent"] != _parent(arrival):
         raise Refused(Problem(400, "The operation is not one of this model."))
     await tasks.poll(arrival, task, _shown, _send)
@@ -113,7 +113,7 @@ async def poll(arrival: Arrival) -> None:
 async def cancel(arrival: Arrival) -> None:
     """Cancel an operation, if it still runs. Raises `Refused`."""
     require_current_token(arrival)
-    task = tasks.named(arrival, arrival.path["name"])
+    task = tasks.find_task(arrival, arrival.path["name"])
     task.cancel()
     await tasks.acknowledge(arrival, task, status=200, payload={})
 
@@ -122,10 +122,10 @@ async def show_object(arrival: Arrival) -> None:
     """A result in Cloud Storage: the bucket and the name of the object. Raises `Refused`."""
     require_current_token(arrival)
     place = "gs://{bucket}/{object}".format(**arrival.path)
-    task = tasks.named(arrival, place.split("/")[-2])
+    task = tasks.find_task(arrival, place.split("/")[-2])
     if place != _place(task):
         raise Refused(Problem(404, "No such object."))
-    await results.send(arrival, task, "mp4")
+    await results.send_file(arrival, task, "mp4")
 
 
 def _film(
@@ -144,14 +144,14 @@ def _film(
     seconds = parameters.duration_seconds or 8
     if seconds == _EXTENSION_SECONDS:
         raise Refused(Problem(400, "Unsupported durationSeconds: 7."))
-    size = films.pixels(parameters.resolution, parameters.aspect_ratio)
+    size = films.frame_size(parameters.resolution, parameters.aspect_ratio)
     return Film(prompt, seconds, size, seed, audio, start=start, end=end)
 
 
 def _extension(before: bytes, prompt: str, seed: str, *, audio: bool) -> Film:
     try:
-        facts = films.inspect(before)
-    except NotFilm as error:
+        facts = films.read_metadata(before)
+    except InvalidFilm as error:
         raise Refused(Problem(400, f"The video cannot be read: {error}")) from error
     if facts.seconds > _MAX_BEFORE_SECONDS:
         raise Refused(Problem(400, "The video is longer than 30 seconds."))
@@ -175,8 +175,8 @@ def _clip(arrival: Arrival, media: _Media) -> bytes:
             return b64decode(standard_base64(media.bytes_base64_encoded or ""), validate=True)
         except InvalidBase64 as error:
             raise Refused(Problem(400, f"Invalid base64: {error}")) from error
-    source = tasks.named(arrival, media.gcs_uri.split("/")[-2])
-    data = source.product.file("mp4") if source.state == "succeeded" else None
+    source = tasks.find_task(arrival, media.gcs_uri.split("/")[-2])
+    data = source.product.make_file("mp4") if source.state == "succeeded" else None
     if data is None:
         raise Refused(Problem(400, "There is no such object."))
     return data
@@ -225,8 +225,8 @@ async def _send(arrival: Arrival, task: MediaTask, shown: Json) -> None:
     if task.details["storage"] is not None or "videos" not in shown.get("response", {}):
         await connection.send_json(200, shown)
         return
-    task.now(arrival, "file")
-    file = await results.body(task, "mp4")
+    task.exchange_for(arrival, "file")
+    file = await results.file_body(task, "mp4")
     shown["response"]["videos"] = [{"bytesBase64Encoded": "*", "mimeType": "video/mp4"}]
     head, _, tail = msgspec.json.encode(shown).partition(b"*")
     await connection.start(200, {"content-type": "application/json"})

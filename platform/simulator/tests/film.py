@@ -45,7 +45,7 @@ def colour(image: Image.Image, place: tuple[int, int]) -> tuple[int, int, int]:
 
 def _time(image: Image.Image) -> float:
     tenths = 0
-    for bit, (left, top, right, bottom) in enumerate(frames.marks(image.size)):
+    for bit, (left, top, right, bottom) in enumerate(frames.time_code_boxes(image.size)):
         middle = (left + right) // 2, (top + bottom) // 2
         tenths |= (colour(image, middle)[0] > 127) << bit
     return tenths / 10

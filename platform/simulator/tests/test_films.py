@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from simulator.media import films
-from simulator.media.films import Film, NotFilm
+from simulator.media.films import Film, InvalidFilm
 from simulator.tests import film
 
 SIZE = (256, 144)
@@ -15,7 +15,7 @@ SIZE = (256, 144)
 
 def made(**fields: object) -> bytes:
     usual = {"prompt": "A fox", "seconds": 2, "size": SIZE, "seed": "s"} | fields
-    data = Film(**usual).file("mp4")  # type: ignore[arg-type]
+    data = Film(**usual).make_file("mp4")  # type: ignore[arg-type]
     assert data is not None
     return data
 
@@ -89,10 +89,10 @@ def test_equal_films_have_the_same_bytes_and_others_have_not() -> None:
     ("ratio", "size"), [("16:9", (320, 180)), ("9:16", (180, 320)), ("1:1", (180, 180))]
 )
 def test_a_film_is_small_but_has_the_aspect_ratio(ratio: str, size: tuple[int, int]) -> None:
-    assert films.pixels("720p", ratio) == size
+    assert films.frame_size("720p", ratio) == size
 
 
 @pytest.mark.parametrize("data", [b"", b"no film", made()[:500]])
 def test_what_is_no_film_cannot_be_continued(data: bytes) -> None:
-    with pytest.raises(NotFilm):
-        films.inspect(data)
+    with pytest.raises(InvalidFilm):
+        films.read_metadata(data)

@@ -7,7 +7,7 @@ from simulator.tests import model3d
 
 
 def file(asset: Asset, kind: str = "glb") -> bytes:
-    data = asset.file(kind)
+    data = asset.make_file(kind)
     assert data is not None
     return data
 
@@ -64,4 +64,4 @@ def test_the_texture_of_a_model_is_the_picture_that_it_was_made_of() -> None:
 
 def test_a_model_has_a_picture() -> None:
     assert file(Asset("A fox", "s", is_textured=True), "png").startswith(b"\x89PNG")
-    assert Asset("A fox", "s", is_textured=True).file("mp4") is None
+    assert Asset("A fox", "s", is_textured=True).make_file("mp4") is None
