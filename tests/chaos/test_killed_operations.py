@@ -14,7 +14,13 @@ from billing.tests import bank
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests.queueing import cancel, job_of, wait_until
-from operations.tests.ordering import end_of, operation_of, order, submissions
+from operations.tests.ordering import (
+    end_of,
+    operation_of,
+    order,
+    submissions,
+    wait_for_state,
+)
 from operations.tests.renderer import NUSD_PER_SECOND
 from operations.types import State
 from simulator.process import RunningSimulator
@@ -44,8 +50,10 @@ def test_operations_continue_where_a_killed_worker_has_left_them(
         fetched = order(alice, f'{SILENT}["file"]')
         cancelled = order(alice, f'{SILENT}["cancel"], "polls": 1000')
         between = order(alice, '"polls": 1000')
-        _wait_for_step(cancelled, State.RUNNING)
+        wait_for_state(cancelled, State.RUNNING)
         cancel(cancelled)
+        # A poll is over in a moment; the request to cancel gets no answer.
+        _wait_for_step(cancelled, State.RUNNING)
         _wait_for_step(submitting, State.SUBMITTING)
         _wait_for_step(polled, State.RUNNING)
         _wait_for_step(fetched, State.FETCHING)
