@@ -2,7 +2,8 @@
 
 A body with `slow` in it streams one word every half second, one with `long` three times as many
 words as others; all other answers come at once. With `timed` in the body, each word is the time at
-which it was sent: nanoseconds of the system's monotonic clock (`time.monotonic_ns`).
+which it was sent: nanoseconds of the system's monotonic clock (`time.monotonic_ns`), in 19 digits
+however young the clock is.
 """
 
 import asyncio
@@ -105,7 +106,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _moment() -> dict[str, object]:
-    word = _event({"content": f" {time.monotonic_ns()}"})
+    word = _event({"content": f" {time.monotonic_ns():019d}"})
     return {"type": "http.response.body", "body": word, "more_body": True}
 
 
