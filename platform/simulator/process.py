@@ -18,7 +18,7 @@ from simulator.githost.client import GitHostControl
 from simulator.oauth.client import OAuthControl
 
 SOURCE_ROOT = Path(__file__).resolve().parents[1]
-_TIMEOUT = 10  # seconds for the simulator's own routes
+_TIMEOUT = 60  # seconds for the simulator's own routes: a large repository takes a while
 
 
 @dataclass(frozen=True, slots=True)
