@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from common.locks import alone
-from projects.services.applies import settle_all_lapsed
+from projects.services.apply_settlement import settle_all_lapsed
 
 
 @shared_task

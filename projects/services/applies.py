@@ -1,13 +1,13 @@
-"""Writes staged files to the repository: the claim, the write, and the truth about it afterwards.
+"""Writes staged files to the repository: the claim, and the write.
 
 A claim lasts two minutes, and nothing is written in its last seconds: who comes after it finds the
 earlier order ended. What an order may have written is noted before the branch is changed, so that a
 process that dies at any moment leaves a row from which the repository tells what happened.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -20,9 +20,7 @@ from django.utils import timezone
 from accounts.models import User
 from billing.services import idempotency
 from billing.types import RequestKey
-from common.errors import DomainError, NotFound, ValidationFailed
-from events.types import USER
-from githosts.registry import commit_url
+from common.errors import DomainError, ValidationFailed
 from githosts.types import Author, GitHost, HostKind
 from outbound.errors import HostError
 from projects import events
@@ -37,11 +35,12 @@ from projects.models import Apply, AttemptFile, Run
 from projects.selectors.changes import Change, changes_of, to_write
 from projects.selectors.files import proposal_of
 from projects.selectors.lookup import get_run
+from projects.services.apply_ends import end_apply, get_apply, with_outcomes
+from projects.services.apply_settlement import settle_lapsed
 from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
-from workspaces.changes import FileFault
-from workspaces.errors import HostUnavailable, RepositoryNotFound, WorkspaceGone
+from workspaces.errors import HostUnavailable
 from workspaces.hosts import open_host
 from workspaces.models import Checkout, Workspace
 from workspaces.services.checkouts import workspace_of
@@ -52,10 +51,6 @@ log = structlog.get_logger(__name__)
 CLAIM: Final = timedelta(seconds=120)
 # No write begins with less left of its claim: a call takes up to 20 seconds.
 _MARGIN: Final = timedelta(seconds=25)
-# A sweep asks a host again after this time.
-_ASKED_AGAIN: Final = timedelta(seconds=60)
-# Orders of one sweep.
-_SWEPT: Final = 20
 _EXECUTING = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 
 
@@ -91,7 +86,7 @@ def apply_changes(
     if write is None:
         return order, True
     _carry_out(order, *write)
-    return _get(order.pk), False
+    return get_apply(order.pk), False
 
 
 def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -> None:
@@ -109,36 +104,6 @@ def _discard(*, user: User, run_id: UUID, paths: Collection[str] | None) -> None
     ids = [file_id for change in changes for file_id in change.file_ids]
     AttemptFile.objects.filter(pk__in=ids).update(discarded_at=Now())
     append_events(run=run, events=[events.changes_discarded([each.path for each in changes])])
-
-
-def settle_lapsed(*, run: Run) -> None:
-    """Find out what an order has written whose process has died, and end it. The host is asked,
-    unless nothing can have been written. Raises HostUnavailable, HostBusy, HostRefused,
-    WorkspaceNeedsReauth."""
-    order = run.applies.filter(ended_at=None, claim_until__lte=timezone.now()).first()
-    if order is None:
-        return
-    commit, message = None, "It was interrupted before the commit was written."
-    if order.announced_at is not None:
-        try:
-            commit = _find(order, run.checkout)
-        except (WorkspaceGone, RepositoryNotFound):
-            message = (
-                f"It is not known whether this was written. Look at the branch {order.branch}."
-            )
-    _end(order.pk, commit=commit, faults=_interrupted(order, message) if commit is None else {})
-
-
-def settle_all_lapsed() -> None:
-    """Do so for all runs, the longest lapsed first. A host that does not answer is asked again in a
-    while, after the others."""
-    lapsed = Apply.objects.filter(ended_at=None, claim_until__lte=timezone.now())
-    for order in lapsed.select_related("run").order_by("claim_until")[:_SWEPT]:
-        try:
-            settle_lapsed(run=order.run)
-        except DomainError as error:
-            log.info("apply.not_settled", apply_id=str(order.pk), code=error.code)
-            Apply.objects.filter(pk=order.pk).update(claim_until=timezone.now() + _ASKED_AGAIN)
 
 
 # --- The claim ------------------------------------------------------------------------------------
@@ -248,15 +213,15 @@ def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> Non
     try:
         with open_host(workspace) as host:
             written = write_changes(host, request, announce=_announce(order))
-            _end(order.pk, commit=written.commit, faults=written.faults)
+            end_apply(order.pk, commit=written.commit, faults=written.faults)
             if order.wants_pull_request:
                 _open_pull_request(host, order, written)
     except HostUnavailable as error:
         if not _may_be_written(order):
-            _end(order.pk, commit=None, faults={}, error=error)
+            end_apply(order.pk, commit=None, faults={}, error=error)
         raise
     except DomainError as error:
-        _end(order.pk, commit=None, faults={}, error=error)
+        end_apply(order.pk, commit=None, faults={}, error=error)
         raise
 
 
@@ -286,7 +251,7 @@ def _announce(order: Apply) -> Announce:
     """Note what is about to be written. Raises ClaimLapsed where there is no time left for it."""
 
     def announce(commit: str, faults: Faults) -> None:
-        files = _with_outcomes(order.files, commit, faults)
+        files = with_outcomes(order.files, commit, faults)
         noted = Apply.objects.filter(
             pk=order.pk, ended_at=None, claim_until__gt=timezone.now() + _MARGIN
         ).update(commit=commit, files=files, announced_at=Now())
@@ -322,84 +287,3 @@ def _open_pull_request(host: GitHost, order: Apply, written: Written) -> None:
         Apply.objects.filter(pk=order.pk).update(error=failure)
     else:
         Apply.objects.filter(pk=order.pk).update(pull_request_url=url)
-
-
-# --- The end --------------------------------------------------------------------------------------
-
-
-def _find(order: Apply, checkout: Checkout | None) -> str | None:
-    """The commit of an order that was announced; None where it was not written."""
-    if checkout is None:
-        return None
-    with open_host(workspace_of(checkout)) as host:
-        return host.find(checkout.repository, order.branch, commit=order.commit, key=order.pk)
-
-
-def _interrupted(order: Apply, message: str) -> Faults:
-    fault = FileFault("rejected", message)
-    return {file["path"]: fault for file in order.files}
-
-
-@transaction.atomic
-def _end(
-    order_id: UUID, *, commit: str | None, faults: Faults, error: DomainError | None = None
-) -> None:
-    """Write the result of an order, unless it has one."""
-    found = _get(order_id)
-    run = lock_run(found.run.account, found.run_id)
-    order = run.applies.select_for_update().get(pk=order_id)
-    if order.ended_at is not None:
-        return
-    if commit is not None and not faults and order.announced_at is not None:
-        outcomes = order.files  # noted before it was written
-    else:
-        outcomes = _with_outcomes(order.files, commit, faults, error)
-    order.files, order.commit = outcomes, commit or ""
-    order.error = {"code": error.code, "message": error.text} if error is not None else None
-    if commit is not None and run.checkout is not None:
-        kind = HostKind(run.checkout.provider)
-        order.commit_url = commit_url(kind, run.checkout.url, commit)
-    order.ended_at = timezone.now()
-    order.save()
-    _take_from_the_staged(outcomes, order)
-    append_events(run=run, events=[events.changes_applied(order, USER)])
-
-
-def _get(order_id: UUID) -> Apply:
-    """Raises NotFound where the run was deleted meanwhile."""
-    order = Apply.objects.select_related("run__account").filter(pk=order_id).first()
-    if order is None:
-        raise NotFound("The run has been deleted.")
-    return order
-
-
-def _with_outcomes(
-    files: list[dict[str, Any]],
-    commit: str | None,
-    faults: Faults,
-    error: DomainError | None = None,
-) -> list[dict[str, Any]]:
-    """The files of an order with what becomes of each."""
-    return [{**file, **_outcome(faults.get(file["path"]), commit, error)} for file in files]
-
-
-def _outcome(
-    fault: FileFault | None, commit: str | None, error: DomainError | None
-) -> Mapping[str, Any]:
-    if fault is not None:
-        status = "skipped" if fault.code == "unchanged" else "failed"
-        return {"status": status, "error": {"code": fault.code, "message": fault.message}}
-    if error is not None:
-        return {"status": "failed", "error": {"code": "rejected", "message": error.text}}
-    return {"status": "applied" if commit is not None else "failed", "error": None}
-
-
-def _take_from_the_staged(files: list[dict[str, Any]], order: Apply) -> None:
-    """What is in the repository now is not staged any more. What failed stays."""
-    ids = [
-        file_id
-        for file in files
-        if file["status"] in ("applied", "skipped")
-        for file_id in file["file_ids"]
-    ]
-    AttemptFile.objects.filter(pk__in=ids).update(applied_at=order.ended_at)

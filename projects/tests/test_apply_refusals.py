@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from githosts.tests.hosted import git
 from projects.models import Apply
-from projects.services.applies import settle_all_lapsed
+from projects.services.apply_settlement import settle_all_lapsed
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Shape, part
 from projects.tests.reviewer import CHANGES, Reviewer

@@ -14,7 +14,7 @@ from events.models import Event
 from events.types import SYSTEM, USER, model_actor
 from projects import demo
 from projects.models import Apply, Run
-from projects.services import applies
+from projects.services import applies, apply_settlement
 from projects.tests.world import World
 from tests.personas import new_user
 
@@ -159,7 +159,7 @@ def test_the_end_of_an_order_brings_its_result() -> None:
             {"path": "a.md", "op": "create", "status": "pending", "error": None, "file_ids": []}
         ],
     )
-    applies.settle_lapsed(run=run)
+    apply_settlement.settle_lapsed(run=run)
     name, actor, data = log(run, before)[0]
     assert (name, actor) == ("changes.applied", USER)
     assert (data["result"]["id"], data["result"]["status"]) == (str(order.pk), "failed")

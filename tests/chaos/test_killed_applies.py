@@ -15,7 +15,7 @@ from githosts.tests.hosted import Hosted, git
 from githosts.types import Branch, HostKind
 from projects.models import Apply, Run
 from projects.selectors.changes import changes_of, get_changes
-from projects.services.applies import settle_all_lapsed
+from projects.services.apply_settlement import settle_all_lapsed
 from projects.tests.conftest import NewPrincipal, http, principal, worker  # noqa: F401
 from projects.tests.reviewer import CHANGES, FILES, Reviewer
 from simulator.process import RunningSimulator
