@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,6 +15,8 @@ from simulator.githost import control, github, gitlab, smart_http
 from simulator.githost.exchange import Answer, Refusal, Request
 from simulator.githost.faults import Asked, Fault
 from simulator.githost.hosts import Host, Hosts
+from simulator.githost.moves import check_moved, with_name
+from simulator.githost.repositories import Repository
 from simulator.githost.tokens import Token
 
 Operation = Callable[[Request], Answer]
@@ -102,15 +105,14 @@ async def _answer_of_api(
 ) -> Answer:
     base = next(each for each in _ROUTES if path.startswith(each))
     host = hosts.by_name[base.split("/")[1]]
-    route, names = _find(base, method, path.removeprefix(base))
+    address = with_name(host, path.removeprefix(base))
+    route, names = _find(base, method, address)
     token = _token(hosts, host, connection)
     name = route.operation.__name__
     asked = Asked(host.name, name, method, path, token.login if token is not None else "")
     hosts.faults.log.append(asked)
-    repository = names.get("project") or "/".join(
-        names[each] for each in ("owner", "repo") if each in names
-    )
-    faults = hosts.faults.take(asked, repository)
+    repository = _repository(host, names)
+    faults = hosts.faults.take(asked, repository.paths if repository is not None else ())
     try:
         await _fail(hosts, connection, [each for each in faults if each.when == "before"])
         if token is None:
@@ -119,7 +121,9 @@ async def _answer_of_api(
             host, name, method, names, connection.query, connection.headers, body,
             connection.origin, token,
         )  # fmt: skip
-        answer = await asyncio.to_thread(_carried_out, route.operation, request)
+        if repository is not None:
+            check_moved(request, repository, address)
+        answer = await asyncio.to_thread(_carried_out, route.operation, request, repository)
         await _fail(hosts, connection, [each for each in faults if each.when == "after"])
     except Refusal as refusal:
         answer = _refused(refusal)
@@ -130,23 +134,21 @@ async def _answer_of_api(
     return answer
 
 
-def _carried_out(operation: Operation, request: Request) -> Answer:
+def _repository(host: Host, names: dict[str, str]) -> Repository | None:
+    """The one that a request is about, also under a name of before."""
+    name = names.get("project") or "/".join(
+        names[each] for each in ("owner", "repo") if each in names
+    )
+    return host.repositories.find(name) if name else None
+
+
+def _carried_out(operation: Operation, request: Request, repository: Repository | None) -> Answer:
     """The answer of an operation, also where that is a refusal."""
     try:
-        return _carry_out(operation, request)
+        with repository.lock if repository is not None else nullcontext():
+            return operation(request)
     except Refusal as refusal:
         return _refused(refusal)
-
-
-def _carry_out(operation: Operation, request: Request) -> Answer:
-    name = request.path.get("project") or "/".join(
-        request.path[each] for each in ("owner", "repo") if each in request.path
-    )
-    found = request.host.repositories.find(name) if name else None
-    if found is None:
-        return operation(request)
-    with found.lock:
-        return operation(request)
 
 
 async def _fail(hosts: Hosts, connection: Connection, faults: list[Fault]) -> None:

@@ -38,12 +38,16 @@ class NewCommit(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class RepositoryChanges(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """`moved_to` is another path; `renamed_branches` are other names of branches, by the names of
+    now."""
+
     host: HostName
     path: str
     archived: bool | None = None
     protected: list[str] | None = None
     members: dict[str, str] | None = None
     moved_to: str | None = None
+    renamed_branches: dict[str, str] = {}
     deleted: bool = False
 
 
@@ -97,9 +101,9 @@ def commit_from(hosts: Hosts, fields: dict[str, Any]) -> None:
 def _create(hosts: Hosts, body: NewRepository, origin: str) -> Answer:
     repositories = hosts.by_name[body.host].repositories
     known = repositories.find(body.path)
-    if known is not None and not body.replace:
-        raise Refusal(409, "There is a repository of this path.")
-    if known is not None:
+    if known is not None and known.has_path(body.path):
+        if not body.replace:
+            raise Refusal(409, "There is a repository of this path.")
         repositories.delete(known)
     found = repositories.create(
         Settings(
@@ -119,9 +123,9 @@ def _create(hosts: Hosts, body: NewRepository, origin: str) -> Answer:
 
 
 def _change(hosts: Hosts, body: RepositoryChanges) -> Answer:
-    found = _find(hosts, body.host, body.path)
+    repositories, found = hosts.by_name[body.host].repositories, _find(hosts, body.host, body.path)
     if body.deleted:
-        hosts.by_name[body.host].repositories.delete(found)
+        repositories.delete(found)
         return Answer({})
     settings = found.settings
     if body.archived is not None:
@@ -130,8 +134,10 @@ def _change(hosts: Hosts, body: RepositoryChanges) -> Answer:
         settings.protected = body.protected
     if body.members is not None:
         settings.members = body.members
+    for old, new in body.renamed_branches.items():
+        found.rename_branch(old, new)
     if body.moved_to is not None:
-        settings.moved_to = body.moved_to
+        repositories.rename(found, body.moved_to)
     found.save()
     return Answer({})
 

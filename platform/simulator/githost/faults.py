@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -66,13 +67,13 @@ class Faults:
     def clear(self) -> None:
         self._faults.clear()
 
-    def take(self, asked: Asked, repository: str) -> list[Fault]:
-        """The faults of a request, which count it."""
+    def take(self, asked: Asked, paths: Collection[str]) -> list[Fault]:
+        """The faults of a request, which count it; `paths` are those of its repository."""
         due = []
         for fault in [*self._faults]:
             fits = fault.operation in ("*", asked.operation)
             fits = fits and fault.host in (None, asked.host)
-            if not fits or fault.path not in (None, repository):
+            if not fits or fault.path not in (None, *paths):
                 continue
             if fault.skip > 0:
                 fault.skip -= 1

@@ -3,11 +3,13 @@
 import base64
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pygit2
 
 from simulator.githost.exchange import Answer, Refusal, Request, page_of
+from simulator.githost.moves import moved, number_path
 from simulator.githost.names import branch_is_bad, path_is_bad
 from simulator.githost.repositories import Changes, Entry, Repository
 
@@ -40,12 +42,7 @@ def get_repository(request: Request) -> Answer:
 
 
 def _find(request: Request) -> Repository:
-    name = f"{request.path['owner']}/{request.path['repo']}"
-    known = request.host.repositories.find(name)
-    if known is not None and known.settings.moved_to is not None:
-        known = request.host.repositories.find(known.settings.moved_to)
-        return request.host.find(request.token, known.path if known is not None else name)
-    return request.host.find(request.token, name)
+    return request.host.find(request.token, f"{request.path['owner']}/{request.path['repo']}")
 
 
 def _repository(request: Request, found: Repository) -> dict[str, Any]:
@@ -74,6 +71,9 @@ def get_branch(request: Request) -> Answer:
     found, name = _find(request), request.path["branch"]
     sha = found.tip(name)
     if sha is None:
+        if (renamed := found.settings.former_branches.get(name)) is not None:
+            address = number_path(found, request.host)
+            raise moved(f"{request.origin}{address}/branches/{quote(renamed)}")
         raise Refusal(404, "Branch not found")
     protected = name in found.settings.protected
     return Answer({"name": name, "commit": {"sha": sha}, "protected": protected})

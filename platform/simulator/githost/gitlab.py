@@ -49,11 +49,7 @@ def get_repository(request: Request) -> Answer:
 
 
 def _find(request: Request) -> Repository:
-    name = request.path["project"]
-    known = request.host.repositories.find(name)
-    if known is not None and known.settings.moved_to is not None:
-        name = known.settings.moved_to
-    return request.host.find(request.token, name)
+    return request.host.find(request.token, request.path["project"])
 
 
 def _project(request: Request, found: Repository) -> dict[str, Any]:

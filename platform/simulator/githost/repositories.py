@@ -34,7 +34,8 @@ class FileContent(msgspec.Struct, forbid_unknown_fields=True):
 
 class Settings(msgspec.Struct):
     """What the host knows of a repository. `members` are the roles of others than its owner: read,
-    write or admin. `pulls` are its pull or merge requests."""
+    write or admin. `former_paths` are its names of before; `former_branches` those of branches,
+    with their names of today. `pulls` are its pull or merge requests."""
 
     path: str
     default_branch: str = "main"
@@ -42,7 +43,8 @@ class Settings(msgspec.Struct):
     is_archived: bool = False
     protected: list[str] = []
     members: dict[str, str] = {}
-    moved_to: str | None = None
+    former_paths: list[str] = []
+    former_branches: dict[str, str] = {}
     pulls: list[dict[str, Any]] = []
     updated_at: float = 0.0
 
@@ -88,7 +90,17 @@ class Repository:
 
     @property
     def id(self) -> int:
-        return zlib.crc32(self.path.encode())
+        """It stays when the repository is renamed."""
+        return zlib.crc32(self.folder.name.encode())
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Its path of today, and those of before."""
+        return self.path, *self.settings.former_paths
+
+    def has_path(self, name: str) -> bool:
+        """Is this its path of today, in any capitals?"""
+        return self.path.lower() == name.lower()
 
     @property
     def owner(self) -> str:
@@ -238,6 +250,14 @@ class Repository:
         self.git.references.create(f"refs/heads/{branch}", sha, force=True)
         self.save()
 
+    def rename_branch(self, old: str, new: str) -> None:
+        self.git.branches.local[old].rename(new)
+        if self.settings.default_branch == old:
+            self.settings.default_branch = new
+            self.git.set_head(f"refs/heads/{new}")
+        self.settings.former_branches[old] = new
+        self.save()
+
     def get_blob(self, sha: str) -> bytes | None:
         try:
             found = self.git.get(sha)
@@ -261,11 +281,23 @@ class Repositories:
         return made
 
     def find(self, name: str) -> Repository | None:
-        """By its path, in any capitals, or its number."""
+        """By its path, in any capitals, its number, or a path that it had before and that no other
+        repository has now."""
+        wanted = name.lower()
         for each in self._by_path.values():
-            if each.path.lower() == name.lower() or str(each.id) == name:
+            if each.has_path(name) or str(each.id) == name:
+                return each
+        for each in self._by_path.values():
+            if wanted in (path.lower() for path in each.settings.former_paths):
                 return each
         return None
+
+    def rename(self, repository: Repository, path: str) -> None:
+        del self._by_path[repository.path]
+        repository.settings.former_paths.append(repository.path)
+        repository.settings.path = path
+        self._by_path[path] = repository
+        repository.save()
 
     def delete(self, repository: Repository) -> None:
         del self._by_path[repository.path]
