@@ -6,6 +6,7 @@ from django.db import connection
 
 from accounts.models import User
 from billing.errors import IdempotencyMismatch
+from billing.models import IdempotencyKey
 from billing.types import RequestKey
 
 
@@ -24,6 +25,13 @@ def claim(*, account: User, request_key: RequestKey | None) -> UUID | None:
         raise IdempotencyMismatch
     created: UUID | None = result
     return created
+
+
+def free(*, account: User, result: UUID) -> None:
+    """Forget the key of the request that created this, which is as if it had not been sent. Locks
+    the account's wallet until the transaction ends, as its first statement."""
+    claim(account=account, request_key=None)
+    IdempotencyKey.objects.filter(account=account, charge_id=result).delete()
 
 
 def store(*, account: User, request_key: RequestKey, result: UUID) -> None:

@@ -98,6 +98,9 @@ class GitHub:
             row = self._calls.get_object(f"{_path(repository)}/branches/{quoted(branch)}")
         except Missing:
             return None
+        # The old name of a renamed branch leads to the new one.
+        if row.get("name") != branch:
+            return None
         return Branch(branch, text_of(row.get("commit"), "sha"), bool(row.get("protected")))
 
     def list_tree(self, repository: str, commit: str) -> list[Entry]:

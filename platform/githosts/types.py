@@ -36,8 +36,8 @@ class TokenInfo(Struct, frozen=True, kw_only=True):
 
 
 class Repository(Struct, frozen=True, kw_only=True):
-    """`name` is the full one, like `alice/site`. `default_branch` is empty where there is no
-    commit."""
+    """`name` is the full one of today, like `alice/site`. `default_branch` is empty where there is
+    no commit."""
 
     name: str
     url: str
@@ -133,11 +133,11 @@ class GitHost(Protocol):
         ...
 
     def get_repository(self, name: str) -> Repository:
-        """Raises Missing."""
+        """The repository that has this name, or had it before. Raises Missing."""
         ...
 
     def get_branch(self, repository: str, branch: str) -> Branch | None:
-        """None where there is none. Raises EmptyRepository."""
+        """None where no branch has this name now. Raises EmptyRepository."""
         ...
 
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
@@ -150,7 +150,8 @@ class GitHost(Protocol):
         ...
 
     def write(self, commit: Commit, *, announce: Callable[[str], None]) -> str:
-        """Write a commit, and return its id.
+        """Write a commit, and return its id. The hosts take writes under today's name of a
+        repository alone.
 
         `announce` is called before the call that makes the commit part of the branch, with the id
         of the commit where the host has given one; what `announce` raises stops the write. Raises

@@ -16,12 +16,14 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
+from msgspec.structs import replace
 
 from accounts.models import User
 from billing.services import idempotency
 from billing.types import RequestKey
 from common.errors import DomainError, ValidationFailed
-from githosts.types import Author, GitHost, HostKind
+from githosts.errors import EmptyRepository
+from githosts.types import Author, GitHost, HostKind, Repository
 from outbound.errors import HostError
 from projects import events
 from projects.errors import (
@@ -35,7 +37,7 @@ from projects.models import Apply, AttemptFile, Run
 from projects.selectors.changes import Change, changes_of, to_write
 from projects.selectors.files import proposal_of
 from projects.selectors.lookup import get_run
-from projects.services.apply_ends import end_apply, get_apply, with_outcomes
+from projects.services.apply_ends import end_apply, get_apply, with_outcomes, withdraw_apply
 from projects.services.apply_settlement import settle_lapsed
 from projects.services.locks import lock_run
 from projects.services.log import append_events
@@ -139,10 +141,15 @@ def _claim(
     _check_no_claim(run)
     _check_size(changes)
     proposal = proposal_of(run)
+    target = target or proposal["target"]
+    if pull_request and target == "default":
+        raise ValidationFailed.of(
+            "pull_request", "A pull request needs another branch than the default one."
+        )
     order = Apply.objects.create(
         run=run,
-        target=target or proposal["target"],
-        branch=_branch(run.checkout, target or proposal["target"], branch or proposal["branch"]),
+        target=target,
+        branch=run.checkout.default_branch if target == "default" else branch or proposal["branch"],
         message=message or proposal["message"],
         wants_pull_request=pull_request,
         claim_until=timezone.now() + CLAIM,
@@ -157,10 +164,6 @@ def _claim(
             for each in changes
         ],
     )
-    if pull_request and order.branch == run.checkout.default_branch:
-        raise ValidationFailed.of(
-            "pull_request", "A pull request needs another branch than the default one."
-        )
     if request_key is not None:
         idempotency.store(account=user, request_key=request_key, result=order.pk)
     return order, (_request(order, run.checkout, workspace, changes), workspace)
@@ -194,28 +197,24 @@ def _check_size(changes: list[Change]) -> None:
         )
 
 
-def _branch(checkout: Checkout, target: str, branch: str) -> str:
-    """The branch that is written to. Raises ValidationFailed."""
-    if target == "default":
-        return checkout.default_branch
-    if branch == checkout.default_branch:
-        raise ValidationFailed.of(
-            "branch", f'{branch} is the default branch: say so with the target "default".'
-        )
-    return branch
-
-
 # --- The write ------------------------------------------------------------------------------------
 
 
 def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> None:
-    """Write, and end the order. Raises the errors of the host."""
+    """Write, and end the order. Raises ValidationFailed, and the errors of the host."""
     try:
         with open_host(workspace) as host:
+            # Both may have been renamed: no host takes writes under an old name.
+            repository = host.get_repository(request.repository)
+            _set_branch(order, repository)
+            request = replace(request, repository=repository.name, branch=order.branch)
             written = write_changes(host, request, announce=_announce(order))
             end_apply(order.pk, commit=written.commit, faults=written.faults)
             if order.wants_pull_request:
-                _open_pull_request(host, order, written)
+                _open_pull_request(host, order, repository, written)
+    except ValidationFailed:
+        withdraw_apply(order)
+        raise
     except HostUnavailable as error:
         if not _may_be_written(order):
             end_apply(order.pk, commit=None, faults={}, error=error)
@@ -223,6 +222,20 @@ def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> Non
     except DomainError as error:
         end_apply(order.pk, commit=None, faults={}, error=error)
         raise
+
+
+def _set_branch(order: Apply, repository: Repository) -> None:
+    """The branch that is written to, as the branches are named now. Raises ValidationFailed,
+    EmptyRepository."""
+    if not repository.default_branch:
+        raise EmptyRepository("The repository has no commit any more.")
+    if order.target == "default":
+        order.branch = repository.default_branch
+        Apply.objects.filter(pk=order.pk).update(branch=order.branch)
+    elif order.branch == repository.default_branch:
+        raise ValidationFailed.of(
+            "branch", f'{order.branch} is the default branch: say so with the target "default".'
+        )
 
 
 def _request(
@@ -265,19 +278,19 @@ def _may_be_written(order: Apply) -> bool:
     return Apply.objects.filter(pk=order.pk).exclude(announced_at=None).exists()
 
 
-def _open_pull_request(host: GitHost, order: Apply, written: Written) -> None:
+def _open_pull_request(
+    host: GitHost, order: Apply, repository: Repository, written: Written
+) -> None:
     """Open one, or find the one that is open. That it fails changes nothing of the commit."""
-    checkout = order.run.checkout
-    assert checkout is not None  # noqa: S101 - the claim has checked it
     if written.commit is None and any(
         fault.code != "unchanged" for fault in written.faults.values()
     ):
         return
     try:
         url = host.open_pull_request(
-            checkout.repository,
+            repository.name,
             branch=order.branch,
-            into=checkout.default_branch,
+            into=repository.default_branch,
             title=order.run.title,
             text=order.message,
         )

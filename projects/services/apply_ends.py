@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from billing.services import idempotency
 from common.errors import DomainError, NotFound
 from events.types import USER
 from githosts.registry import commit_url
@@ -42,6 +43,14 @@ def end_apply(
     order.save()
     _take_from_the_staged(outcomes, order)
     append_events(run=run, events=[events.changes_applied(order, USER)])
+
+
+@transaction.atomic
+def withdraw_apply(order: Apply) -> None:
+    """Forget an order that makes no sense at its repository, as if it had never been given."""
+    idempotency.free(account=order.run.account, result=order.pk)
+    lock_run(order.run.account, order.run_id)
+    order.delete()
 
 
 def get_apply(order_id: UUID) -> Apply:

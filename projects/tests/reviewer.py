@@ -50,8 +50,12 @@ class Reviewer(Developer):
     def changes(self, run: Shape) -> Any:
         return self.alice.do("GET", f"/sessions/{run['id']}/changes")
 
-    def try_to_apply(self, run: Shape, **body: Any) -> Any:
-        return self.alice.send("POST", f"/sessions/{run['id']}/changes/apply", **body)
+    def try_to_apply(self, run: Shape, key: str | None = None, **body: Any) -> Any:
+        headers = {"Authorization": f"Bearer {self.alice.token}"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        path = f"/api/project/sessions/{run['id']}/changes/apply"
+        return self.alice.http.post(path, json=body, headers=headers)
 
     def apply(self, run: Shape, **body: Any) -> Any:
         answer = self.try_to_apply(run, **body)

@@ -276,15 +276,8 @@ def test_a_branch_that_never_rests_is_given_up(reviewer_on_github: Reviewer) -> 
 
 def test_a_repeated_request_is_answered_with_the_first_result(reviewer_on_github: Reviewer) -> None:
     run = reviewer_on_github.staged(**CHANGES)
-    headers = {
-        "Authorization": f"Bearer {reviewer_on_github.alice.token}",
-        "Idempotency-Key": uuid4().hex,
-    }
-    path = f"/api/project/sessions/{run['id']}/changes/apply"
-    answers = [
-        reviewer_on_github.alice.http.post(path, json={"branch": "ai/x"}, headers=headers)
-        for _ in range(2)
-    ]
+    key = uuid4().hex
+    answers = [reviewer_on_github.try_to_apply(run, key, branch="ai/x") for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].json() == answers[1].json()
 

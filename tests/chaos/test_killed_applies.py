@@ -24,8 +24,11 @@ from tests.personas import access_token_of
 from tests.service import running_web
 
 STEPS = {
-    HostKind.GITHUB: ("get_branch", "get_commit", "create_tree", "create_commit", "create_ref"),
-    HostKind.GITLAB: ("get_branch", "create_commit"),
+    HostKind.GITHUB: (
+        *("get_repository", "get_branch"),
+        *("get_commit", "create_tree", "create_commit", "create_ref"),
+    ),
+    HostKind.GITLAB: ("get_repository", "get_branch", "create_commit"),
 }
 KILLS = [
     (kind, operation, when)

@@ -74,6 +74,12 @@ class Hosted:
     def change(self, **changes: Any) -> None:
         self.control.change_repository(self.kind, self.repository, **changes)
 
+    def rename(self, name: str) -> str:
+        """Give the repository another name. Returns its new path; the host answers to both."""
+        path = f"{self.login}/{name}"
+        self.change(moved_to=path)
+        return path
+
     def operations(self) -> list[str]:
         """What the host was asked by this login, in order."""
         asked = self.control.requests()

@@ -83,10 +83,30 @@ def test_a_reader_cannot_write(hosted: Hosted) -> None:
 
 
 def test_a_renamed_repository_is_found_by_its_old_name(hosted: Hosted) -> None:
-    hosted.add("new", files=FILES)
-    hosted.change(moved_to=f"{hosted.login}/new")
+    path = hosted.rename("new")
     with hosted.connect() as host:
-        assert host.get_repository(hosted.repository).name == f"{hosted.login}/new"
+        assert host.get_repository(hosted.repository).name == path
+        assert host.get_branch(hosted.repository, "main") == host.get_branch(path, "main")
+
+
+def test_the_old_name_of_a_repository_can_be_another_ones(hosted: Hosted) -> None:
+    hosted.rename("new")
+    hosted.add("site", files=FILES, default_branch="trunk")
+    with hosted.connect() as host:
+        found = host.get_repository(hosted.repository)
+    assert (found.name, found.default_branch) == (hosted.repository, "trunk")
+
+
+def test_a_renamed_branch_has_its_new_name_alone(hosted: Hosted) -> None:
+    with hosted.connect() as host:
+        before = host.get_branch(hosted.repository, "main")
+        hosted.change(renamed_branches={"main": "trunk"})
+        assert before is not None
+        assert host.get_repository(hosted.repository).default_branch == "trunk"
+        assert host.get_branch(hosted.repository, "main") is None
+        trunk = host.get_branch(hosted.repository, "trunk")
+    assert trunk is not None
+    assert trunk.commit == before.commit
 
 
 def test_a_branch_has_its_newest_commit(hosted: Hosted) -> None:

@@ -131,6 +131,15 @@ def test_a_protected_branch_takes_nothing(hosted: Hosted) -> None:
             host.write(commit, announce=nothing)
 
 
+def test_a_renamed_repository_takes_nothing_under_its_old_name(hosted: Hosted) -> None:
+    with hosted.connect() as host:
+        commit = commit_on(host, hosted, UPDATE)
+        path = hosted.rename("new")
+        with pytest.raises(HostError):
+            host.write(commit, announce=nothing)
+        assert host.write(replace(commit, repository=path), announce=nothing)
+
+
 def test_an_archived_repository_takes_nothing(hosted: Hosted) -> None:
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE)
