@@ -1,11 +1,13 @@
 """Edits of a file: blocks that each replace a passage, which has to be in the file exactly once.
 
 Line ends are compared as they are read: a passage of a file with CRLF is found by lines that end
-with LF alone, and the file keeps its own.
+with LF alone. Lines that no edit changes keep their own line ends, and new lines have those of the
+passage that they replace.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -21,25 +23,52 @@ class UnfitEdit(Exception):
     """An edit does not fit; the text is a sentence for its author."""
 
 
+class _Line(Struct, frozen=True):
+    """`end` is empty for the last line of a file alone."""
+
+    text: str
+    end: str
+
+
 def edited(content: str, edits: Sequence[Edit]) -> str:
     """The content with all edits. All of them are looked for in the content as it was. Raises
     UnfitEdit."""
-    ends_in_crlf = "\r\n" in content
-    text = content.replace("\r\n", "\n")
+    lines = _lines(content)
+    text = "\n".join(line.text for line in lines)
     passages = sorted(
-        (*_passage(text, edit.old.replace("\r\n", "\n"), number), edit.new)
+        (*_passage(text, _unix(edit.old), number), _unix(edit.new))
         for number, edit in enumerate(edits, start=1)
     )
     for (_, end, _), (start, _, _) in itertools.pairwise(passages):
         if start < end:
             raise UnfitEdit("Two edits replace the same lines: make one of them.")
+    usual = _usual_end(lines, "\n")
     for start, end, new in reversed(passages):
-        text = _replaced(text, start, end, new.replace("\r\n", "\n"))
-    return text.replace("\n", "\r\n") if ends_in_crlf else text
+        _replace(lines, start, end, new.split("\n") if new else [], usual)
+    return "".join(line.text + line.end for line in lines)
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _lines(content: str) -> list[_Line]:
+    """At least one: the last line has no end, and is empty where the content ends with one."""
+    *whole, last = content.split("\n")
+    return [
+        *(_Line(each[:-1], "\r\n") if each.endswith("\r") else _Line(each, "\n") for each in whole),
+        _Line(last, ""),
+    ]
+
+
+def _usual_end(lines: Iterable[_Line], otherwise: str) -> str:
+    """The most frequent line end."""
+    ends = Counter(line.end for line in lines if line.end)
+    return ends.most_common(1)[0][0] if ends else otherwise
 
 
 def _passage(text: str, old: str, number: int) -> tuple[int, int]:
-    """Where the lines are, from and to, without the last line end. Raises UnfitEdit."""
+    """Which lines they are: the first one, and the one after the last. Raises UnfitEdit."""
     if not old.strip():
         raise UnfitEdit(f"Edit {number} names no lines to be replaced.")
     framed, wanted = f"\n{text}\n", f"\n{old}\n"
@@ -51,15 +80,32 @@ def _passage(text: str, old: str, number: int) -> tuple[int, int]:
             f"The lines of edit {number} are in the file more than once. Give more lines around "
             "them."
         )
-    return found, found + len(old)
+    first = text.count("\n", 0, found)
+    return first, first + old.count("\n") + 1
 
 
-def _replaced(text: str, start: int, end: int, new: str) -> str:
-    """Without new lines the old ones go with their line end."""
-    if new:
-        return text[:start] + new + text[end:]
-    if end < len(text):
-        end += 1
-    elif start > 0:
-        start -= 1
-    return text[:start] + text[end:]
+def _replace(lines: list[_Line], start: int, end: int, new: Sequence[str], usual: str) -> None:
+    """Without new lines the old ones go with their line ends."""
+    old = lines[start:end]
+    lines[start:end] = _ended(old, new, _usual_end(old, usual))
+    if lines:  # perhaps another last one
+        lines[-1] = _Line(lines[-1].text, "")
+
+
+def _ended(old: Sequence[_Line], new: Sequence[str], usual: str) -> list[_Line]:
+    """The new lines with their ends. The lines that the old ones begin or end with as well keep
+    theirs, and what follows the passage stays apart from it as it was."""
+    ends = [usual] * len(new)
+    for place in range(_shared(old, new)):
+        ends[place] = old[place].end or usual
+    for place in range(1, _shared(old[::-1], new[::-1]) + 1):
+        ends[-place] = old[-place].end or usual
+    if ends:
+        ends[-1] = old[-1].end
+    return [_Line(text, end) for text, end in zip(new, ends, strict=True)]
+
+
+def _shared(old: Sequence[_Line], new: Sequence[str]) -> int:
+    """How many lines both begin with."""
+    pairs = zip((line.text for line in old), new, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
