@@ -170,15 +170,16 @@ class _Transport(httpx.BaseTransport):
             target=request.url.raw_path,
         )
         host = request.url.host
-        sent = httpcore.Request(
-            request.method,
-            url,
-            headers=request.headers.raw,
-            content=request.stream,
-            # The wait for a connection of the pool; all other waits end at the deadline.
-            extensions={"timeout": {"pool": seconds_left()}},
-        )
         try:
+            # The wait for a connection of the pool; all other waits end at the deadline.
+            waits = {"timeout": {"pool": seconds_left(httpcore.PoolTimeout)}}
+            sent = httpcore.Request(
+                request.method,
+                url,
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=waits,
+            )
             response = self._pool.handle_request(sent)
         except Exception as error:
             raise _translated(error, host) from error

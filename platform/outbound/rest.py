@@ -79,8 +79,11 @@ class RestClient:
         max_bytes: int = _MAX_ANSWER,
         seconds: float = _SECONDS,
     ) -> Answer:
-        """A successful answer, in `seconds`. Raises HostError for any other."""
+        """A successful answer, in `seconds`, which bound the call with the first token, its renewal
+        and the call with the other one together: no call begins later. Raises HostError for any
+        other answer."""
         changes = method not in ("GET", "HEAD")
+        until = time.monotonic() + seconds
 
         def call(token: str) -> Answer:
             return self._client.request(
@@ -89,7 +92,7 @@ class RestClient:
                 params=params,
                 json=json,
                 headers={**(headers or {}), "Authorization": f"Bearer {token}"},
-                seconds=seconds,
+                seconds=until - time.monotonic(),
                 max_bytes=max_bytes,
                 media_types=media_types,
                 max_redirects=_MAX_REDIRECTS,
