@@ -112,8 +112,8 @@ class Commit(Struct, frozen=True, kw_only=True):
 
 
 class GitHost(Protocol):
-    """One host, called with one token. All methods raise HostError, and take as long as
-    their calls do: at most a minute."""
+    """One host, called with one token for one request. All methods raise HostError. Their calls
+    end within `outbound.rest.SECONDS_IN_ALL`, all of them together."""
 
     def __enter__(self) -> Self: ...
 

@@ -32,6 +32,8 @@ Renew = Callable[[str], str]
 _PARALLEL: Final = 8
 _MAX_ANSWER: Final = 30_000_000  # bytes; a listing of 50,000 files has some 15 million
 _SECONDS: Final = 20.0
+# All calls of one client together, which serves one request: a listing can have hundreds of pages.
+SECONDS_IN_ALL: Final = 60.0
 _SENTENCE: Final = 300  # characters of the host's own words
 _DEFAULT_WAIT: Final = 60  # seconds, where the host does not say
 _LONGEST_WAIT: Final = 3_600
@@ -46,7 +48,7 @@ _UNSURE = range(500, 600)
 
 class RestClient:
     """Calls one host with one token, and again where the token is refused and `renew` has another.
-    Threads may share it."""
+    Threads may share it. It calls nobody later than SECONDS_IN_ALL after it was made."""
 
     def __init__(
         self,
@@ -59,6 +61,7 @@ class RestClient:
         """Raises AddressNotCalled."""
         self._token = token
         self._renew = renew
+        self._until = time.monotonic() + SECONDS_IN_ALL
         try:
             self._client = Client(base_url, headers=headers)
         except AddressRefused as error:
@@ -83,7 +86,9 @@ class RestClient:
         and the call with the other one together: no call begins later. Raises HostError for any
         other answer."""
         changes = method not in ("GET", "HEAD")
-        until = time.monotonic() + seconds
+        until = min(time.monotonic() + seconds, self._until)
+        if until <= time.monotonic():
+            raise HostFailed("The host took too long.", may_be_done=False)
 
         def call(token: str) -> Answer:
             return self._client.request(

@@ -7,6 +7,8 @@ import pytest
 from githosts.tests.hosted import FILES, Hosted
 from githosts.types import EXECUTABLE, FILE, SUBMODULE, SYMLINK, HostKind
 from outbound.errors import AccessRefused, HostFailed, Missing, RateLimited, Rejected, TokenRefused
+from simulator.process import RunningSimulator
+from tests.stopwatch import Stopwatch
 
 
 def test_a_token_says_whose_it_is_and_what_it_may_do(hosted: Hosted) -> None:
@@ -196,6 +198,32 @@ def test_a_host_that_fails_is_said_to_have_failed(hosted: Hosted, fault: dict[st
             host.get_repository(hosted.repository)
         assert not failed.value.may_be_done
         assert host.get_repository(hosted.repository).can_write
+
+
+def test_all_calls_of_a_request_end_in_time(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("outbound.rest.SECONDS_IN_ALL", 0.5)
+    hosted.fail("get_branch", delay_ms=30_000)
+    with Stopwatch() as watch, hosted.connect() as host:
+        with pytest.raises(HostFailed):
+            host.get_branch(hosted.repository, "main")
+        assert watch.seconds < 1
+        with pytest.raises(HostFailed, match="took too long") as late:
+            host.get_branch(hosted.repository, "main")
+    assert not late.value.may_be_done
+
+
+def test_a_listing_of_many_pages_ends_in_time(
+    simulator: RunningSimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted = Hosted.create(simulator, HostKind.GITLAB)
+    commit = hosted.somebody_commits({f"d{n % 7}/f{n}.txt": "x" for n in range(3_000)})
+    monkeypatch.setattr("outbound.rest.SECONDS_IN_ALL", 0.7)
+    hosted.fail("get_tree", delay_ms=300, times=1_000)
+    with Stopwatch() as watch, hosted.connect() as host, pytest.raises(HostFailed):
+        host.list_tree(hosted.repository, commit)
+    assert watch.seconds < 1.2
 
 
 def test_a_host_that_wants_fewer_calls_says_for_how_long(hosted: Hosted) -> None:
