@@ -10,6 +10,11 @@ from billing.models import IdempotencyKey
 from billing.types import RequestKey
 
 
+def lock(*, account: User) -> None:
+    """Lock the account's wallet until the transaction ends, as its first statement."""
+    claim(account=account, request_key=None)
+
+
 def claim(*, account: User, request_key: RequestKey | None) -> UUID | None:
     """Lock the account's wallet until the transaction ends, as its first statement. Returns the id
     that the request created when it was sent before. Raises IdempotencyMismatch."""
@@ -28,9 +33,8 @@ def claim(*, account: User, request_key: RequestKey | None) -> UUID | None:
 
 
 def free(*, account: User, result: UUID) -> None:
-    """Forget the key of the request that created this, which is as if it had not been sent. Locks
-    the account's wallet until the transaction ends, as its first statement."""
-    claim(account=account, request_key=None)
+    """Forget the key of the request that created this, which is as if it had not been sent. The
+    caller holds the wallet's lock."""
     IdempotencyKey.objects.filter(account=account, charge_id=result).delete()
 
 

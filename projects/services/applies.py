@@ -11,7 +11,6 @@ from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
-import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
@@ -24,7 +23,6 @@ from billing.types import RequestKey
 from common.errors import DomainError, ValidationFailed
 from githosts.errors import EmptyRepository
 from githosts.types import Author, GitHost, HostKind, Repository
-from outbound.errors import HostError
 from projects import events
 from projects.errors import (
     ApplyInProgress,
@@ -37,18 +35,23 @@ from projects.models import Apply, AttemptFile, Run
 from projects.selectors.changes import Change, changes_of, to_write
 from projects.selectors.files import proposal_of
 from projects.selectors.lookup import get_run
-from projects.services.apply_ends import end_apply, get_apply, with_outcomes, withdraw_apply
+from projects.services.apply_ends import (
+    Ending,
+    end_apply,
+    get_apply,
+    with_outcomes,
+    withdraw_apply,
+)
 from projects.services.apply_settlement import settle_lapsed
 from projects.services.locks import lock_run
 from projects.services.log import append_events
+from projects.services.pull_requests import FAILED, PullRequest, open_pull_request
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
 from workspaces.errors import HostUnavailable
 from workspaces.hosts import open_host
 from workspaces.models import Checkout, Workspace
 from workspaces.services.checkouts import workspace_of
 from workspaces.services.writing import Announce, Faults, WriteRequest, Written, write_changes
-
-log = structlog.get_logger(__name__)
 
 CLAIM: Final = timedelta(seconds=120)
 # No write begins with less left of its claim: a call takes up to 20 seconds.
@@ -134,7 +137,8 @@ def _claim(
         return earlier, None
     if run.status in _EXECUTING or run.rows.active_steps():
         raise RunExecuting
-    changes = _chosen(run, paths)
+    retried = _lacks_pull_request(run) if pull_request and paths is None else None
+    changes = _chosen(run, paths) if retried is None else []
     if run.checkout is None:
         raise NothingConnected
     workspace = workspace_of(run.checkout)
@@ -142,6 +146,7 @@ def _claim(
     _check_size(changes)
     proposal = proposal_of(run)
     target = target or proposal["target"]
+    branch = branch or (retried.branch if retried is not None else proposal["branch"])
     if pull_request and target == "default":
         raise ValidationFailed.of(
             "pull_request", "A pull request needs another branch than the default one."
@@ -149,7 +154,7 @@ def _claim(
     order = Apply.objects.create(
         run=run,
         target=target,
-        branch=run.checkout.default_branch if target == "default" else branch or proposal["branch"],
+        branch=run.checkout.default_branch if target == "default" else branch,
         message=message or proposal["message"],
         wants_pull_request=pull_request,
         claim_until=timezone.now() + CLAIM,
@@ -182,6 +187,13 @@ def _chosen(run: Run, paths: Collection[str] | None) -> list[Change]:
     return [each for each in changes if each.path in paths]
 
 
+def _lacks_pull_request(run: Run) -> Apply | None:
+    """The latest order, where its pull request has failed and nothing else is left to be done."""
+    last = run.applies.order_by("id").last()
+    has_failed = last is not None and last.error is not None and last.error["code"] == FAILED
+    return last if has_failed and not changes_of(run) else None
+
+
 def _check_no_claim(run: Run) -> None:
     if run.applies.filter(ended_at=None).exists():
         raise ApplyInProgress
@@ -209,18 +221,18 @@ def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> Non
             _set_branch(order, repository)
             request = replace(request, repository=repository.name, branch=order.branch)
             written = write_changes(host, request, announce=_announce(order))
-            end_apply(order.pk, commit=written.commit, faults=written.faults)
-            if order.wants_pull_request:
-                _open_pull_request(host, order, repository, written)
+            pull_request = _pull_request(host, order, repository, written)
+        ending = Ending(commit=written.commit, faults=written.faults, pull_request=pull_request)
+        end_apply(order.pk, ending)
     except ValidationFailed:
         withdraw_apply(order)
         raise
     except HostUnavailable as error:
         if not _may_be_written(order):
-            end_apply(order.pk, commit=None, faults={}, error=error)
+            end_apply(order.pk, Ending(error=error, frees_key=True))
         raise
     except DomainError as error:
-        end_apply(order.pk, commit=None, faults={}, error=error)
+        end_apply(order.pk, Ending(error=error, frees_key=True))
         raise
 
 
@@ -278,25 +290,12 @@ def _may_be_written(order: Apply) -> bool:
     return Apply.objects.filter(pk=order.pk).exclude(announced_at=None).exists()
 
 
-def _open_pull_request(
+def _pull_request(
     host: GitHost, order: Apply, repository: Repository, written: Written
-) -> None:
-    """Open one, or find the one that is open. That it fails changes nothing of the commit."""
-    if written.commit is None and any(
-        fault.code != "unchanged" for fault in written.faults.values()
-    ):
-        return
-    try:
-        url = host.open_pull_request(
-            repository.name,
-            branch=order.branch,
-            into=repository.default_branch,
-            title=order.run.title,
-            text=order.message,
-        )
-    except HostError as error:
-        log.warning("apply.no_pull_request", apply_id=str(order.pk))
-        failure = {"code": "pull_request_failed", "message": str(error)}
-        Apply.objects.filter(pk=order.pk).update(error=failure)
-    else:
-        Apply.objects.filter(pk=order.pk).update(pull_request_url=url)
+) -> PullRequest:
+    """None is opened for a commit that could not be written."""
+    faults = written.faults.values()
+    is_there = written.commit is not None or all(fault.code == "unchanged" for fault in faults)
+    if not order.wants_pull_request or not is_there:
+        return PullRequest()
+    return open_pull_request(host, order, repository)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from msgspec import Struct
 
 from billing.services import idempotency
 from common.errors import DomainError, NotFound
@@ -16,41 +17,54 @@ from projects import events
 from projects.models import Apply, AttemptFile
 from projects.services.locks import lock_run
 from projects.services.log import append_events
+from projects.services.pull_requests import FAILED, PullRequest
 from workspaces.changes import FileFault
 from workspaces.services.writing import Faults
 
 
+class Ending(Struct, frozen=True, kw_only=True):
+    """How an order ends. `error` is the one that its request is answered with. `frees_key`: nothing
+    was written, and the request is carried out when it is sent again."""
+
+    commit: str | None = None
+    faults: Faults = {}
+    error: DomainError | None = None
+    pull_request: PullRequest = PullRequest()
+    frees_key: bool = False
+
+
 @transaction.atomic
-def end_apply(
-    order_id: UUID, *, commit: str | None, faults: Faults, error: DomainError | None = None
-) -> None:
+def end_apply(order_id: UUID, ending: Ending) -> None:
     """Write the result of an order, unless it has one."""
     found = get_apply(order_id)
-    run = lock_run(found.run.account, found.run_id)
+    account = found.run.account
+    if ending.frees_key:
+        idempotency.lock(account=account)
+    run = lock_run(account, found.run_id)
     order = run.applies.select_for_update().get(pk=order_id)
     if order.ended_at is not None:
         return
-    if commit is not None and not faults and order.announced_at is not None:
-        outcomes = order.files  # noted before it was written
-    else:
-        outcomes = with_outcomes(order.files, commit, faults, error)
-    order.files, order.commit = outcomes, commit or ""
-    order.error = {"code": error.code, "message": error.text} if error is not None else None
-    if commit is not None and run.checkout is not None:
+    if ending.frees_key:
+        idempotency.free(account=account, result=order.pk)
+    order.files, order.commit = _outcomes(order, ending), ending.commit or ""
+    order.error, order.pull_request_url = _error(ending), ending.pull_request.url
+    if ending.commit is not None and run.checkout is not None:
         kind = HostKind(run.checkout.provider)
-        order.commit_url = commit_url(kind, run.checkout.url, commit)
+        order.commit_url = commit_url(kind, run.checkout.url, ending.commit)
     order.ended_at = timezone.now()
     order.save()
-    _take_from_the_staged(outcomes, order)
+    _take_from_the_staged(order.files, order)
     append_events(run=run, events=[events.changes_applied(order, USER)])
 
 
 @transaction.atomic
 def withdraw_apply(order: Apply) -> None:
     """Forget an order that makes no sense at its repository, as if it had never been given."""
-    idempotency.free(account=order.run.account, result=order.pk)
-    lock_run(order.run.account, order.run_id)
-    order.delete()
+    account = order.run.account
+    idempotency.lock(account=account)
+    lock_run(account, order.run_id)
+    idempotency.free(account=account, result=order.pk)
+    Apply.objects.filter(pk=order.pk, ended_at=None).delete()
 
 
 def get_apply(order_id: UUID) -> Apply:
@@ -59,6 +73,21 @@ def get_apply(order_id: UUID) -> Apply:
     if order is None:
         raise NotFound("The run has been deleted.")
     return order
+
+
+def _outcomes(order: Apply, ending: Ending) -> list[dict[str, Any]]:
+    if ending.commit is not None and not ending.faults and order.announced_at is not None:
+        noted: list[dict[str, Any]] = order.files  # before it was written
+        return noted
+    return with_outcomes(order.files, ending.commit, ending.faults, ending.error)
+
+
+def _error(ending: Ending) -> dict[str, str] | None:
+    if ending.error is not None:
+        return {"code": ending.error.code, "message": ending.error.text}
+    if ending.pull_request.problem:
+        return {"code": FAILED, "message": ending.pull_request.problem}
+    return None
 
 
 def with_outcomes(

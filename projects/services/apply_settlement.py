@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from common.errors import DomainError
 from projects.models import Apply, Run
-from projects.services.apply_ends import end_apply
+from projects.services.apply_ends import Ending, end_apply
+from projects.services.pull_requests import open_pull_request
 from workspaces.changes import FileFault
 from workspaces.errors import RepositoryNotFound, WorkspaceGone
 from workspaces.hosts import open_host
@@ -31,17 +32,13 @@ def settle_lapsed(*, run: Run) -> None:
     order = run.applies.filter(ended_at=None, claim_until__lte=timezone.now()).first()
     if order is None:
         return
-    commit, message = None, "It was interrupted before the commit was written."
-    if order.announced_at is not None:
+    ending = _unwritten(order)
+    if order.announced_at is not None and run.checkout is not None:
         try:
-            commit = _find(order, run.checkout)
+            ending = _find(order, run.checkout)
         except (WorkspaceGone, RepositoryNotFound):
-            message = (
-                f"It is not known whether this was written. Look at the branch {order.branch}."
-            )
-    end_apply(
-        order.pk, commit=commit, faults=_interrupted(order, message) if commit is None else {}
-    )
+            ending = _unknown(order)
+    end_apply(order.pk, ending)
 
 
 def settle_all_lapsed() -> None:
@@ -56,14 +53,29 @@ def settle_all_lapsed() -> None:
             Apply.objects.filter(pk=order.pk).update(claim_until=timezone.now() + _ASKED_AGAIN)
 
 
-def _find(order: Apply, checkout: Checkout | None) -> str | None:
-    """The commit of an order that was announced; None where it was not written."""
-    if checkout is None:
-        return None
+def _find(order: Apply, checkout: Checkout) -> Ending:
+    """The end of an order that was announced. A pull request that it wants is asked for again:
+    there is one at most."""
     with open_host(workspace_of(checkout)) as host:
-        return host.find(checkout.repository, order.branch, commit=order.commit, key=order.pk)
+        repository = host.get_repository(checkout.repository)
+        commit = host.find(repository.name, order.branch, commit=order.commit, key=order.pk)
+        if commit is None:
+            return _unwritten(order)
+        if not order.wants_pull_request:
+            return Ending(commit=commit)
+        return Ending(commit=commit, pull_request=open_pull_request(host, order, repository))
 
 
-def _interrupted(order: Apply, message: str) -> Faults:
+def _unwritten(order: Apply) -> Ending:
+    message = "It was interrupted before the commit was written."
+    return Ending(faults=_faults(order, message), frees_key=True)
+
+
+def _unknown(order: Apply) -> Ending:
+    message = f"It is not known whether this was written. Look at the branch {order.branch}."
+    return Ending(faults=_faults(order, message))
+
+
+def _faults(order: Apply, message: str) -> Faults:
     fault = FileFault("rejected", message)
     return {file["path"]: fault for file in order.files}

@@ -282,6 +282,38 @@ def test_a_repeated_request_is_answered_with_the_first_result(reviewer_on_github
     assert answers[0].json() == answers[1].json()
 
 
+@pytest.mark.parametrize(
+    "fault", [{"status": 503}, {"status": 404}, {"status": 403}, {"rate_limited": 1}]
+)
+def test_a_refused_request_is_carried_out_when_it_is_sent_again(
+    reviewer: Reviewer, fault: Shape
+) -> None:
+    run = reviewer.staged(**CHANGES)
+    reviewer.hosted.fail("get_repository", **fault)
+    key = uuid4().hex
+    assert reviewer.try_to_apply(run, key, branch="ai/x").status_code >= 400
+    answer = reviewer.try_to_apply(run, key, branch="ai/x")
+    assert (answer.status_code, answer.json()["status"]) == (200, "applied")
+    assert reviewer.try_to_apply(run, key, branch="ai/x").json() == answer.json()
+
+
+def test_a_request_that_may_have_been_carried_out_is_not_carried_out_again(
+    reviewer: Reviewer,
+) -> None:
+    run = reviewer.staged(**CHANGES)
+    hosted = reviewer.hosted
+    hosted.fail(LAST[hosted.kind], when="after", drop=True)
+    hosted.fail("list_commits", status=503, times=1_000)
+    key = uuid4().hex
+    assert reviewer.try_to_apply(run, key, branch="ai/x").status_code == 502
+    assert reviewer.try_to_apply(run, key, branch="ai/x").json()["code"] == "apply_in_progress"
+    hosted.control.stop_failing()
+    Apply.objects.filter(run=run["id"]).update(claim_until=timezone.now() - timedelta(seconds=1))
+    answer = reviewer.try_to_apply(run, key, branch="ai/x")
+    assert (answer.status_code, answer.json()["status"]) == (200, "applied")
+    assert Apply.objects.filter(run=run["id"]).count() == 1
+
+
 def test_a_run_that_is_deleted_meanwhile_is_not_found(reviewer_on_github: Reviewer) -> None:
     reviewer = reviewer_on_github
     run = reviewer.staged(**CHANGES)

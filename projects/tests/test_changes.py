@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from githosts.tests.hosted import git
 from projects.tests.principal import part
 from projects.tests.reviewer import CHANGES, FILES, Reviewer
@@ -213,10 +215,32 @@ def test_a_pull_request_that_fails_does_not_undo_the_commit(reviewer: Reviewer) 
     assert result["error"]["code"] == "pull_request_failed"
 
 
-def test_the_event_brings_the_result_to_all_sides(reviewer_on_github: Reviewer) -> None:
+def test_a_pull_request_that_failed_is_asked_for_again(reviewer: Reviewer) -> None:
+    reviewer.hosted.fail("create_pull", status=403, message="No.", times=2)
+    run = reviewer.staged(**CHANGES)
+    first = reviewer.apply(run, branch="ai/x", pull_request=True)
+    assert reviewer.try_to_apply(run, branch="ai/x").json()["code"] == "nothing_staged"
+    second = reviewer.apply(run, pull_request=True)
+    assert first["error"]["code"] == second["error"]["code"] == "pull_request_failed"
+    third = reviewer.apply(run, pull_request=True)
+    assert (third["status"], third["branch"], third["files"]) == ("applied", "ai/x", [])
+    assert third["error"] is None
+    assert third["pull_request_url"].startswith(reviewer.hosted.base_url)
+    answer = reviewer.try_to_apply(run, pull_request=True)
+    assert (answer.status_code, answer.json()["code"]) == (400, "nothing_staged")
+    assert reviewer.changes(run)["state"] == "applied"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_event_brings_the_result_to_all_sides(
+    reviewer_on_github: Reviewer, fails: bool
+) -> None:
     run = reviewer_on_github.staged(**CHANGES)
+    if fails:
+        reviewer_on_github.hosted.fail("create_pull", status=403, message="No.")
     with reviewer_on_github.alice.follow(run):
-        result = reviewer_on_github.apply(run)
+        result = reviewer_on_github.apply(run, pull_request=True)
+    assert (result["pull_request_url"] is None, result["error"] is not None) == (fails, fails)
     events = reviewer_on_github.alice.do(
         "GET", f"/sessions/{run['id']}/events?after_seq={run['last_seq']}"
     )
