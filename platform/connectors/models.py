@@ -101,10 +101,15 @@ class Connector(models.Model):
 
     @property
     def status(self) -> ConnectorStatus:
-        is_over = not self.refresh_token and self._ends_before(timezone.now())
+        is_over = self.ends_at is not None and self.ends_at <= timezone.now()
         if is_over or self.refused_at is not None:
             return ConnectorStatus.NEEDS_REAUTH
         return ConnectorStatus.CONNECTED
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When it ends by itself; None where the access token is renewed or does not expire."""
+        return None if self.refresh_token else self.expires_at
 
     @property
     def is_about_to_end(self) -> bool:

@@ -20,7 +20,7 @@ TOKEN_PURPOSE = "workspaces.token"  # noqa: S105
 
 class Workspace(models.Model):
     """A user's account `login` at a host, reached with a token of theirs or by a connector, whose
-    state `scopes` and `refused_at` then follow.
+    state `scopes`, `expires_at` and `refused_at` then follow.
 
     `base_url` is that of the host's pages, empty for the cloud of GitHub or GitLab. `scopes` are
     null where the host does not say what the token may do. `refused_at`: when the host refused it.

@@ -34,6 +34,7 @@ def follow_connector(connector: Connector, **_: object) -> None:
         else:
             needs_reauth = connector.status == ConnectorStatus.NEEDS_REAUTH
             row.refused_at = connector.refused_at if needs_reauth else None
+            row.expires_at = connector.ends_at
             row.scopes, row.checked_at = connector.scopes, Now()
             row.save()
             row.refresh_from_db()

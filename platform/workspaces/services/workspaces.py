@@ -70,6 +70,7 @@ def connect_by(*, user: User, connector_id: UUID, name: str = "") -> Workspace:
             name=name or connector.login[:MAX_NAME],
             login=connector.login,
             scopes=connector.scopes,
+            expires_at=connector.ends_at,
         )
         workspace.refresh_from_db()
         append_to_user(user_id=user.pk, events=[user_events.created(workspace)])

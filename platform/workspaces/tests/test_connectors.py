@@ -1,9 +1,11 @@
 """/api/project/workspaces with `connector_id`: workspaces that stand on a connector."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from connectors.models import Connector
@@ -123,6 +125,23 @@ def test_a_dead_grant_shows_on_the_workspace_too(
     assert status_of(alice, workspace) == "connected"
     assert alice.events()[-2:] == ["workspace.updated", "connector.updated"]
     assert repositories(alice, workspace).status_code == 200
+
+
+def test_a_workspace_ends_with_a_connector_that_is_not_renewed(
+    alice: Owner, hosted: Hosted, connector: Connector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Connector.objects.filter(pk=connector.pk)
+    ends_at = timezone.now() + timedelta(hours=1)
+    rows.update(refresh_token="", expires_at=ends_at)
+    workspace = bound(alice, connector)
+    assert (workspace.expires_at, workspace.status) == (ends_at, "connected")
+    with monkeypatch.context() as later:
+        later.setattr("django.utils.timezone.now", lambda: ends_at)
+        assert (workspace.status, rows.get().status) == ("needs_reauth", "needs_reauth")
+
+    assert alice.connect(hosted.kind).status_code == 200
+    workspace.refresh_from_db()
+    assert (workspace.expires_at, workspace.status) == (None, "connected")
 
 
 def test_a_server_that_is_away_for_a_moment_ends_nothing(
