@@ -133,7 +133,7 @@ class AssignedBy(StrEnum):
 
 class ChangesState(StrEnum):
     """What has become of a run's files. `partially_applied`: some were written, and others are
-    staged."""
+    staged or were discarded; `discarded`: none was written."""
 
     EMPTY = "empty"
     STAGED = "staged"

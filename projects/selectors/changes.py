@@ -43,14 +43,21 @@ class Changes(Struct, frozen=True, kw_only=True):
     applied: Apply | None
 
 
+class _Written(Struct, frozen=True):
+    """What was written from here: the contents by path, and the paths whose files were deleted or
+    moved away by the latest order for them."""
+
+    contents: Mapping[str, Collection[str]]
+    gone: frozenset[str]
+
+
 def get_changes(user: User, run_id: UUID) -> Changes:
     """Those of the user's run, at one moment. Raises NotFound."""
     with consistent_reads():
         run = get_run(user, run_id)
         files, applied = changes_of(run), run.applies.order_by("id").last()
-        has_any = AttemptFile.objects.filter(attempt__subtask__run=run).exists()
         return Changes(
-            state=_state_of(files, applied, has_any=has_any),
+            state=_state_of(run, files, applied),
             files=files,
             proposal=proposal_of(run),
             applied=applied,
@@ -63,23 +70,26 @@ def changes_of(run: Run) -> list[Change]:
     by_path: dict[str, list[AttemptFile]] = {}
     for row in _staged_rows(run):
         by_path.setdefault(row.path, []).append(row)
+    written = _written(run)
     entries = run.checkout.entries if run.checkout is not None else {}
-    known = entries.keys() | _applied_contents(run).keys()
-    bases = _base_contents(run, by_path)
-    moved = _moves(by_path, known)
+    known = entries.keys() | written.contents.keys()
+    bases = {**_base_contents(run, by_path), **dict.fromkeys(written.gone, "")}
+    moved = _moves(by_path, known - written.gone)
     changes = []
     for path, rows in sorted(by_path.items()):
         last = rows[-1]
         if path in moved.values() or (last.op == "delete" and path not in known):
             continue  # a part of a move; or one subtask created it, and a later one deletes it
         source = moved.get(path, path)
-        entry = entries.get(source)
+        entry = entries.get(source) if source not in written.gone else None
         file_ids = [row.pk for row in rows]
         file_ids += [row.pk for row in by_path[source]] if source != path else []
         changes.append(
             Change(
                 path=path,
-                op="move" if source != path else _op_of(last, is_there=path in known),
+                op="move"
+                if source != path
+                else _op_of(last, is_there=path in known - written.gone),
                 previous_path=source if source != path else None,
                 content=last.content,
                 base_sha=entry.sha if entry is not None else None,
@@ -117,10 +127,10 @@ def to_write(run: Run, changes: Iterable[Change]) -> tuple[StagedChange, ...]:
     """The changes as they are checked against the repository. What was written from here before
     may be replaced."""
     entries = run.checkout.entries if run.checkout is not None else {}
-    applied = _applied_contents(run)
+    written = _written(run)
 
     def seen(path: str) -> frozenset[str]:
-        own = {blob_id(content) for content in applied.get(path, ())}
+        own = {blob_id(content) for content in written.contents.get(path, ())}
         return frozenset(own | ({entries[path].sha} if path in entries else set()))
 
     return tuple(
@@ -154,13 +164,15 @@ def _staged_rows(run: Run) -> Iterable[AttemptFile]:
     return rows.select_related("attempt").order_by("attempt__subtask__position")
 
 
-def _applied_contents(run: Run) -> dict[str, set[str]]:
-    """What was written from here, by path."""
+def _written(run: Run) -> _Written:
     rows = AttemptFile.objects.filter(attempt__subtask__run=run).exclude(applied_at=None)
     contents: dict[str, set[str]] = {}
-    for path, content in rows.values_list("path", "content"):
-        contents.setdefault(path, set()).add(content)
-    return contents
+    gone: dict[str, bool] = {}
+    in_order = rows.order_by("applied_at", "attempt__subtask__position", "id")
+    for path, op, content in in_order.values_list("path", "op", "content"):
+        gone[path] = op == "delete"
+        contents.setdefault(path, set()).update([] if gone[path] else [content])
+    return _Written(contents, frozenset(path for path, is_gone in gone.items() if is_gone))
 
 
 def _base_contents(run: Run, paths: Iterable[str]) -> dict[str, str | None]:
@@ -191,11 +203,16 @@ def _diff(source: str, base: str | None, file: AttemptFile) -> str | None:
     return str(patch.text) if patch is not None else ""
 
 
-def _state_of(files: list[Change], applied: Apply | None, *, has_any: bool) -> ChangesState:
+def _state_of(run: Run, files: list[Change], applied: Apply | None) -> ChangesState:
     if applied is not None and applied.ended_at is None:
         return ChangesState.APPLYING
-    if applied is not None and status_of(applied) != "failed":
-        return ChangesState.PARTIALLY_APPLIED if files else ChangesState.APPLIED
+    rows = AttemptFile.objects.filter(attempt__subtask__run=run)
+    written = set(rows.exclude(applied_at=None).values_list("path", flat=True))
+    current = rows.filter(attempt__current_of__run=run).exclude(discarded_at=None)
+    discarded = set(current.values_list("path", flat=True)) - written
+    if written:
+        is_all = not files and not discarded
+        return ChangesState.APPLIED if is_all else ChangesState.PARTIALLY_APPLIED
     if files:
         return ChangesState.STAGED
-    return ChangesState.DISCARDED if has_any else ChangesState.EMPTY
+    return ChangesState.DISCARDED if discarded else ChangesState.EMPTY

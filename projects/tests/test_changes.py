@@ -199,6 +199,27 @@ def test_a_file_is_applied_again_after_another_attempt(reviewer: Reviewer) -> No
     assert reviewer.outcomes(result) == {"README.md": "applied", "new.md": "applied"}
 
 
+def test_a_file_that_was_deleted_is_created_again(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**{"open.txt": ""})
+    assert reviewer.apply(run, target="default")["status"] == "applied"
+    reviewer.stage(run, {"open.txt": "again\n"})
+    [file] = reviewer.changes(run)["files"]
+    assert (file["op"], file["base_sha"]) == ("create", None)
+    assert file["diff"].endswith("@@ -0,0 +1 @@\n+again\n")
+    result = reviewer.apply(run, target="default")
+    assert reviewer.outcomes(result) == {"open.txt": "applied"}
+    reviewer.stage(run, {"open.txt": "and again\n"})
+    assert [each["op"] for each in reviewer.changes(run)["files"]] == ["update"]
+
+
+def test_a_file_that_was_deleted_on_another_branch_is_updated(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**{"open.txt": ""})
+    assert reviewer.apply(run, branch="ai/x")["status"] == "applied"
+    reviewer.stage(run, {"open.txt": "again\n"})
+    result = reviewer.apply(run, target="default")
+    assert reviewer.outcomes(result) == {"open.txt": "applied"}
+
+
 def test_a_pull_request_is_opened_once(reviewer: Reviewer) -> None:
     run = reviewer.staged(**CHANGES)
     first = reviewer.apply(run, files=["README.md"], pull_request=True)
@@ -264,3 +285,25 @@ def test_discarded_changes_are_gone(reviewer_on_github: Reviewer) -> None:
     assert (rest["state"], rest["files"]) == ("discarded", [])
     assert reviewer_on_github.alice.send("POST", path).status_code == 400
     assert reviewer_on_github.hosted.operations().count("create_tree") == 0
+
+
+def test_what_was_written_stays_written_when_the_rest_is_discarded(
+    reviewer_on_github: Reviewer,
+) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    reviewer_on_github.apply(run, files=["README.md"])
+    reviewer_on_github.hosted.fail("get_repository", status=403)
+    assert reviewer_on_github.try_to_apply(run).status_code == 409
+    assert reviewer_on_github.changes(run)["state"] == "partially_applied"
+    rest = reviewer_on_github.alice.do("POST", f"/sessions/{run['id']}/changes/discard")
+    assert (rest["state"], rest["files"]) == ("partially_applied", [])
+    reviewer_on_github.stage(run, {"README.md": "# Third\n"})
+    assert reviewer_on_github.apply(run)["status"] == "applied"
+    assert reviewer_on_github.changes(run)["state"] == "applied"
+
+
+def test_what_was_discarded_can_be_staged_again(reviewer_on_github: Reviewer) -> None:
+    run = reviewer_on_github.staged(**CHANGES)
+    reviewer_on_github.alice.do("POST", f"/sessions/{run['id']}/changes/discard")
+    reviewer_on_github.stage(run, {"README.md": "# Third\n"})
+    assert reviewer_on_github.changes(run)["state"] == "staged"
