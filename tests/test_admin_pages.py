@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import SignInFailures
+from accounts.models import SignInFailures, User
 from accounts.services import known_clients, lockout
 from accounts.types import Client
 from backoffice.pages import MAX_COUNT, BoundedPaginator
@@ -24,6 +24,7 @@ from connectors.models import Connector
 from conversations.tests.rows import talk
 from files.models import StoredFile
 from jobs.models import Job
+from projects.models import Apply, Run
 from tests.operators import Operator, new_operator
 from tests.personas import new_key
 from tests.service import Web
@@ -64,6 +65,28 @@ def add_rows(count: int) -> None:
         elsewhere = {"account": user, "provider": "github", "login": f"login-{user.pk}"}
         connector = Connector.objects.create(**elsewhere)
         Workspace.objects.create(**elsewhere, name="site", connector=connector)
+        add_apply(user)
+
+
+def add_apply(user: User) -> Apply:
+    """A run of theirs whose files were written in part."""
+    run = Run.objects.create(
+        account=user, title="Sea", goal="Sea", planner_model=IN_PLAN, max_subtasks=1, max_parallel=1
+    )
+    conflict = {"code": "conflict", "message": "Somebody has changed it."}
+    return Apply.objects.create(
+        run=run,
+        target="branch",
+        branch="ai/secret-branch",
+        message="A secret message",
+        claim_until=timezone.now(),
+        ended_at=timezone.now(),
+        commit="1" * 40,
+        files=[
+            {"path": "secret.md", "op": "create", "status": "applied", "error": None},
+            {"path": "secret.txt", "op": "update", "status": "failed", "error": conflict},
+        ],
+    )
 
 
 @pytest.mark.parametrize("rows", [0, 2])
@@ -97,6 +120,18 @@ def test_an_operator_sees_no_token_of_an_account_elsewhere(operator: Operator) -
         assert connector.login in shown
         assert "a sealed token" not in shown
         assert "to be revoked" in shown.lower()
+
+
+def test_an_operator_sees_what_became_of_an_apply_and_not_of_which_files(
+    operator: Operator,
+) -> None:
+    order = add_apply(new_account())
+    for page in ("", f"{order.pk}/change/"):
+        shown = operator.get(f"projects/apply/{page}")
+        assert str(order.run_id) in shown
+        assert "partial" in shown.lower()
+        assert "conflict: 1" in shown
+        assert "secret" not in shown.lower()
 
 
 def test_lists_ask_as_often_for_many_rows_as_for_few(operator: Operator) -> None:

@@ -71,7 +71,18 @@ def test_a_file_that_the_answer_breaks_off_is_left_out() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("", "/etc/passwd", "../a", "a/../b", "a//b", "./a", "~/a", "a/.git/config", "a\\b"),
+        *(
+            "",
+            "/etc/passwd",
+            "../a",
+            "a/../b",
+            "a//b",
+            "./a",
+            "~/a",
+            "a/.git/config",
+            ".GIT/config",
+            "a\\b",
+        ),
         *("C:/a", "a\u0000b", "a\rb", "nul", "COM1.txt", "a/aux.py", "a /b", "a.", "a/ b"),
         *("e\u0301.txt", "a\u202eb", "x" * 201, "d/" * 200 + "x"),
     ],

@@ -139,6 +139,12 @@ def test_one_file_comes_with_its_content(developer: Developer) -> None:
     assert developer.files(run, "?path=gone.py").status_code == 404
 
 
+@pytest.mark.parametrize(("length", "status"), [(4_096, 404), (4_097, 422)])
+def test_a_path_has_a_limit(on_github: Developer, length: int, status: int) -> None:
+    run = on_github.finished(part("a"))
+    assert on_github.files(run, f"?path={'x' * length}").status_code == status
+
+
 def test_a_long_list_comes_in_pages(on_github: Developer) -> None:
     many = {f"d{n % 50:02}/f{n:05}.txt": "x" for n in range(10_400)}
     on_github.hosted.somebody_commits(many)

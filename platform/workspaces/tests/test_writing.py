@@ -24,6 +24,11 @@ NAMES = ("a", "b", "C", "c", "ü.md", "x y.txt", "run.sh", "deep")
 TEXTS = ("", "one\n", "two\r\n", "no end", "ü\n" * 50)
 
 
+def names_of(change: StagedChange) -> set[str]:
+    """The path of a change, and that of the file that it moves."""
+    return {change.path, change.source}
+
+
 class Case:
     """A repository, a set of changes made at its first commit, and what somebody commits then."""
 
@@ -55,17 +60,27 @@ class Case:
     def _changes(self) -> tuple[StagedChange, ...]:
         changes: dict[str, StagedChange] = {}
         for _ in range(self.random.randint(1, 8)):
-            path = self.random.choice([*self.files, self._path(), self._path()])
-            is_there = path in self.files
-            op: Op = self.random.choice(["update", "delete"]) if is_there else "create"
-            seen = {blob_id(self.files[path]["content"])} if is_there else set()
+            source = self.random.choice([*self.files, self._path(), self._path()])
+            is_there = source in self.files
+            op: Op = self.random.choice(["update", "delete", "move"]) if is_there else "create"
+            path = self._path() if op == "move" else source
+            seen = {blob_id(self.files[source]["content"])} if is_there else set()
+            # No two changes are of one file.
+            if {path, source} & {name for each in changes.values() for name in names_of(each)}:
+                continue
             changes[path] = StagedChange(
                 path=path,
                 op=op,
                 seen=frozenset(seen),
-                content=None if op == "delete" else self.random.choice(TEXTS),
+                content=self._content(op),
+                previous_path=source if op == "move" else None,
             )
         return tuple(changes.values())
+
+    def _content(self, op: Op) -> str | None:
+        """None for a deleted file, and for a moved one that stays as it is."""
+        is_kept = op == "move" and self.random.random() < 0.5
+        return None if op == "delete" or is_kept else self.random.choice(TEXTS)
 
     def _theirs(self) -> dict[str, Any]:
         """Content, or None for a deleted file, by path; only what Git accepts."""
@@ -149,13 +164,16 @@ def test_what_is_said_is_what_git_says(seed: int, simulator: RunningSimulator) -
         files_at(repository, said.commit),
     )
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-    assert changed == wanted.keys() - left_out
-    for path in changed:
-        content = wanted[path].content
-        assert (path in after) == (content is not None)
-        if content is not None:
-            mode = before[path][0] if path in before else FILE
-            assert after[path] == (mode, blob_id(content))
+    fitting = [change for change in case.changes if change.path not in left_out]
+    assert changed == {name for change in fitting for name in names_of(change)}
+    for change in fitting:
+        if change.op == "move":
+            assert change.source not in after
+        assert (change.path in after) == (change.op != "delete")
+        if change.op != "delete":
+            mode, sha = before.get(change.source, (FILE, ""))
+            is_kept = change.content is None
+            assert after[change.path] == (mode, sha if is_kept else blob_id(change.content or ""))
     tip = repository.references[f"refs/heads/{branch}"].target
     assert repository.descendant_of(tip, commit.id) or tip == commit.id
 
@@ -169,5 +187,6 @@ def test_the_cases_are_of_all_kinds() -> None:
         "create",
         "update",
         "delete",
+        "move",
     }
     assert sum(bool(case.theirs) for case in cases) > 50
