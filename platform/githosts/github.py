@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
 
+from githosts.commits import RECENT, find_commit
 from githosts.errors import BranchProtected, EmptyRepository, TipMoved
 from githosts.types import (
     FILE,
@@ -41,8 +42,6 @@ _SEARCHED_PAGES = 3
 # A tree takes the text of its new files up to this number of bytes in all; longer ones are sent as
 # blobs.
 _INLINE = 1_000_000
-# Commits of a branch that are looked through for one of ours.
-_RECENT = 100
 _RAW = {"Accept": "application/vnd.github.raw+json"}
 
 
@@ -101,7 +100,7 @@ class GitHub:
         # The old name of a renamed branch leads to the new one.
         if row.get("name") != branch:
             return None
-        return Branch(branch, text_of(row.get("commit"), "sha"), bool(row.get("protected")))
+        return Branch(branch, text_of(row.get("commit"), "sha"))
 
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
         try:
@@ -191,14 +190,13 @@ class GitHub:
 
     def find(self, repository: str, branch: str, *, commit: str, key: UUID) -> str | None:
         try:
-            rows = self._calls.get(f"{_path(repository)}/commits", sha=branch, per_page=_RECENT)
+            rows = self._calls.get(f"{_path(repository)}/commits", sha=branch, per_page=RECENT)
         except Missing:
             return None
-        for row in items_of(rows):
-            message = text_of(row.get("commit"), "message")
-            if row.get("sha") == commit or f"Apply-Id: {key}" in message:
-                return text_of(row, "sha")
-        return None
+        commits = [
+            (text_of(row, "sha"), text_of(row.get("commit"), "message")) for row in items_of(rows)
+        ]
+        return find_commit(commits, commit=commit, key=key)
 
     def open_pull_request(
         self, repository: str, *, branch: str, into: str, title: str, text: str

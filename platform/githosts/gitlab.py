@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID
 
+from githosts.commits import RECENT, find_commit
 from githosts.errors import BranchProtected, EmptyRepository, TipMoved
 from githosts.types import (
     EXECUTABLE,
@@ -37,7 +38,6 @@ CLOUD = "https://gitlab.com"
 _PAGE = 100
 # Pages of a listing that are fetched side by side.
 _PAGES_AT_ONCE = 8
-_RECENT = 100
 # Who may push (docs.gitlab.com/api/access_requests): developers.
 _DEVELOPER = 30
 
@@ -99,8 +99,7 @@ class GitLab:
             row = self._calls.get_object(url)
         except Missing:
             return None
-        can_push = row.get("can_push") is not False
-        return Branch(branch, text_of(row.get("commit"), "id"), not can_push)
+        return Branch(branch, text_of(row.get("commit"), "id"))
 
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
         def read(number: int) -> list[dict[str, Any]]:
@@ -155,13 +154,11 @@ class GitLab:
     def find(self, repository: str, branch: str, *, commit: str, key: UUID) -> str | None:
         url = f"{_path(repository)}/repository/commits"
         try:
-            rows = self._calls.get(url, ref_name=branch, per_page=_RECENT)
+            rows = self._calls.get(url, ref_name=branch, per_page=RECENT)
         except Missing:
             return None
-        for row in items_of(rows):
-            if row.get("id") == commit or f"Apply-Id: {key}" in text_of(row, "message"):
-                return text_of(row, "id")
-        return None
+        commits = [(text_of(row, "id"), text_of(row, "message")) for row in items_of(rows)]
+        return find_commit(commits, commit=commit, key=key)
 
     def open_pull_request(
         self, repository: str, *, branch: str, into: str, title: str, text: str

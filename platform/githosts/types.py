@@ -59,7 +59,6 @@ class Branch(Struct, frozen=True):
 
     name: str
     commit: str
-    is_protected: bool
 
 
 class Entry(Struct, frozen=True):

@@ -116,13 +116,8 @@ def test_a_branch_has_its_newest_commit(hosted: Hosted) -> None:
     with hosted.connect() as host:
         branch = host.get_branch(hosted.repository, "feature/one")
         assert branch is not None
-        assert (branch.commit, branch.is_protected) == (commit, False)
+        assert (branch.name, branch.commit) == ("feature/one", commit)
         assert host.get_branch(hosted.repository, "feature/two") is None
-    hosted.change(protected=["main"])
-    with hosted.connect() as host:
-        main = host.get_branch(hosted.repository, "main")
-        assert main is not None
-        assert main.is_protected
 
 
 def test_a_tree_has_files_links_and_submodules(hosted: Hosted) -> None:
