@@ -2,20 +2,21 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
+import msgspec
 import structlog
 from authlib.common.urls import url_decode
 from authlib.oauth2 import OAuth2Client, OAuth2Error
 from authlib.oauth2.auth import ClientAuth
 from django.conf import settings
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from connectors.errors import ConnectorUnavailable
 from connectors.providers import Service
 from outbound.client import JSON, Answer, Client
-from outbound.errors import OutboundError
+from outbound.errors import OutboundError, UnusableAnswer
 
 log = structlog.get_logger(__name__)
 
@@ -24,9 +25,8 @@ _MAX_BYTES: Final = 100_000
 _LONGEST_TOKEN: Final = 8_192  # characters
 # What says that the code or the refresh token will never do; the last two are GitHub's words.
 _ENDED: Final = frozenset({"invalid_grant", "bad_verification_code", "bad_refresh_token"})
-
-# What authlib and Python raise for fields that make no sense, such as the end of a token in words.
-_UNREADABLE: Final = (ValueError, TypeError, OverflowError, OSError)
+# Seconds; no token lasts so long, and no year has more than four digits.
+_LONGEST: Final = 100_000_000_000
 
 
 class GrantRefused(Exception):
@@ -131,13 +131,27 @@ class _Session:
         return _Response(answer)
 
 
+class _Fields(Struct):
+    """Fields of an answer that authlib reads itself, and takes to be as the RFC says."""
+
+    error: str | None = None
+    expires_in: Annotated[int, Meta(ge=0, le=_LONGEST)] | None = None
+    expires_at: Annotated[int, Meta(ge=0, le=_LONGEST)] | None = None
+
+
 class _Response:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self.status_code = answer.status
 
-    def json(self) -> Any:
-        return self._answer.json()
+    def json(self) -> dict[str, Any]:
+        """Raises UnusableAnswer."""
+        found: dict[str, Any] = self._answer.json()
+        try:
+            msgspec.convert(found, _Fields, strict=False)
+        except msgspec.ValidationError as error:
+            raise UnusableAnswer(f"The answer is unreadable: {error}") from None
+        return found
 
     def raise_for_status(self) -> None:
         if not self._answer.is_success:
@@ -159,16 +173,16 @@ class _Answers:
             # Our client is not what the server expects: that is for operators.
             log.error("connector.refused", provider=self._service.provider, error=error.error)
             raise ConnectorUnavailable from None
-        if isinstance(error, (OutboundError, *_UNREADABLE)):
+        if isinstance(error, OutboundError):
             log.warning("connector.no_answer", provider=self._service.provider, error=str(error))
             raise ConnectorUnavailable from None
 
 
 def _tokens(found: Mapping[str, Any]) -> Tokens:
-    """Raises ValueError for what are no tokens."""
+    """Raises UnusableAnswer for what are no tokens."""
     access, renewable = found.get("access_token"), found.get("refresh_token") or ""
     if not _is_token(access) or not (renewable == "" or _is_token(renewable)):
-        raise ValueError("The answer has no token.")
+        raise UnusableAnswer("The answer has no token.")
     expires_at, scopes = found.get("expires_at"), found.get("scope")
     return Tokens(
         access=str(access),

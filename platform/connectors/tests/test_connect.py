@@ -260,7 +260,9 @@ def test_a_consent_without_the_scope_is_422(alice: Owner) -> None:
         {"body": {"access_token": "x", "expires_in": "soon"}},
         {"body": {"access_token": "x", "expires_in": 10**18}},
         {"body": {"access_token": "x", "expires_in": ["soon"]}},
+        {"body": {"access_token": "x", "expires_at": -(10**18)}},
         {"body": {"error": "invalid_client"}},
+        {"body": {"error": ["invalid_client"]}},
         {"drop": True},
         {"status": 401, "code": "invalid_client"},
     ],
@@ -272,6 +274,17 @@ def test_a_server_that_fails_is_502(alice: Owner, provider: str, fault: dict[str
     answer = alice.finish(state=brought["state"], code=brought["code"])
     assert (answer.status_code, answer.json()["code"]) == (502, "connector_unavailable")
     assert not Connector.objects.filter(account=alice.user).exists()
+
+
+def test_an_error_of_ours_is_not_taken_for_one_of_the_server(
+    alice: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(found: object) -> None:
+        raise TypeError
+
+    brought = alice.brought_back("github")
+    monkeypatch.setattr("connectors.oauth._tokens", broken)
+    assert alice.finish(state=brought["state"], code=brought["code"]).status_code == 500
 
 
 @pytest.mark.parametrize(
