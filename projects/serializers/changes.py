@@ -1,7 +1,7 @@
 """Staged changes, and what became of an order to write some, in answers and events."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
@@ -11,12 +11,9 @@ from inference.fields import ErrorField
 from projects.models import Apply
 from projects.selectors.changes import Changes, status_of
 from projects.types import ChangesState
+from workspaces.changes import FaultCode
 
 _STATUSES = ("applied", "failed", "skipped")
-_CODES = (
-    *("conflict", "not_found", "too_large", "invalid_path"),
-    *("protected", "rejected", "unchanged"),
-)
 _COUNTS = {
     "type": "object",
     "properties": {status: {"type": "integer"} for status in _STATUSES},
@@ -27,7 +24,7 @@ _COUNTS = {
 class FileFaultSerializer(serializers.Serializer[Any]):
     """Why a file was not written; `unchanged` is none that matters."""
 
-    code = serializers.ChoiceField(_CODES, read_only=True)
+    code = serializers.ChoiceField(get_args(FaultCode), read_only=True)
     message = serializers.CharField(read_only=True)
 
 
