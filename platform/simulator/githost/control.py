@@ -7,7 +7,7 @@ import msgspec
 from simulator.githost.exchange import Answer, Refusal
 from simulator.githost.faults import Fault
 from simulator.githost.hosts import Hosts
-from simulator.githost.repositories import FileContent, Repository, Settings
+from simulator.githost.repositories import FileContent, Repositories, Repository, Settings
 from simulator.githost.tokens import HostName, Token
 
 
@@ -101,10 +101,9 @@ def commit_from(hosts: Hosts, fields: dict[str, Any]) -> None:
 def _create(hosts: Hosts, body: NewRepository, origin: str) -> Answer:
     repositories = hosts.by_name[body.host].repositories
     known = repositories.find(body.path)
-    if known is not None and known.has_path(body.path):
-        if not body.replace:
-            raise Refusal(409, "There is a repository of this path.")
+    if body.replace and known is not None and known.has_path(body.path):
         repositories.delete(known)
+    _check_free(repositories, body.path)
     found = repositories.create(
         Settings(
             path=body.path,
@@ -137,9 +136,16 @@ def _change(hosts: Hosts, body: RepositoryChanges) -> Answer:
     for old, new in body.renamed_branches.items():
         found.rename_branch(old, new)
     if body.moved_to is not None:
+        _check_free(repositories, body.moved_to)
         repositories.rename(found, body.moved_to)
     found.save()
     return Answer({})
+
+
+def _check_free(repositories: Repositories, path: str) -> None:
+    known = repositories.find(path)
+    if known is not None and known.has_path(path):
+        raise Refusal(409, "There is a repository of this path.")
 
 
 def _find(hosts: Hosts, host: str, path: str) -> Repository:
