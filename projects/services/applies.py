@@ -216,7 +216,7 @@ def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> Non
     """Write, and end the order. Raises ValidationFailed, and the errors of the host."""
     try:
         with open_host(workspace) as host:
-            # Both may have been renamed: no host takes writes under an old name.
+            # It may have been renamed, and its branches: no host takes writes under an old name.
             repository = host.get_repository(request.repository)
             _set_branch(order, repository)
             request = replace(request, repository=repository.name, branch=order.branch)
