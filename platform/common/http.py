@@ -154,6 +154,13 @@ class UpstreamClient:
         """Request `url`, unchanged, because it may be signed. All else is as in `post`."""
         return await self._send("GET", url, headers, None, connect_timeout, False)
 
+    async def delete(
+        self, url: str, headers: Mapping[str, str], *, connect_timeout: float
+    ) -> UpstreamResponse:
+        """Delete what is at `url`. All else is as in `get`: it is idempotent, too (RFC 9110,
+        9.2.2)."""
+        return await self._send("DELETE", url, headers, None, connect_timeout, False)
+
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
         for session in self._by_loop.pop(asyncio.get_running_loop(), ()):
@@ -170,7 +177,7 @@ class UpstreamClient:
     ) -> UpstreamResponse:
         def send(session: aiohttp.ClientSession) -> Awaitable[aiohttp.ClientResponse]:
             timeout = aiohttp.ClientTimeout(connect=connect_timeout)
-            target = URL(url, encoded=method == "GET")
+            target = URL(url, encoded=body is None)
             return session.request(
                 method, target, data=body, headers=headers, allow_redirects=False, timeout=timeout
             )

@@ -50,6 +50,7 @@ async def server() -> AsyncIterator[TestServer]:
     application = web.Application()
     application.router.add_post("/mirror", mirror)
     application.router.add_get("/mirror", mirror)
+    application.router.add_delete("/mirror", mirror)
     application.router.add_post("/elsewhere", elsewhere)
     application.router.add_get("/elsewhere", elsewhere)
     application.router.add_post("/long", long)
@@ -108,6 +109,16 @@ async def test_a_redirect_is_not_followed(client: UpstreamClient, server: TestSe
     response = await post(client, server, "/elsewhere")
     assert response.status == 302
     response.close()
+
+
+async def test_a_deletion_carries_headers_and_no_body(
+    client: UpstreamClient, server: TestServer
+) -> None:
+    url = f"{server.make_url('/')}mirror?a=%2F"
+    response = await client.delete(url, {"X-Mine": "1"}, connect_timeout=2.0)
+    seen = json.loads(await response.read(LIMIT))
+    assert (seen["body"], seen["target"]) == ("", "/mirror?a=%2F")
+    assert seen["headers"]["X-Mine"] == "1"
 
 
 async def test_a_get_carries_headers_and_no_body(
