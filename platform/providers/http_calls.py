@@ -15,6 +15,9 @@ from providers.errors import UpstreamError
 
 MAX_ERROR = 65_536  # bytes
 
+# An order can be created (201) or accepted (202), and a deletion has no content (204).
+_SUCCESSES = frozenset({200, 201, 202, 204})
+
 
 @dataclass(frozen=True, slots=True)
 class HttpCall:
@@ -26,11 +29,12 @@ class HttpCall:
 
 
 async def answered(sending: Awaitable[UpstreamResponse], by: float) -> UpstreamResponse:
-    """Wait for the answer to a call, and check that its status is 200; the caller closes it."""
+    """Wait for the answer to a call, and check that its status is a success; the caller closes
+    it."""
     try:
         async with asyncio.timeout_at(by):
             response = await sending
-            if response.status == 200:
+            if response.status in _SUCCESSES:
                 return response
             raise await _refusal(response)
     except TransportError as error:
@@ -76,7 +80,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 async def _refusal(response: UpstreamResponse) -> Exception:
-    """The error of an answer whose status is not 200, with the headers' advice about a retry."""
+    """The error of an answer whose status is no success, with the headers' advice about a retry."""
     error = error_from(response.status, await _error_body(response))
     if isinstance(error, UpstreamError):
         if error.retry_after is None:
