@@ -4,31 +4,18 @@ Protocol: OpenAI's API reference, "Create transcription". Only Whisper reports t
 only in the verbose format; OpenAI's other models refuse that format.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from secrets import token_hex
-
 import msgspec
 from msgspec import Raw, Struct
 
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
+from providers.forms import FormFile, multipart
 from providers.http_calls import HttpCall
 from providers.languages import iso_code
 from providers.paid_calls import PaidCalls
 from providers.payloads import sensible, without_nul
 from providers.speech import MAX_ANSWER, MEDIA_TYPES
 from providers.types import Deadlines, SpeechRequest, Transcript
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file in a form. This module chooses its names, so nothing in them is escaped."""
-
-    field: str
-    name: str
-    media_type: str
-    data: bytes
 
 
 class _Answer(Struct):
@@ -50,7 +37,7 @@ class OpenAISpeech:
 
     async def transcribe(self, request: SpeechRequest, deadlines: Deadlines) -> Transcript:
         """See `SpeechWire.transcribe`."""
-        media_type, body = _multipart(_fields(request), _file(request))
+        media_type, body = multipart(_fields(request), _file(request))
         call = HttpCall(self._url, {**self._headers, "Content-Type": media_type}, body)
         calls = PaidCalls(self._client, deadlines)
         answer = await calls.post(call, _decode_answer, limit=MAX_ANSWER)
@@ -65,21 +52,6 @@ def _fields(request: SpeechRequest) -> dict[str, str]:
     return fields | ({"language": request.language} if request.language else {})
 
 
-def _file(request: SpeechRequest) -> _File:
+def _file(request: SpeechRequest) -> FormFile:
     """The file. Its name carries the format."""
-    return _File("file", f"audio.{request.format}", MEDIA_TYPES[request.format], request.audio)
-
-
-def _multipart(fields: Mapping[str, str], file: _File) -> tuple[str, bytes]:
-    """The content type and the body of a form (RFC 7578); no value contains a line break."""
-    boundary = token_hex(16)
-    parts = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-        for name, value in fields.items()
-    ]
-    head = (
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{file.field}"; '
-        f'filename="{file.name}"\r\nContent-Type: {file.media_type}\r\n\r\n'
-    )
-    body = ("".join(parts) + head).encode(), file.data, f"\r\n--{boundary}--\r\n".encode()
-    return f"multipart/form-data; boundary={boundary}", b"".join(body)
+    return FormFile("file", f"audio.{request.format}", MEDIA_TYPES[request.format], request.audio)
