@@ -15,22 +15,22 @@ _MAX_LENGTH = 4_096
 
 
 class NamedUrls:
-    """The URLs of one provider: any under its configured origin, and https under its own domain.
+    """The URLs of one provider: any under its configured origin, and https under its own domains.
 
-    `domain` belongs to the provider alone: `bfl.ai` stands for `x.bfl.ai` as well.
+    Each of `domains` belongs to the provider alone: `bfl.ai` stands for `x.bfl.ai` as well.
     """
 
-    def __init__(self, base_url: str, domain: str) -> None:
+    def __init__(self, base_url: str, *domains: str) -> None:
         parts = urlsplit(base_url)
         self._origin = f"{parts.scheme}://{parts.netloc}/"
-        self._domain = domain
+        self._endings = tuple(f".{domain}" for domain in domains)
 
     def may_be_followed(self, url: str) -> bool:
         """Is that URL the provider's own?"""
         if len(url) > _MAX_LENGTH or not _REST.fullmatch(url):
             return False
-        return url.startswith(self._origin) or self._is_in_domain(url)
+        return url.startswith(self._origin) or self._is_in_a_domain(url)
 
-    def _is_in_domain(self, url: str) -> bool:
+    def _is_in_a_domain(self, url: str) -> bool:
         match = _HTTPS.match(url)
-        return match is not None and f".{match['host']}".endswith(f".{self._domain}")
+        return match is not None and f".{match['host']}".endswith(self._endings)

@@ -88,3 +88,16 @@ def test_the_configured_origin_is_followed_whatever_it_is() -> None:
 def test_an_origin_that_only_resembles_it_is_not(url: str) -> None:
     assert not SIMULATED.may_be_followed(url)
     assert not REAL.may_be_followed("http://127.0.0.1:8001/samples/1.png")
+
+
+def test_a_provider_may_have_several_domains() -> None:
+    urls = NamedUrls("https://api.lumalabs.ai/v1", "lumalabs.ai", "cdn-luma.com")
+    assert urls.may_be_followed("https://api.lumalabs.ai/a")
+    assert urls.may_be_followed("https://storage.cdn-luma.com/a.mp4")
+    assert not urls.may_be_followed("https://cdn-luma.com.evil.com/a.mp4")
+
+
+def test_a_provider_without_a_domain_has_its_origin_alone() -> None:
+    urls = NamedUrls("https://api.bfl.ai/v1")
+    assert urls.may_be_followed("https://api.bfl.ai/a")
+    assert not urls.may_be_followed("https://eu.bfl.ai/a")
