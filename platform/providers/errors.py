@@ -36,6 +36,20 @@ class UpstreamError(ProviderError):
         self.retry_after = retry_after
 
 
+class ResultExpired(UpstreamError):
+    """The URL of a result does not work any more; another poll brings a new one."""
+
+    def __init__(self) -> None:
+        super().__init__("The address of the result does not work any more.")
+
+
+class ResultTooLong(UpstreamError):
+    """A result is longer than allowed: another attempt would bring as much."""
+
+    def __init__(self) -> None:
+        super().__init__("The result is too large.", retryable=False)
+
+
 class ProviderUnavailable(ProviderError):
     """The provider refuses to serve us until an operator has looked after `fault`."""
 

@@ -27,11 +27,18 @@ class Pending(Struct, frozen=True):
 
 
 class Succeeded(Struct, frozen=True):
-    """The operation has ended well. `urls` are those of its results; `cost` is what the provider
-    says it costs, in nano-USD, None where it says nothing."""
+    """The operation has ended well.
+
+    `urls` are those of its results: the first is the result itself, further ones are previews of
+    it. `cost` is what the provider says it costs, in nano-USD, and `seconds` the length of a clip,
+    None where it says nothing. `reference` is what an extension or a refinement of the result
+    names; its form is the provider's.
+    """
 
     urls: tuple[str, ...]
     cost: int | None = None
+    reference: str = ""
+    seconds: float | None = None
 
 
 class Failed(Struct, frozen=True):
