@@ -39,6 +39,7 @@ _OUR_QUOTA = frozenset(
         "quota_per_day",  # Gemini
         "Arrearage",  # Qwen
         *("1113", "1304", "1308", "1310"),  # Z.ai
+        "tripo_2010",
     }
 )
 _OUR_KEY = frozenset(
@@ -59,12 +60,15 @@ _BLOCKED = frozenset(
         "ResponsibleAIPolicyViolation",  # Azure
         "data_inspection_failed",  # Qwen
         "1301",  # Z.ai
+        "tripo_2008",
         "flagged_input",  # OpenRouter
     }
 )
 
 # Where a code is too general, or missing, the words of the message decide.
-_NAMES_OUR_QUOTA = re.compile(r"credit balance|usage limits", re.IGNORECASE)
+_NAMES_OUR_QUOTA = re.compile(
+    r"credit balance|usage limits|(enough|insufficient) credits?", re.IGNORECASE
+)
 _NAMES_OUR_KEY = re.compile(r"api key", re.IGNORECASE)
 _SAYS_BLOCKED = re.compile(r"content moderation|violates usage guidelines", re.IGNORECASE)  # xAI
 # Anthropic, Azure, OpenAI. With 401 or 403 these words may be about our account.
@@ -172,6 +176,8 @@ def _read(body: bytes) -> _Problem:
         for name in ("code", "type", "status", "err_code")
         if _is_code(fields.get(name))
     }
+    if "suggestion" in fields:  # Tripo, whose numbers mean something else at Z.ai
+        named = {f"tripo_{value}" for value in named}
     messages = (error, fields.get("message"), fields.get("err_msg"), answer.get("detail"))
     return _Problem(
         codes=frozenset({_code(value) for value in named} | _detailed_codes(details)),

@@ -95,6 +95,14 @@ def test_an_operator_is_told_what_to_look_after(status: int, body: object, fault
     assert error.status == status
 
 
+def test_tripo_s_numbers_are_not_z_ai_s() -> None:
+    theirs = explained(400, {"error": {"code": "1003", "message": "Authorization expired"}})
+    tripo_s = explained(400, {"code": 1003, "message": "Malformed.", "suggestion": "Mend it."})
+    assert isinstance(theirs, ProviderUnavailable)
+    assert isinstance(tripo_s, RequestRefused)
+    assert tripo_s.codes == ("tripo_1003",)
+
+
 def test_the_words_of_a_provider_are_kept_beside_its_status() -> None:
     body = {"error": {"message": "No.", "type": "insufficient_quota", "code": "insufficient_quota"}}
     error = explained(429, body)
@@ -169,6 +177,7 @@ def test_a_prompt_that_is_too_long_is_told_apart(status: int, body: object) -> N
         (400, {"error": {"code": "moderation_blocked", "message": "No."}}),
         (400, {"error": {"code": "data_inspection_failed", "message": "No."}}),
         (400, {"error": {"code": "1301", "message": "Sensitive."}}),
+        (400, {"code": 2008, "message": "No.", "suggestion": "Try another."}),
         (400, anthropic("invalid_request_error", "Output blocked by content filtering policy")),
         (200, anthropic("invalid_request_error", "Output blocked by content filtering policy")),
         (
