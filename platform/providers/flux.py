@@ -18,8 +18,16 @@ from providers.errors import ProviderUnavailable, UpstreamError
 from providers.http_calls import HttpCall
 from providers.named_urls import NamedUrls
 from providers.paid_calls import PaidCalls
-from providers.pictures import MAX_PICTURE, blocked, picture_of, side_by_side
+from providers.pictures import (
+    MAX_PICTURE,
+    base64_of,
+    blocked,
+    body_for_each,
+    picture_of,
+    side_by_side,
+)
 from providers.types import Deadlines, Image, ImageRequest, ImageSize
+from providers.unsupported import refuse
 
 _DOMAIN = "bfl.ai"
 
@@ -70,10 +78,13 @@ class Flux:
     async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
         """See `ImageWire.generate`. Each picture is a task of its own."""
         calls = PaidCalls(self._client, deadlines)
+        refuse(negative_prompt=request.negative_prompt)
+        url = f"{self._base_url}/{request.model}"
         headers = {"Content-Type": "application/json", **self._key}
-        body = msgspec.json.encode(_body(request))
-        call = HttpCall(f"{self._base_url}/{request.model}", headers, body)
-        return await side_by_side(self._make(calls, call) for _ in range(request.n))
+        bodies = body_for_each(request, _body)
+        return await side_by_side(
+            self._make(calls, HttpCall(url, headers, body)) for body in bodies
+        )
 
     async def _make(self, calls: PaidCalls, call: HttpCall) -> Image:
         task = await calls.post(call, _decode_task, limit=_MAX_STATUS)
@@ -111,12 +122,17 @@ class Flux:
 def _body(request: ImageRequest) -> dict[str, Any]:
     sizes = _TWO_MEGAPIXELS if request.quality == "high" else _ONE_MEGAPIXEL
     width, height = sizes[request.size]
-    return {
+    body: dict[str, Any] = {
         "prompt": request.prompt,
         "width": width,
         "height": height,
         "output_format": "png",
     }
+    if request.seed is not None:
+        body["seed"] = request.seed
+    for number, picture in enumerate(request.references, 1):
+        body["input_image" if number == 1 else f"input_image_{number}"] = base64_of(picture)
+    return body
 
 
 def _read_state(payload: bytes) -> _State:

@@ -8,16 +8,23 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
-
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import ProviderError, RequestRefused, UpstreamError
 from providers.gemini_schema import Answer, Candidate, decode_answer
 from providers.http_calls import HttpCall
 from providers.paid_calls import PaidCalls
-from providers.pictures import ASPECT_RATIOS, MAX_ANSWER, blocked, picture_in, side_by_side
+from providers.pictures import (
+    ASPECT_RATIOS,
+    MAX_ANSWER,
+    base64_of,
+    blocked,
+    body_for_each,
+    picture_in,
+    side_by_side,
+)
 from providers.types import Deadlines, Image, ImageQuality, ImageRequest
+from providers.unsupported import refuse
 
 _SIZES: Mapping[ImageQuality, str] = MappingProxyType({"low": "1K", "standard": "1K", "high": "2K"})
 
@@ -45,11 +52,14 @@ class GeminiImages:
 
     async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
         """See `ImageWire.generate`."""
+        refuse(negative_prompt=request.negative_prompt)
         calls = PaidCalls(self._client, deadlines)
         url = f"{self._base_url}/models/{request.model}:generateContent"
-        call = HttpCall(url, self._headers, msgspec.json.encode(_body(request)))
+        bodies = body_for_each(request, _body)
         limit = MAX_ANSWER // request.n  # all of them are in memory at once
-        return await side_by_side(_make(calls, call, limit) for _ in range(request.n))
+        return await side_by_side(
+            _make(calls, HttpCall(url, self._headers, body), limit) for body in bodies
+        )
 
 
 async def _make(calls: PaidCalls, call: HttpCall, limit: int) -> Image:
@@ -73,8 +83,14 @@ def _body(request: ImageRequest) -> dict[str, Any]:
     }
     if request.quality == "low":
         generation["thinkingConfig"] = {"thinkingLevel": "MINIMAL"}
+    if request.seed is not None:
+        generation["seed"] = request.seed
+    parts: list[dict[str, Any]] = [
+        {"inlineData": {"mimeType": picture.media_type, "data": base64_of(picture)}}
+        for picture in request.references
+    ]
     return {
-        "contents": [{"role": "user", "parts": [{"text": request.prompt}]}],
+        "contents": [{"role": "user", "parts": [*parts, {"text": request.prompt}]}],
         "generationConfig": generation,
     }
 

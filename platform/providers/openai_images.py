@@ -1,7 +1,8 @@
-"""OpenAI's image interface: `POST {base_url}/images/generations`.
+"""OpenAI's image interface: `POST {base_url}/images/generations`, and `/images/edits` with
+references.
 
-Protocol: OpenAI's API reference, "Create image". Its models always answer with base64, and refuse a
-`response_format`.
+Protocol: OpenAI's API reference, "Create image" and "Create image edit". Its models always answer
+with base64, and refuse a `response_format`.
 """
 
 from collections.abc import Mapping
@@ -14,10 +15,12 @@ from msgspec import Raw, Struct
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import ProviderError
+from providers.forms import FormFile, multipart
 from providers.http_calls import HttpCall
 from providers.paid_calls import PaidCalls
 from providers.pictures import MAX_ANSWER, blocked, delivered, picture_in
 from providers.types import Deadlines, Image, ImageQuality, ImageRequest
+from providers.unsupported import refuse
 
 _QUALITIES: Mapping[ImageQuality, str] = MappingProxyType(
     {"low": "low", "standard": "medium", "high": "high"}
@@ -41,21 +44,32 @@ class OpenAIImages:
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client
-        self._url = f"{config.base_url}/images/generations"
-        self._headers = {
-            "Content-Type": "application/json",
-            "Authorization": f"Bearer {config.api_key}",
-        }
+        self._url = f"{config.base_url}/images"
+        self._headers = {"Authorization": f"Bearer {config.api_key}"}
 
     async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
         """See `ImageWire.generate`."""
-        body = msgspec.json.encode(self._body(request))
+        refuse(negative_prompt=request.negative_prompt, seed=request.seed)
         calls = PaidCalls(self._client, deadlines)
-        call = HttpCall(self._url, self._headers, body)
+        media_type, body = self._body(request)
+        path = "edits" if request.references else "generations"
+        headers = {"Content-Type": media_type, **self._headers}
+        call = HttpCall(f"{self._url}/{path}", headers, body)
         items = (await calls.post(call, _decode_answer, limit=MAX_ANSWER)).data
         return delivered(_outcome(item) for item in items[: request.n])
 
-    def _body(self, request: ImageRequest) -> dict[str, Any]:
+    def _body(self, request: ImageRequest) -> tuple[str, bytes]:
+        """The media type and the body."""
+        fields = self._fields(request)
+        if not request.references:
+            return "application/json", msgspec.json.encode(fields)
+        files = (
+            FormFile("image[]", _file_name(number, picture), picture.media_type, picture.data)
+            for number, picture in enumerate(request.references)
+        )
+        return multipart({name: str(value) for name, value in fields.items()}, *files)
+
+    def _fields(self, request: ImageRequest) -> dict[str, Any]:
         return {
             "model": request.model,
             "prompt": request.prompt,
@@ -64,6 +78,10 @@ class OpenAIImages:
             "quality": _QUALITIES[request.quality],
             "output_format": "png",
         }
+
+
+def _file_name(number: int, picture: Image) -> str:
+    return f"{number}.{picture.media_type.rpartition('/')[2]}"
 
 
 def _outcome(item: _Item) -> Image | ProviderError:

@@ -1,14 +1,18 @@
-"""Pictures in providers' answers: validation, and the choice of the delivered ones."""
+"""Pictures in providers' answers: validation, and the choice of the delivered ones; and pictures in
+requests."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+import base64
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
-from providers.types import Image, ImageSize
+from providers.types import Image, ImageRequest, ImageSize
 
 MAX_PICTURE = 40_000_000  # bytes
 MAX_ANSWER = 120_000_000  # bytes of an answer with pictures in base64
@@ -43,6 +47,25 @@ def picture_in(text: Raw) -> Image:
     except msgspec.DecodeError:
         raise _no_picture("a picture that cannot be read") from None
     return picture_of(data)
+
+
+def base64_of(picture: Image) -> str:
+    """The bytes of a picture for a request in JSON."""
+    return base64.b64encode(picture.data).decode()
+
+
+def data_uri(picture: Image) -> str:
+    """A picture as a URL (RFC 2397)."""
+    return f"data:{picture.media_type};base64,{base64_of(picture)}"
+
+
+def body_for_each(request: ImageRequest, body_of: Callable[[ImageRequest], Any]) -> list[bytes]:
+    """The JSON for each picture, for providers that make one for each call. Seeds follow one
+    another, because equal ones would bring equal pictures."""
+    if request.seed is None:
+        return [msgspec.json.encode(body_of(request))] * request.n
+    seeds = range(request.seed, request.seed + request.n)
+    return [msgspec.json.encode(body_of(replace(request, seed=seed))) for seed in seeds]
 
 
 def blocked() -> RequestRefused:

@@ -82,21 +82,28 @@ ImageSize = Literal["1024x1024", "1536x1024", "1024x1536"]
 ImageQuality = Literal["low", "standard", "high"]
 
 
+class Image(Struct, frozen=True):
+    """One picture: its bytes, and the media type that the bytes have (`image/png`, ...)."""
+
+    data: bytes
+    media_type: str
+
+
 class ImageRequest(Struct, frozen=True):
-    """Pictures to create. A wire maps the size to the nearest one of its models."""
+    """Pictures to create. A wire maps the size to the nearest one of its models.
+
+    `references` are pictures to make them of: PNG, JPEG or WebP. With a `seed`, equal requests
+    bring similar pictures.
+    """
 
     model: str
     prompt: str
     n: int
     size: ImageSize
     quality: ImageQuality
-
-
-class Image(Struct, frozen=True):
-    """One picture: its bytes, and the media type that the bytes have (`image/png`, ...)."""
-
-    data: bytes
-    media_type: str
+    references: tuple[Image, ...] = ()
+    negative_prompt: str = ""
+    seed: int | None = None
 
 
 class SpeechRequest(Struct, frozen=True):
@@ -161,7 +168,8 @@ class ImageWire(Protocol):
     async def generate(self, request: ImageRequest, deadlines: Deadlines) -> list[Image]:
         """The delivered pictures: at least one, at most `request.n`.
 
-        Raises only ProviderErrors; `RequestRefused` with `blocked` where moderation refused.
+        Raises only ProviderErrors; `RequestRefused` with `blocked` where moderation refused, and
+        where the provider does not take a field of the request.
         """
         ...
 

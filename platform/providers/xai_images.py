@@ -1,15 +1,17 @@
-"""xAI's image interface: OpenAI's path and answer, but a request of its own.
+"""xAI's image interface: OpenAI's paths and answer, but a request of its own.
 
-Protocol: xAI's API reference, "Image generations". `size` is refused; the aspect ratio, resolution
-and quality together make the price.
+Protocol: xAI's API reference, "Image generations" and "Image edits". `size` is refused; the aspect
+ratio, resolution and quality together make the price.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from providers.openai_images import OpenAIImages
-from providers.pictures import ASPECT_RATIOS
+from providers.pictures import ASPECT_RATIOS, data_uri
 from providers.types import ImageQuality, ImageRequest
 
 # Resolution and quality: there is no quality above medium.
@@ -21,9 +23,12 @@ _QUALITIES: Mapping[ImageQuality, tuple[str, str]] = MappingProxyType(
 class XAIImages(OpenAIImages):
     """See `OpenAIImages`."""
 
-    def _body(self, request: ImageRequest) -> dict[str, Any]:
+    def _body(self, request: ImageRequest) -> tuple[str, bytes]:
+        return "application/json", msgspec.json.encode(self._fields(request))
+
+    def _fields(self, request: ImageRequest) -> dict[str, Any]:
         resolution, quality = _QUALITIES[request.quality]
-        return {
+        fields: dict[str, Any] = {
             "model": request.model,
             "prompt": request.prompt,
             "n": request.n,
@@ -32,3 +37,8 @@ class XAIImages(OpenAIImages):
             "quality": quality,
             "response_format": "b64_json",
         }
+        if request.references:
+            fields["images"] = [
+                {"type": "image_url", "url": data_uri(picture)} for picture in request.references
+            ]
+        return fields
