@@ -43,7 +43,8 @@ class Flags:
 class ProviderConfig:
     """One provider as configured. `base_url` has no trailing slash; `api_key` may be empty.
 
-    `wire` is its chat interface, or None.
+    `wire` is its chat interface, or None. Of one that puts results into a bucket of ours,
+    `storage_uri` is the folder there, empty for its default, and `storage_url` the store's address.
     """
 
     name: str
@@ -51,6 +52,8 @@ class ProviderConfig:
     base_url: str
     api_key: str = field(repr=False)
     flags: Flags = Flags()
+    storage_uri: str = ""
+    storage_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Provider:
     A provider without a `base_url` is a server of the operator's own: it is configured by its
     address, and its key is optional. `simulated_path` follows the provider's name at the simulator.
     `simulated_by_default`: the simulator answers for it where SIMULATED_PROVIDERS is not set.
+    `storage_url` is the address of the store, if it puts results into a bucket of ours.
     """
 
     base_url: str
@@ -67,6 +71,7 @@ class Provider:
     wire: Wire | None = "openai_compatible"
     simulated_path: str = "/v1"
     simulated_by_default: bool = True
+    storage_url: str = ""
 
     @property
     def is_hosted(self) -> bool:
@@ -117,6 +122,19 @@ PROVIDERS: Mapping[str, Provider] = {
     "together": Provider("https://api.together.xyz/v1"),
     "bfl": Provider("https://api.bfl.ai/v1", wire=None),
     "deepgram": Provider("https://api.deepgram.com/v1", wire=None),
+    "vertex": Provider(
+        "https://us-central1-aiplatform.googleapis.com/v1",
+        wire=None,
+        storage_url="https://storage.googleapis.com",
+    ),
+    "runway": Provider("https://api.dev.runwayml.com/v1", wire=None),
+    "luma": Provider(
+        "https://api.lumalabs.ai/dream-machine/v1",
+        wire=None,
+        simulated_path="/dream-machine/v1",
+    ),
+    "meshy": Provider("https://api.meshy.ai/openapi", wire=None, simulated_path="/openapi"),
+    "tripo": Provider("https://api.tripo3d.ai/v2/openapi", wire=None, simulated_path="/v2/openapi"),
     "ollama": Provider("", Flags(effort_map=SAME_WORD)),
     "vllm": Provider("", Flags(effort_map=SAME_WORD)),
 }
@@ -139,24 +157,16 @@ def from_environ(
 ) -> dict[str, ProviderConfig]:
     """The providers that `environ` configures, by name; one that is absent cannot be called.
 
-    Reads `<NAME>_API_KEY` and `<NAME>_BASE_URL` of each provider, `LOCAL_MODEL_URL` and
-    `LOCAL_SPEECH_URL`.
+    Reads `<NAME>_API_KEY` and `<NAME>_BASE_URL` of each provider, `<NAME>_STORAGE_URI` of those
+    that put results into a bucket of ours, `LOCAL_MODEL_URL` and `LOCAL_SPEECH_URL`.
     A provider in `simulated` that is not configured is called at the simulator.
     """
     providers: dict[str, ProviderConfig] = {}
     for name, known in PROVIDERS.items():
-        api_key = environ.get(f"{name.upper()}_API_KEY", "").strip()
-        base_url = environ.get(f"{name.upper()}_BASE_URL", "").strip()
-        is_configured = bool(api_key if known.is_hosted else base_url)
-        base_url = base_url or known.base_url
-        if not is_configured and simulator_url and name in simulated:
-            api_key = SIMULATED_KEY
-            base_url = f"{simulator_url.rstrip('/')}/{name}{known.simulated_path}"
-        elif not is_configured:
-            continue
-        providers[name] = ProviderConfig(
-            name, known.wire, base_url.rstrip("/"), api_key, known.flags
-        )
+        if config := _configured(environ, name, known):
+            providers[name] = config
+        elif simulator_url and name in simulated:
+            providers[name] = _simulated(name, known, f"{simulator_url.rstrip('/')}/{name}")
     if local_url := environ.get("LOCAL_MODEL_URL", "").strip():
         providers["local"] = ProviderConfig(
             "local", "openai_compatible", local_url.rstrip("/"), "", _LOCAL
@@ -164,3 +174,30 @@ def from_environ(
     if speech_url := environ.get("LOCAL_SPEECH_URL", "").strip():
         providers["local_speech"] = ProviderConfig("local_speech", None, speech_url.rstrip("/"), "")
     return providers
+
+
+def _configured(environ: Mapping[str, str], name: str, known: Provider) -> ProviderConfig | None:
+    def read(what: str) -> str:
+        return environ.get(f"{name.upper()}_{what}", "").strip()
+
+    api_key, base_url = read("API_KEY"), read("BASE_URL")
+    storage_uri = read("STORAGE_URI") if known.storage_url else ""
+    if not (api_key if known.is_hosted else base_url):
+        return None
+    return ProviderConfig(
+        name,
+        known.wire,
+        (base_url or known.base_url).rstrip("/"),
+        api_key,
+        known.flags,
+        storage_uri.rstrip("/"),
+        known.storage_url,
+    )
+
+
+def _simulated(name: str, known: Provider, url: str) -> ProviderConfig:
+    base_url = f"{url}{known.simulated_path}"
+    storage_url = f"{url}/_files" if known.storage_url else ""
+    return ProviderConfig(
+        name, known.wire, base_url, SIMULATED_KEY, known.flags, storage_url=storage_url
+    )

@@ -44,6 +44,11 @@ def test_a_provider_without_a_key_is_simulated_if_it_is_named() -> None:
         ("google", "/google/v1beta"),
         ("bfl", "/bfl/v1"),
         ("deepgram", "/deepgram/v1"),
+        ("vertex", "/vertex/v1"),
+        ("runway", "/runway/v1"),
+        ("luma", "/luma/dream-machine/v1"),
+        ("meshy", "/meshy/openapi"),
+        ("tripo", "/tripo/v2/openapi"),
     ],
 )
 def test_each_wire_is_simulated_below_the_path_it_expects(name: str, path: str) -> None:
@@ -59,6 +64,19 @@ def test_a_server_of_one_s_own_is_configured_by_its_address(name: str) -> None:
     config = from_environ(address, simulated=NONE, simulator_url="")[name]
     assert (config.base_url, config.api_key) == ("http://here:1/v1", "")
     assert from_environ(address | key, simulated=NONE, simulator_url="")[name].api_key == "k"
+
+
+def test_the_folder_of_results_can_be_chosen() -> None:
+    environ = {"VERTEX_API_KEY": "k", "VERTEX_STORAGE_URI": "gs://ours/clips/"}
+    config = from_environ(environ, simulated=NONE, simulator_url="")["vertex"]
+    assert config.storage_uri == "gs://ours/clips"
+    assert config.storage_url == "https://storage.googleapis.com"
+
+
+def test_results_that_are_simulated_are_read_at_the_simulator() -> None:
+    providers = from_environ({}, simulated=frozenset({"vertex", "xai"}), simulator_url="http://s:1")
+    assert providers["vertex"].storage_url == "http://s:1/vertex/_files"
+    assert providers["xai"].storage_url == ""
 
 
 def test_a_key_wins_over_the_simulator() -> None:
