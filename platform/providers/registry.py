@@ -14,11 +14,17 @@ from providers.deepgram import Deepgram
 from providers.flux import Flux
 from providers.gemini import Gemini
 from providers.gemini_images import GeminiImages
+from providers.luma import Luma
+from providers.media import AssetOrder, MediaWire, VideoOrder
+from providers.meshy import Meshy
 from providers.openai_compatible import OpenAICompatible
 from providers.openai_embeddings import OpenAIEmbeddings
 from providers.openai_images import OpenAIImages
 from providers.openai_speech import OpenAISpeech
+from providers.runway import Runway
+from providers.tripo import Tripo
 from providers.types import ChatWire, EmbeddingWire, ImageWire, SpeechWire
+from providers.veo import Veo
 from providers.xai_images import XAIImages
 
 _CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]] = {
@@ -40,6 +46,17 @@ _SPEECH_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], SpeechWir
     "groq": OpenAISpeech,
     "local_speech": OpenAISpeech,
     "deepgram": Deepgram,
+}
+
+_VIDEO_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], MediaWire[VideoOrder]]] = {
+    "vertex": Veo,
+    "runway": Runway,
+    "luma": Luma,
+}
+
+_ASSET_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], MediaWire[AssetOrder]]] = {
+    "meshy": Meshy,
+    "tripo": Tripo,
 }
 
 # Other providers with OpenAI's wire have no embeddings, or accept only a few texts at a time.
@@ -66,6 +83,16 @@ def get_image_wire(provider: str) -> ImageWire | None:
 def get_speech_wire(provider: str) -> SpeechWire | None:
     """The speech wire of that provider, or None where it is not configured or has none."""
     return _speech_wires().get(provider)
+
+
+def get_video_wire(provider: str) -> MediaWire[VideoOrder] | None:
+    """The video wire of that provider, or None where it is not configured or has none."""
+    return _video_wires().get(provider)
+
+
+def get_asset_wire(provider: str) -> MediaWire[AssetOrder] | None:
+    """The wire of that provider for 3D models, or None where it is not configured or has none."""
+    return _asset_wires().get(provider)
 
 
 async def aclose() -> None:
@@ -109,9 +136,37 @@ def _speech_wires() -> Mapping[str, SpeechWire]:
     }
 
 
+@functools.cache
+def _video_wires() -> Mapping[str, MediaWire[VideoOrder]]:
+    return {
+        name: _VIDEO_WIRES[name](config, _client)
+        for name, config in settings.PROVIDERS.items()
+        if name in _VIDEO_WIRES
+    }
+
+
+@functools.cache
+def _asset_wires() -> Mapping[str, MediaWire[AssetOrder]]:
+    return {
+        name: _ASSET_WIRES[name](config, _client)
+        for name, config in settings.PROVIDERS.items()
+        if name in _ASSET_WIRES
+    }
+
+
+_CACHES = (
+    _chat_wires,
+    _embedding_wires,
+    _image_wires,
+    _speech_wires,
+    _video_wires,
+    _asset_wires,
+)
+
+
 def _forget(*, setting: str, **_: Any) -> None:
     if setting == "PROVIDERS":
-        for wires in (_chat_wires, _embedding_wires, _image_wires, _speech_wires):
+        for wires in _CACHES:
             wires.cache_clear()
 
 

@@ -7,9 +7,21 @@ from common.tests.upstream import Answer, Upstream
 from providers.config import PROVIDERS, ProviderConfig, from_environ
 from providers.flux import Flux
 from providers.gemini_images import GeminiImages
+from providers.luma import Luma
+from providers.meshy import Meshy
 from providers.openai_embeddings import OpenAIEmbeddings
 from providers.openai_images import OpenAIImages
-from providers.registry import aclose, get_chat_wire, get_embedding_wire, get_image_wire
+from providers.registry import (
+    aclose,
+    get_asset_wire,
+    get_chat_wire,
+    get_embedding_wire,
+    get_image_wire,
+    get_video_wire,
+)
+from providers.runway import Runway
+from providers.tripo import Tripo
+from providers.veo import Veo
 from providers.xai_images import XAIImages
 
 from .calls import events_of
@@ -70,6 +82,32 @@ def test_who_makes_pictures_alone_has_no_chat_wire(settings: Settings) -> None:
     settings.PROVIDERS = configured("bfl")
     assert get_image_wire("bfl")
     assert get_chat_wire("bfl") is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "wire"), [("vertex", Veo), ("runway", Runway), ("luma", Luma)]
+)
+def test_each_provider_of_videos_has_its_own_wire(
+    settings: Settings, provider: str, wire: type
+) -> None:
+    settings.PROVIDERS = configured(provider)
+    assert type(get_video_wire(provider)) is wire
+    assert get_asset_wire(provider) is None
+    assert get_chat_wire(provider) is None
+    settings.PROVIDERS = {}
+    assert get_video_wire(provider) is None
+
+
+@pytest.mark.parametrize(("provider", "wire"), [("meshy", Meshy), ("tripo", Tripo)])
+def test_each_provider_of_3d_models_has_its_own_wire(
+    settings: Settings, provider: str, wire: type
+) -> None:
+    settings.PROVIDERS = configured(provider)
+    assert type(get_asset_wire(provider)) is wire
+    assert get_video_wire(provider) is None
+    assert get_chat_wire(provider) is None
+    settings.PROVIDERS = {}
+    assert get_asset_wire(provider) is None
 
 
 @pytest.mark.parametrize("provider", WITH_EMBEDDINGS)
