@@ -7,10 +7,13 @@ from pytest_django import Settings
 
 from common.http import UpstreamClient
 from common.tests.upstream import Upstream
-from providers.config import Flags, ProviderConfig, from_environ
+from providers.config import SIMULATED_BY_DEFAULT, Flags, ProviderConfig, from_environ
 from providers.openai_compatible import OpenAICompatible
 from providers.registry import aclose, get_chat_wire
 from providers.types import ChatWire
+from simulator.process import RunningSimulator
+
+from .studio import Studio
 
 MakeWire = Callable[..., OpenAICompatible]
 WireOf = Callable[[str], ChatWire]
@@ -63,4 +66,14 @@ async def wire_of(settings: Settings, upstream: Upstream) -> AsyncIterator[WireO
         return wire
 
     yield configured
+    await aclose()
+
+
+@pytest.fixture
+async def studio(settings: Settings, simulator: RunningSimulator) -> AsyncIterator[Studio]:
+    """The providers of videos and 3D models, at the simulator."""
+    settings.PROVIDERS = from_environ(
+        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url=simulator.url
+    )
+    yield Studio(simulator)
     await aclose()
