@@ -7,8 +7,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalog import seeds
+from catalog.listing import ModelSeed, Price
 from catalog.models import AIModel, Alias, PriceVersion, RetiredModel
-from catalog.seeds import ModelSeed, Price
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,73 @@
+"""How the price list states a model: its fields, and its prices in USD."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from catalog.types import Modality
+
+LISTED = date(2026, 10, 1)
+
+TOKEN_FEE = 1_000_000  # micro-USD per 1,000,000 tokens: 1.00 USD
+IMAGE_FEE = 10_000_000  # nano-USD per picture: 0.01 USD
+SPEECH_FEE = 60_000_000  # nano-USD per hour of audio: 0.06 USD
+
+DEFAULT_MAX_OUTPUT = 32_768  # where the provider lists no limit
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A model's price from `since` on, in the units of `catalog.models.PriceVersion`."""
+
+    rates: dict[str, int]
+    since: date = LISTED
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSeed:
+    """One model: its fields as in `catalog.models.AIModel`, former names, and prices by date."""
+
+    id: str
+    display_name: str
+    provider: str
+    owned_by: str
+    released_on: date
+    context_window: int
+    prices: tuple[Price, ...]
+    modality: Modality = "chat"
+    max_output_tokens: int = DEFAULT_MAX_OUTPUT
+    upstream_model: str = ""
+    vision: bool = False
+    tools: bool = False
+    streaming: bool = False
+    reasoning: bool = False
+    reasons_unasked: bool = False
+    prompt_overhead_tokens: int = 64
+    minimum_seconds: int = 0
+    free: bool = False
+    aliases: tuple[str, ...] = ()
+
+
+def per_million(input_usd: str, output_usd: str, since: date = LISTED) -> Price:
+    """A price in USD per 1,000,000 tokens, plus the platform's fee."""
+    micro = {"input": _scaled(input_usd, 6), "output": _scaled(output_usd, 6)}
+    return Price({**micro, "token_fee": TOKEN_FEE}, since)
+
+
+def per_image(low_usd: str, standard_usd: str, high_usd: str) -> Price:
+    """A price in USD per picture, by quality, plus the platform's fee."""
+    nano = {
+        "image_low": _scaled(low_usd, 9),
+        "image_standard": _scaled(standard_usd, 9),
+        "image_high": _scaled(high_usd, 9),
+    }
+    return Price({**nano, "image_fee": IMAGE_FEE})
+
+
+def per_hour(usd: str) -> Price:
+    """A price in USD per hour of audio, plus the platform's fee."""
+    return Price({"speech_hour": _scaled(usd, 9), "speech_fee": SPEECH_FEE})
+
+
+def _scaled(usd: str, digits: int) -> int:
+    return int(Decimal(usd).scaleb(digits))
