@@ -27,6 +27,7 @@ from catalog.models import (
     MAX_IMAGE_USD,
     MAX_SPEECH_USD,
     MAX_TOKEN_USD,
+    MAX_UNIT_USD,
     OF_THE_RIGHT_KIND,
     RATES,
     SPEECH_PRICE,
@@ -36,6 +37,7 @@ from catalog.models import (
     PriceVersion,
     RetiredModel,
 )
+from catalog.rates_form import RatesField, rates_column
 
 _NUSD_PER_MICRO_USD = 1000
 _SHOWN = tuple(f"{name}_usd" for name in RATES)
@@ -76,9 +78,19 @@ def _per_million(name: str) -> Any:
     return usd_column(name, f"{title} / 1M", unit=_NUSD_PER_MICRO_USD, decimals=2)
 
 
-def _rate_field(name: str) -> UsdField:
-    """A rate as typed, exact to the last stored digit."""
+# The unit of a rate, and the most US dollars that it can be.
+_SOLD_BY = {
+    **dict.fromkeys(IMAGE_PRICE, ("picture", MAX_IMAGE_USD)),
+    **dict.fromkeys(SPEECH_PRICE, ("hour of audio", MAX_SPEECH_USD)),
+    "unit_fee": ("second or asset", MAX_UNIT_USD),
+}
+
+
+def _rate_field(name: str) -> UsdField | RatesField:
+    """A rate, or rates by variant, as typed: exact to the last stored digit."""
     label = name.replace("_", " ").capitalize()
+    if name == "unit_rates":
+        return RatesField(label=f"{label} (USD per second or asset)", at_most=MAX_UNIT_USD)
     if name in TOKEN_PRICE:
         return UsdField(
             label=f"{label} (USD per 1,000,000 tokens)",
@@ -87,9 +99,7 @@ def _rate_field(name: str) -> UsdField:
             decimals=6,
             required=False,
         )
-    unit, at_most = (
-        ("hour of audio", MAX_SPEECH_USD) if name in SPEECH_PRICE else ("picture", MAX_IMAGE_USD)
-    )
+    unit, at_most = _SOLD_BY[name]
     return UsdField(label=f"{label} (USD per {unit})", at_most=at_most, decimals=9, required=False)
 
 
@@ -109,6 +119,8 @@ class PriceVersionAdmin(Page):
     )
     image_fee_usd = usd_column("image_fee", decimals=3)
     speech_hour_usd, speech_fee_usd = (usd_column(name, decimals=3) for name in SPEECH_PRICE)
+    unit_rates_usd = rates_column("unit_rates", "unit rates")
+    unit_fee_usd = usd_column("unit_fee", decimals=3)
 
     @display(description="state", label={"in force": "success"})
     def state(self, price: PriceVersion) -> str:

@@ -1,12 +1,16 @@
 """The models on offer, their former names, and their prices."""
 
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
+from catalog.params import Params
 from catalog.types import LOCAL_PROVIDER
 
 
@@ -16,7 +20,8 @@ class AIModel(models.Model):
     Limits are in tokens. `max_output_tokens` includes reasoning. `prompt_overhead_tokens` is the
     most that the provider adds to a prompt; it is part of the hold's upper bound.
     `reasons_unasked`: the model reasons even where no effort is requested. `minimum_seconds` are
-    billed for shorter audio.
+    billed for shorter audio. `params` is the JSON Schema of what it takes besides the prompt (see
+    catalog.params), empty where that is nothing.
     """
 
     class Modality(models.TextChoices):
@@ -24,6 +29,8 @@ class AIModel(models.Model):
         IMAGE = "image"
         EMBEDDING = "embedding"
         SPEECH = "speech"
+        VIDEO = "video"
+        ASSET_3D = "3d", "3D"
 
     id = models.CharField(primary_key=True, max_length=100)
     display_name = models.CharField(max_length=100)
@@ -41,6 +48,7 @@ class AIModel(models.Model):
     prompt_overhead_tokens = models.PositiveIntegerField(default=64)
     minimum_seconds = models.PositiveSmallIntegerField(default=0)
     free = models.BooleanField(default=False)
+    params = models.JSONField(default=dict, blank=True)
     enabled = models.BooleanField(default=True)
     released_on = models.DateField()
 
@@ -77,19 +85,47 @@ class RetiredModel(models.Model):
 TOKEN_PRICE = ("input", "output", "token_fee")
 IMAGE_PRICE = ("image_low", "image_standard", "image_high", "image_fee")
 SPEECH_PRICE = ("speech_hour", "speech_fee")
-RATES = (*TOKEN_PRICE, *IMAGE_PRICE, *SPEECH_PRICE)
+UNIT_PRICE = ("unit_rates", "unit_fee")
+RATES = (*TOKEN_PRICE, *IMAGE_PRICE, *SPEECH_PRICE, *UNIT_PRICE)
 
 # No provider charges more; a higher rate is a typing error. US dollars per 1,000,000 tokens, per
-# picture, and per hour of audio.
+# picture, per hour of audio, and per second of video or 3D asset.
 MAX_TOKEN_USD = 10_000
 MAX_IMAGE_USD = 100
 MAX_SPEECH_USD = 100
+MAX_UNIT_USD = 100
 _PER_MILLION = (MaxValueValidator(MAX_TOKEN_USD * 10**6),)
 _PER_PICTURE = (MaxValueValidator(MAX_IMAGE_USD * 10**9),)
 _PER_HOUR = (MaxValueValidator(MAX_SPEECH_USD * 10**9),)
+_PER_UNIT = (MaxValueValidator(MAX_UNIT_USD * 10**9),)
 # Clocks differ a little from the database's: a price may begin this long in the past, and cannot be
 # withdrawn this shortly before it begins (the database checks the same).
 _A_WHILE = timedelta(minutes=1)
+
+
+class UnitRatesField(models.JSONField):
+    """Whole nano-USD by variant. None is NULL, also where Django checks a constraint: for that its
+    own field makes it the JSON value null."""
+
+    def get_db_prep_value(
+        self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False
+    ) -> Any:
+        if value is None:
+            return None
+        return super().get_db_prep_value(value, connection, prepared)
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.JSONField", args, kwargs
+
+
+# Is it an object of at least one rate, each a whole number that is not negative?
+_ARE_RATES = models.Func(
+    models.F("unit_rates"),
+    template='jsonb_path_match(%(expressions)s, \'strict $.type() == "object" && exists($.*)'
+    ' && !exists($.* ? (@.type() != "number" || @ < 0 || @ != @.floor()))\')',
+    output_field=models.BooleanField(),
+)
 
 
 def _only(given: tuple[str, ...]) -> models.Q:
@@ -99,7 +135,7 @@ def _only(given: tuple[str, ...]) -> models.Q:
     """
     return models.Q(
         **{f"{name}__isnull": False for name in given},
-        **{f"{name}__gte": 0 for name in given},
+        **{f"{name}__gte": 0 for name in given if name != "unit_rates"},
         **{f"{name}__isnull": True for name in RATES if name not in given},
     )
 
@@ -108,12 +144,18 @@ def _only(given: tuple[str, ...]) -> models.Q:
 _SOLD_BY: dict[str, tuple[str, tuple[str, ...]]] = {
     AIModel.Modality.IMAGE: ("picture", IMAGE_PRICE),
     AIModel.Modality.SPEECH: ("hour", SPEECH_PRICE),
+    AIModel.Modality.VIDEO: ("second", UNIT_PRICE),
+    AIModel.Modality.ASSET_3D: ("asset", UNIT_PRICE),
 }
 
 # Does a price version have the rates of its model's modality?
 OF_THE_RIGHT_KIND = (
     models.Q(model__modality=AIModel.Modality.IMAGE, image_fee__isnull=False)
     | models.Q(model__modality=AIModel.Modality.SPEECH, speech_fee__isnull=False)
+    | models.Q(
+        model__modality__in=[AIModel.Modality.VIDEO, AIModel.Modality.ASSET_3D],
+        unit_fee__isnull=False,
+    )
     | models.Q(~models.Q(model__modality__in=list(_SOLD_BY)), input__isnull=False)
 )
 
@@ -123,8 +165,9 @@ class PriceVersion(models.Model):
     version that is not in force yet can be withdrawn.
 
     Token prices are micro-USD per 1,000,000 tokens (one token costs that many pico-USD); image
-    prices are nano-USD per picture, speech prices nano-USD per hour of audio. `*_fee` is the
-    platform's, added to the provider's rate.
+    prices are nano-USD per picture, speech prices nano-USD per hour of audio, unit prices nano-USD
+    per second of video or per 3D asset, by variant (see catalog.params). `*_fee` is the platform's,
+    added to the provider's rate.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -139,13 +182,18 @@ class PriceVersion(models.Model):
     image_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
     speech_hour = models.BigIntegerField(null=True, blank=True, validators=_PER_HOUR)
     speech_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_HOUR)
+    unit_rates = UnitRatesField(null=True, blank=True)
+    unit_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_UNIT)
 
     class Meta:
         ordering = ["model_id", "-valid_from"]
         constraints = [
             models.UniqueConstraint(fields=["model", "valid_from"], name="one_price_at_a_time"),
             models.CheckConstraint(
-                condition=_only(TOKEN_PRICE) | _only(IMAGE_PRICE) | _only(SPEECH_PRICE),
+                condition=_only(TOKEN_PRICE)
+                | _only(IMAGE_PRICE)
+                | _only(SPEECH_PRICE)
+                | (_only(UNIT_PRICE) & models.Q(_ARE_RATES)),
                 name="price_is_complete_and_not_negative",
             ),
         ]
@@ -159,12 +207,14 @@ class PriceVersion(models.Model):
         return self.valid_from > timezone.now() + _A_WHILE
 
     def clean(self) -> None:
-        """Raises ValidationError for a price that could never be corrected: of the wrong kind, of
-        zero, or in the past."""
+        """Raises ValidationError for a price that could never be corrected: of the wrong kind,
+        without a rate that is needed, too high, of zero, or in the past."""
         model = AIModel.objects.filter(pk=self.model_id).first()
         if model is None:
             return  # the form says that the model is missing
         self._refuse_wrong_kind(model)
+        if self.unit_rates is not None:
+            self._refuse_wrong_rates(self.unit_rates, model)
         self._refuse_nothing(model)
         self._refuse_the_past(model)
 
@@ -178,9 +228,30 @@ class PriceVersion(models.Model):
             )
 
     def _refuse_nothing(self, model: AIModel) -> None:
-        is_free = not any(getattr(self, name) for name in RATES)
+        is_free = not any(self._amounts())
         if is_free and model.provider != LOCAL_PROVIDER:
             raise ValidationError(f"{model.display_name} would cost nothing.")
+
+    def _refuse_wrong_rates(self, rates: dict[str, int], model: AIModel) -> None:
+        """Refuse rates for other variants than the model's, and those above the limit."""
+        variants = Params(model.params).variants
+        if rates.keys() != variants:
+            named = ", ".join(sorted(variants))
+            raise ValidationError(
+                {"unit_rates": f"{model.display_name} needs one rate for each of: {named}."}
+            )
+        if max(rates.values()) > MAX_UNIT_USD * 10**9:
+            message = f"A rate is less than or equal to {MAX_UNIT_USD} USD."
+            raise ValidationError({"unit_rates": message})
+
+    def _amounts(self) -> Iterator[int]:
+        """The rates that are set, in their own units."""
+        for name in RATES:
+            value = getattr(self, name)
+            if isinstance(value, dict):
+                yield from value.values()
+            elif value is not None:
+                yield value
 
     def _refuse_the_past(self, model: AIModel) -> None:
         """The first price may begin at any time: nothing was sold before it."""

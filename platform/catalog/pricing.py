@@ -1,6 +1,6 @@
 """The cost of a call: whole numbers only, rounded up once per request, never in between."""
 
-from catalog.types import ImagePrice, SpeechPrice, TokenPrice
+from catalog.types import ImagePrice, SpeechPrice, TokenPrice, UnitPrice
 
 _PICO_PER_NANO = 1_000
 _SECONDS_PER_HOUR = 3_600
@@ -22,6 +22,14 @@ def effective_image(price: ImagePrice, quality: str) -> int:
     Raises KeyError for a quality that the model does not have.
     """
     return price.per_image[quality] + price.fee
+
+
+def effective_unit(price: UnitPrice, variant: str) -> int:
+    """The provider's price of one second or asset plus the platform's fee, in nano-USD.
+
+    Raises KeyError for a variant that has no rate.
+    """
+    return price.per_unit[variant] + price.fee
 
 
 def token_cost(price: TokenPrice, tokens_in: int, tokens_out: int) -> int:
@@ -52,3 +60,13 @@ def speech_cost(price: SpeechPrice, seconds: int) -> int:
     if seconds < 0:
         raise ValueError("Seconds are counted from zero.")
     return -(-seconds * (price.per_hour + price.fee) // _SECONDS_PER_HOUR)
+
+
+def unit_cost(price: UnitPrice, variant: str, quantity: int) -> int:
+    """Nano-USD of that many seconds or assets of the variant.
+
+    Raises KeyError for a variant that has no rate, ValueError for a negative quantity.
+    """
+    if quantity < 0:
+        raise ValueError("Seconds and assets are counted from zero.")
+    return quantity * effective_unit(price, variant)

@@ -21,12 +21,15 @@ from catalog.models import (
     OF_THE_RIGHT_KIND,
     SPEECH_PRICE,
     TOKEN_PRICE,
+    UNIT_PRICE,
     AIModel,
     Alias,
     PriceVersion,
     RetiredModel,
 )
+from catalog.params import Params
 from catalog.types import (
+    UNITS,
     Catalog,
     ImagePrice,
     Modality,
@@ -34,6 +37,7 @@ from catalog.types import (
     Price,
     SpeechPrice,
     TokenPrice,
+    UnitPrice,
 )
 from common.errors import ServiceUnavailable
 
@@ -99,7 +103,8 @@ async def aget_catalog() -> Catalog:
 def price_history() -> dict[str, list[tuple[datetime, Price]]]:
     """All prices of each model, the earliest first, with the time from which each counts."""
     history: dict[str, list[tuple[datetime, Price]]] = {}
-    for row in PriceVersion.objects.filter(OF_THE_RIGHT_KIND).order_by("valid_from"):
+    rows = PriceVersion.objects.filter(OF_THE_RIGHT_KIND).select_related("model")
+    for row in rows.order_by("valid_from"):
         history.setdefault(row.model_id, []).append((row.valid_from, _price(row)))
     return history
 
@@ -134,11 +139,13 @@ def _refresh_in_thread() -> None:
 
 def _load() -> Catalog:
     prices = _prices()
-    models = {
-        row.id: _model(row, prices[row.id])
-        for row in AIModel.objects.filter(enabled=True).order_by("id")
-        if row.id in prices
-    }
+    rows = list(AIModel.objects.order_by("id"))
+    # Those of models that are switched off, too: whether a request is refused depends on none.
+    known = frozenset(name for row in rows for name in Params(row.params).fields)
+    offered = (
+        _model(row, prices[row.id], known) for row in rows if row.enabled and row.id in prices
+    )
+    models = {model.id: model for model in offered if _has_all_rates(model)}
     aliases = dict(Alias.objects.filter(model__in=list(models)).values_list("name", "model_id"))
     retired = frozenset(RetiredModel.objects.values_list("name", flat=True))
     return Catalog(MappingProxyType(models), MappingProxyType(aliases), retired)
@@ -149,6 +156,7 @@ def _prices() -> dict[str, Price]:
     stays in force."""
     latest = (
         PriceVersion.objects.filter(valid_from__lte=Now())
+        .select_related("model")
         .order_by("model_id", "-valid_from")
         .distinct("model_id")
     )
@@ -166,6 +174,22 @@ def _report_wrong_kind(version_id: int, model: str) -> None:
     log.error("catalog.price_of_wrong_kind", price_version=version_id, model=model)
 
 
+def _has_all_rates(model: Model) -> bool:
+    """Can whatever the model takes be priced? A model is not offered while a price is in force that
+    is older than one of its params."""
+    price = model.price
+    if not isinstance(price, UnitPrice) or model.params.variants <= price.per_unit.keys():
+        return True
+    _report_missing_rates(price.version_id, model.id)
+    return False
+
+
+@cache
+def _report_missing_rates(version_id: int, model: str) -> None:
+    """Log once in a process, as above."""
+    log.error("catalog.price_lacks_rates", price_version=version_id, model=model)
+
+
 def _price(version: PriceVersion) -> Price:
     """The price of a row, which has all rates of one kind and no others, by its check
     constraint."""
@@ -173,12 +197,16 @@ def _price(version: PriceVersion) -> Price:
         return TokenPrice(version.id, *(getattr(version, name) for name in TOKEN_PRICE))
     if version.speech_hour is not None:
         return SpeechPrice(version.id, *(getattr(version, name) for name in SPEECH_PRICE))
+    if version.unit_rates is not None:
+        rates, fee = (getattr(version, name) for name in UNIT_PRICE)
+        unit = UNITS[cast(Modality, version.model.modality)]
+        return UnitPrice(version.id, unit, MappingProxyType(rates), fee)
     low, standard, high, fee = (getattr(version, name) for name in IMAGE_PRICE)
     per_image = MappingProxyType({"low": low, "standard": standard, "high": high})
     return ImagePrice(version.id, per_image, fee)
 
 
-def _model(row: AIModel, price: Price) -> Model:
+def _model(row: AIModel, price: Price, known: frozenset[str]) -> Model:
     return Model(
         id=row.id,
         display_name=row.display_name,
@@ -197,5 +225,6 @@ def _model(row: AIModel, price: Price) -> Model:
         minimum_seconds=row.minimum_seconds,
         free=row.free,
         created=int(datetime.combine(row.released_on, time(), UTC).timestamp()),
+        params=Params(row.params, known),
         price=price,
     )

@@ -2,9 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
-Modality = Literal["chat", "image", "embedding", "speech"]
+from catalog.params import Params
+
+Modality = Literal["chat", "image", "embedding", "speech", "video", "3d"]
+
+PricedUnit = Literal["second", "asset"]
+# What models are sold by that have rates by variant.
+UNITS: Mapping[Modality, PricedUnit] = MappingProxyType({"video": "second", "3d": "asset"})
 
 # The provider that runs on this machine: its models may cost nothing.
 LOCAL_PROVIDER = "local"
@@ -39,7 +46,18 @@ class SpeechPrice:
     fee: int
 
 
-Price = TokenPrice | ImagePrice | SpeechPrice
+@dataclass(frozen=True, slots=True)
+class UnitPrice:
+    """Nano-USD per second of video or per 3D asset, by variant (see `Params.variant`). `fee` is the
+    platform's."""
+
+    version_id: int
+    unit: PricedUnit
+    per_unit: Mapping[str, int]
+    fee: int
+
+
+Price = TokenPrice | ImagePrice | SpeechPrice | UnitPrice
 
 
 # The modalities with endpoints of `/v1`.
@@ -65,6 +83,7 @@ class Model:
     minimum_seconds: int
     free: bool
     created: int
+    params: Params
     price: Price
 
     @property

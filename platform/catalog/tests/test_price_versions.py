@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.db.models import JSONField, Value
 from django.utils import timezone
 
 from catalog.models import PriceVersion
@@ -14,6 +15,21 @@ pytestmark = pytest.mark.django_db
 TOKENS = {"input": 1, "output": 2, "token_fee": 3}
 PICTURES = {"image_low": 1, "image_standard": 2, "image_high": 3, "image_fee": 4}
 SPEECH = {"speech_hour": 1, "speech_fee": 2}
+UNITS = {"unit_rates": {"720p": 1, "720p+audio": 0}, "unit_fee": 2}
+WRONG_RATES: list[Any] = [
+    {},
+    {"720p": -1},
+    {"720p": 1, "1080p": 0.5},
+    {"720p": "1"},
+    {"720p": None},
+    {"720p": True},
+    {"720p": {"audio": 1}},
+    {"720p": [1]},
+    [1],
+    1,
+    "720p",
+    Value(None, JSONField()),
+]
 
 
 def add(**rates: Any) -> PriceVersion:
@@ -49,8 +65,8 @@ def test_a_price_version_that_is_not_in_force_yet_is_withdrawn_but_not_altered()
     assert rows.filter(valid_from__gt=now + timedelta(hours=1)).delete()[0] == 1
 
 
-@pytest.mark.parametrize("rates", [TOKENS, PICTURES, SPEECH, dict.fromkeys(TOKENS, 0)])
-def test_a_whole_price_is_taken(rates: dict[str, int]) -> None:
+@pytest.mark.parametrize("rates", [TOKENS, PICTURES, SPEECH, UNITS, dict.fromkeys(TOKENS, 0)])
+def test_a_whole_price_is_taken(rates: dict[str, Any]) -> None:
     assert add(**rates).id
 
 
@@ -62,6 +78,11 @@ def test_a_whole_price_is_taken(rates: dict[str, int]) -> None:
         {**TOKENS, "image_fee": 1},
         {**TOKENS, **SPEECH},
         {**PICTURES, "speech_fee": 1},
+        {**TOKENS, "unit_fee": 1},
+        {**UNITS, "input": 1},
+        {**UNITS, "unit_fee": -1},
+        *({k: v for k, v in UNITS.items() if k != name} for name in UNITS),
+        *({**UNITS, "unit_rates": rates} for rates in WRONG_RATES),
         *({k: v for k, v in TOKENS.items() if k != name} for name in TOKENS),
         *({k: v for k, v in PICTURES.items() if k != name} for name in PICTURES),
         *({k: v for k, v in SPEECH.items() if k != name} for name in SPEECH),
@@ -70,7 +91,7 @@ def test_a_whole_price_is_taken(rates: dict[str, int]) -> None:
         *({**PICTURES, name: -1} for name in PICTURES),
     ],
 )
-def test_a_price_in_parts_or_below_zero_is_refused(rates: dict[str, int]) -> None:
+def test_a_price_in_parts_or_below_zero_is_refused(rates: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         add(**rates)
 

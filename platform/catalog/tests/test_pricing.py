@@ -7,16 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.pricing import effective_image, effective_input, effective_output, speech_cost
+from catalog.pricing import (
+    effective_image,
+    effective_input,
+    effective_output,
+    effective_unit,
+    speech_cost,
+    unit_cost,
+)
 from catalog.pricing import image_cost as cost_of_images
 from catalog.pricing import token_cost as cost_of_tokens
-from catalog.types import ImagePrice, SpeechPrice, TokenPrice
+from catalog.types import ImagePrice, SpeechPrice, TokenPrice, UnitPrice
 
 RATES = st.integers(0, 10**9)
 PRICES = st.builds(TokenPrice, st.just(1), RATES, RATES, RATES)
 COUNTS = st.integers(0, 10**7)
 
 EMBEDDING = TokenPrice(1, input=20_000, output=0, fee=1_000_000)
+FILM = UnitPrice(1, "second", {"720p": 200_000_000, "720p+audio": 400_000_000}, 10_000_000)
+VARIANTS = st.dictionaries(st.text(), RATES, min_size=1, max_size=4)
 PICTURE = ImagePrice(1, {"low": 6_000_000, "standard": 13_000_000, "high": 53_000_000}, 10_000_000)
 
 
@@ -67,10 +76,29 @@ def test_a_second_of_audio_costs_its_part_of_an_hour(per_hour: int, fee: int, se
     assert cost == ceil(Fraction((per_hour + fee) * seconds, 3_600))
 
 
+def test_a_second_of_a_film_costs_its_variant_and_the_fee() -> None:
+    assert unit_cost(FILM, "720p", 8) == 8 * 210_000_000
+    assert unit_cost(FILM, "720p+audio", 8) == 8 * 410_000_000
+    assert unit_cost(FILM, "720p", 0) == 0
+
+
+@given(VARIANTS, RATES, COUNTS, COUNTS, st.data())
+def test_the_cost_of_a_unit_is_whole_and_more_of_them_never_cost_less(
+    rates: dict[str, int], fee: int, quantity: int, more: int, data: st.DataObject
+) -> None:
+    price = UnitPrice(1, "second", rates, fee)
+    variant = data.draw(st.sampled_from(sorted(rates)))
+    cost = unit_cost(price, variant, quantity)
+    assert type(cost) is int
+    assert cost == quantity * (rates[variant] + fee)
+    assert cost <= unit_cost(price, variant, quantity + more)
+
+
 def test_effective_rates_include_the_fee() -> None:
     assert effective_input(EMBEDDING) == 1_020_000
     assert effective_output(EMBEDDING) == 1_000_000
     assert effective_image(PICTURE, "low") == 16_000_000
+    assert effective_unit(FILM, "720p+audio") == 410_000_000
 
 
 def test_a_negative_count_is_refused() -> None:
@@ -82,8 +110,15 @@ def test_a_negative_count_is_refused() -> None:
         cost_of_images(PICTURE, "low", -1)
     with pytest.raises(ValueError, match="zero"):
         speech_cost(SpeechPrice(1, 1, 1), -1)
+    with pytest.raises(ValueError, match="zero"):
+        unit_cost(FILM, "720p", -1)
 
 
 def test_a_quality_that_the_model_lacks_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         cost_of_images(PICTURE, "ultra", 1)
+
+
+def test_a_variant_without_a_rate_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        unit_cost(FILM, "1080p", 1)
