@@ -1,8 +1,10 @@
 """How the price list states a model: its fields, and its prices in USD."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from catalog.types import Modality
 
@@ -11,6 +13,8 @@ LISTED = date(2026, 10, 1)
 TOKEN_FEE = 1_000_000  # micro-USD per 1,000,000 tokens: 1.00 USD
 IMAGE_FEE = 10_000_000  # nano-USD per picture: 0.01 USD
 SPEECH_FEE = 60_000_000  # nano-USD per hour of audio: 0.06 USD
+VIDEO_FEE = 10_000_000  # nano-USD per second of video: 0.01 USD
+ASSET_FEE = 20_000_000  # nano-USD per 3D asset: 0.02 USD
 
 DEFAULT_MAX_OUTPUT = 32_768  # where the provider lists no limit
 
@@ -19,7 +23,7 @@ DEFAULT_MAX_OUTPUT = 32_768  # where the provider lists no limit
 class Price:
     """A model's price from `since` on, in the units of `catalog.models.PriceVersion`."""
 
-    rates: dict[str, int]
+    rates: dict[str, Any]
     since: date = LISTED
 
 
@@ -45,6 +49,7 @@ class ModelSeed:
     prompt_overhead_tokens: int = 64
     minimum_seconds: int = 0
     free: bool = False
+    params: dict[str, Any] = field(default_factory=dict)
     aliases: tuple[str, ...] = ()
 
 
@@ -67,6 +72,21 @@ def per_image(low_usd: str, standard_usd: str, high_usd: str) -> Price:
 def per_hour(usd: str) -> Price:
     """A price in USD per hour of audio, plus the platform's fee."""
     return Price({"speech_hour": _scaled(usd, 9), "speech_fee": SPEECH_FEE})
+
+
+def per_second(usd: Mapping[str, str]) -> Price:
+    """A price in USD per second of video, by variant, plus the platform's fee."""
+    return _per_unit(usd, VIDEO_FEE)
+
+
+def per_asset(usd: Mapping[str, str]) -> Price:
+    """A price in USD per 3D asset, by variant, plus the platform's fee."""
+    return _per_unit(usd, ASSET_FEE)
+
+
+def _per_unit(usd: Mapping[str, str], fee: int) -> Price:
+    nano = {variant: _scaled(amount, 9) for variant, amount in usd.items()}
+    return Price({"unit_rates": nano, "unit_fee": fee})
 
 
 def _scaled(usd: str, digits: int) -> int:

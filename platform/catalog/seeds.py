@@ -7,7 +7,9 @@ changed price is a further `Price` with its date; a line that was live is never 
 
 from datetime import date
 
+from catalog import param_schemas
 from catalog.listing import ModelSeed, per_hour, per_image, per_million
+from catalog.studio_seeds import ASSET_MODELS, VIDEO_MODELS
 from catalog.types import LOCAL_PROVIDER
 
 
@@ -257,6 +259,7 @@ IMAGE_MODELS = (
         context_window=8_192,
         max_output_tokens=0,
         prices=(per_image("0.006", "0.013", "0.053"),),
+        params=param_schemas.pictures(references=4),
     ),
     ModelSeed(
         id="gemini-nano-banana-2.1",
@@ -268,6 +271,7 @@ IMAGE_MODELS = (
         context_window=8_192,
         max_output_tokens=0,
         prices=(per_image("0.034", "0.034", "0.050"),),
+        params=param_schemas.pictures(references=4),
     ),
     ModelSeed(
         id="flux-2-pro",
@@ -279,6 +283,7 @@ IMAGE_MODELS = (
         context_window=8_192,
         max_output_tokens=0,
         prices=(per_image("0.03", "0.03", "0.045"),),
+        params=param_schemas.pictures(references=2, has_seed=True),
     ),
     ModelSeed(
         id="grok-imagine-image-2.0",
@@ -290,6 +295,7 @@ IMAGE_MODELS = (
         context_window=8_192,
         max_output_tokens=0,
         prices=(per_image("0.04", "0.06", "0.08"),),
+        params=param_schemas.pictures(references=4),
     ),
 )
 
@@ -342,4 +348,5 @@ RETIRED = ("dall-e-2", "dall-e-3", "sora-2", "text-davinci-003", "imagen-4.0-gen
 
 def hosted_models() -> tuple[ModelSeed, ...]:
     """All listed models without those that run on this machine."""
-    return CHAT_MODELS + IMAGE_MODELS + EMBEDDING_MODELS + SPEECH_MODELS
+    studio = VIDEO_MODELS + ASSET_MODELS
+    return CHAT_MODELS + IMAGE_MODELS + EMBEDDING_MODELS + SPEECH_MODELS + studio

@@ -1,5 +1,7 @@
 """The operator's admin: models are edited, prices added, and withdrawn before they count."""
 
+import html
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +17,7 @@ PRICES = "/admin/catalog/priceversion/"
 TOKENS = {"input": "1", "output": "2", "token_fee": "3"}
 PICTURES = {"image_low": "1", "image_standard": "2", "image_high": "3", "image_fee": "4"}
 SPEECH = {"speech_hour": "0.27", "speech_fee": "100"}
+FILM = {"unit_rates": "720p 0.12", "unit_fee": "0.01"}
 LATER = {"valid_from_0": "2030-01-01", "valid_from_1": "00:00:00"}
 
 
@@ -61,6 +64,12 @@ def test_a_price_is_typed_in_dollars_to_the_last_digit(operator: Client) -> None
     price = PriceVersion.objects.get(model="nova-3", valid_from__year=2030)
     assert (price.speech_hour, price.speech_fee) == (270_000_000, 100_000_000_000)
 
+    stages = "preview 0.000000001\r\n\trefine  100\r\nimage 0.6\r\n"
+    assert add(operator, model="meshy-6", unit_rates=stages, unit_fee="0.02") == ""
+    price = PriceVersion.objects.get(model="meshy-6", valid_from__year=2030)
+    assert price.unit_rates == {"preview": 1, "refine": 10**11, "image": 600_000_000}
+    assert price.unit_fee == 20_000_000
+
 
 def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
     assert "give input, output and token fee, and no other price" in add(operator, input="1")
@@ -78,12 +87,22 @@ def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
         ({**TOKENS, "output": "cheap"}, "Write an amount like 12.50."),
         (dict.fromkeys(TOKENS, "0"), "GPT-6 Luna would cost nothing."),
         ({"model": "gpt-image-2.5-flare", **PICTURES, "image_fee": "100.01"}, "Give 0 to 100 US"),
+        ({"unit_rates": "720p"}, "Write a variant and an amount on each line"),
+        ({"unit_rates": "720p 0.1 0.2"}, "Write a variant and an amount on each line"),
+        ({"unit_rates": "720p cheap"}, "Write an amount like 12.50."),
+        ({"unit_rates": "720p -1"}, "Give 0 to 100 US dollars."),
+        ({"unit_rates": "720p 100.01"}, "Give 0 to 100 US dollars."),
+        ({"unit_rates": "720p 0.1\n720p 0.2"}, "Give 720p once."),
+        ({"unit_rates": "720p 0.1\n1080p 0.2"}, "needs one rate for each of: 720p."),
+        ({"unit_rates": "72p 0.1"}, "Runway Gen-4.5 needs one rate for each of: 720p."),
+        ({"unit_rates": "720p 0", "unit_fee": "0"}, "Runway Gen-4.5 would cost nothing."),
     ],
 )
 def test_a_price_that_is_a_slip_is_refused_on_the_form(
     operator: Client, rates: dict[str, str], problem: str
 ) -> None:
-    assert problem in add(operator, **rates)
+    values = {"model": "gen4.5", **FILM, **rates} if "unit_rates" in rates else rates
+    assert problem in add(operator, **values)
 
 
 def test_a_model_on_this_machine_may_cost_nothing(operator: Client) -> None:
@@ -115,6 +134,10 @@ def test_a_moment_that_is_none_is_refused_on_the_form(operator: Client) -> None:
         ("gpt-image-2.5-flare", TOKENS, "picture"),
         ("gpt-image-2.5-flare", SPEECH, "picture"),
         ("nova-3", TOKENS, "hour"),
+        ("gen4.5", SPEECH, "second"),
+        ("gen4.5", {"unit_fee": "0.01"}, "second"),
+        ("meshy-6", {**FILM, "input": "1"}, "asset"),
+        ("gpt-6-luna", FILM, "token"),
     ],
 )
 def test_a_price_of_the_wrong_kind_is_refused_on_the_form(
@@ -194,6 +217,17 @@ def test_a_new_price_begins_with_the_rates_of_another(operator: Client) -> None:
     assert price.output == 10_000_000
     assert 'name="output" value="10.00"' in page.content.decode()
     assert operator.get(f"{PRICES}0/new_version/").status_code == 404
+
+
+def test_a_new_price_begins_with_the_rates_by_variant_of_another(operator: Client) -> None:
+    price = PriceVersion.objects.get(model="meshy-6")
+    shown = operator.get(f"{PRICES}{price.id}/change/").content.decode()
+    assert "preview $0.40" in shown
+    page = operator.get(f"{PRICES}{price.id}/new_version/", follow=True).content.decode()
+    [rates] = re.findall(r'<textarea name="unit_rates".*?>(.*?)</textarea>', page, re.DOTALL)
+    assert add(operator, model="meshy-6", unit_rates=html.unescape(rates), unit_fee="0.02") == ""
+    new = PriceVersion.objects.get(model="meshy-6", valid_from__year=2030)
+    assert (new.unit_rates, new.unit_fee) == (price.unit_rates, price.unit_fee)
 
 
 def test_an_operator_who_may_only_view_prices_cannot_add_one(operator: Client) -> None:

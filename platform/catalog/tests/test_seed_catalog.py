@@ -8,9 +8,9 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.utils import timezone
 
-from catalog import seeds
+from catalog import seeds, studio_seeds
+from catalog.listing import ModelSeed, per_million, per_second
 from catalog.models import AIModel, Alias, PriceVersion, RetiredModel
-from catalog.seeds import ModelSeed, per_million
 from catalog.selectors import get_catalog
 from catalog.services import SeedReport, seed_catalog
 
@@ -23,9 +23,13 @@ def list_one(monkeypatch: pytest.MonkeyPatch, seed: ModelSeed) -> None:
     monkeypatch.setattr(seeds, "IMAGE_MODELS", ())
     monkeypatch.setattr(seeds, "EMBEDDING_MODELS", ())
     monkeypatch.setattr(seeds, "SPEECH_MODELS", ())
+    monkeypatch.setattr(seeds, "VIDEO_MODELS", ())
+    monkeypatch.setattr(seeds, "ASSET_MODELS", ())
 
 
 LUNA = next(seed for seed in seeds.CHAT_MODELS if seed.id == "gpt-6-luna")
+
+RUNWAY = next(seed for seed in studio_seeds.VIDEO_MODELS if seed.id == "gen4.5")
 
 
 def prices_of(model: str) -> list[PriceVersion]:
@@ -99,6 +103,34 @@ def test_a_slip_in_the_list_is_not_applied(monkeypatch: pytest.MonkeyPatch, outp
         seed_catalog(local=False)
 
 
+@pytest.mark.parametrize("rates", [{"720p": "100.01"}, {}, {"1080p": "0.12"}])
+def test_a_slip_in_the_rates_by_variant_is_not_applied(
+    monkeypatch: pytest.MonkeyPatch, rates: dict[str, str]
+) -> None:
+    list_one(monkeypatch, replace(RUNWAY, prices=(per_second(rates),)))
+    with pytest.raises(ValidationError, match=r"less than or equal to|one rate for each of: 720p"):
+        seed_catalog(local=False)
+
+
+def test_changed_params_are_brought_up_to_date_and_no_others() -> None:
+    seed_catalog(local=False)
+    AIModel.objects.filter(id=RUNWAY.id).update(params={})
+    assert seed_catalog(local=False).updated == 1
+    assert AIModel.objects.get(id=RUNWAY.id).params == RUNWAY.params
+
+
+def test_a_changed_rate_of_a_variant_is_a_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    list_one(monkeypatch, RUNWAY)
+    seed_catalog(local=False)
+    list_one(monkeypatch, replace(RUNWAY, prices=(per_second({"720p": "0.11"}),)))
+    assert seed_catalog(local=False).prices_added == 1
+    assert [price.unit_rates for price in prices_of(RUNWAY.id)] == [
+        {"720p": 120_000_000},
+        {"720p": 110_000_000},
+    ]
+    assert seed_catalog(local=False).prices_added == 0
+
+
 def test_a_list_of_old_prices_is_applied_to_an_empty_catalog(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -170,17 +202,22 @@ def test_no_name_means_two_things() -> None:
 def test_every_listed_price_is_above_its_fee_and_whole() -> None:
     seed_catalog(local=True)
     without_fee = PriceVersion.objects.exclude(token_fee=1_000_000).exclude(image_fee=10_000_000)
-    assert not without_fee.exclude(speech_fee=60_000_000).exists()
+    of_a_unit = without_fee.exclude(speech_fee=60_000_000)
+    fees = {"video": 10_000_000, "3d": 20_000_000}
+    assert {price.unit_fee == fees[price.model.modality] for price in of_a_unit} == {True}
     assert RetiredModel.objects.count() == len(seeds.RETIRED)
     assert all(
         type(rate) is int
-        for seed in (*seeds.CHAT_MODELS, *seeds.SPEECH_MODELS)
+        for seed in (*seeds.CHAT_MODELS, *seeds.SPEECH_MODELS, *studio_seeds.VIDEO_MODELS)
         for rate in _rates(seed)
     )
 
 
 def _rates(seed: ModelSeed) -> list[int]:
-    return [rate for price in seed.prices for rate in price.rates.values()]
+    rates = [rate for price in seed.prices for rate in price.rates.values()]
+    by_variant = [rate for rate in rates if isinstance(rate, dict)]
+    alone = [rate for rate in rates if not isinstance(rate, dict)]
+    return [*alone, *(rate for each in by_variant for rate in each.values())]
 
 
 def test_prices_are_dated_in_order() -> None:

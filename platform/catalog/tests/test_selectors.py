@@ -17,8 +17,8 @@ from pytest_django import DjangoAssertNumQueries
 from catalog import selectors
 from catalog.models import AIModel, Alias, PriceVersion
 from catalog.selectors import aget_catalog, get_catalog, price_history
-from catalog.types import Catalog, ImagePrice, TokenPrice
-from common.errors import ServiceUnavailable
+from catalog.types import Catalog, ImagePrice, TokenPrice, UnitPrice
+from common.errors import ServiceUnavailable, ValidationFailed
 
 from .conftest import database_away
 
@@ -26,6 +26,8 @@ LUNA = "gpt-6-luna"
 FLARE = "gpt-image-2.5-flare"
 VECTORS = "text-embedding-3-small"
 TOKENS = {"input": 1, "output": 2, "token_fee": 3}
+RUNWAY = "gen4.5"
+UNITS = {"unit_rates": {"540p": 1}, "unit_fee": 1}
 PICTURES = {"image_low": 1, "image_standard": 2, "image_high": 3, "image_fee": 4}
 
 
@@ -87,6 +89,33 @@ class TestContents:
         assert isinstance(picture, ImagePrice)
         assert picture.per_image == {"low": 6_000_000, "standard": 13_000_000, "high": 53_000_000}
 
+    def test_a_film_is_sold_by_the_second_and_an_asset_by_the_piece(self) -> None:
+        models = get_catalog().models
+        film, asset = models[RUNWAY].price, models["meshy-6"].price
+        assert isinstance(film, UnitPrice)
+        assert (film.unit, film.per_unit, film.fee) == ("second", {"720p": 120_000_000}, 10_000_000)
+        assert isinstance(asset, UnitPrice)
+        assert (asset.unit, asset.fee) == ("asset", 20_000_000)
+        assert isinstance(price_history()[RUNWAY][0][1], UnitPrice)
+
+    def test_a_model_knows_the_fields_of_all_others_even_of_those_that_are_switched_off(
+        self,
+    ) -> None:
+        AIModel.objects.exclude(id=RUNWAY).update(enabled=False)
+        params = get_catalog().models[RUNWAY].params
+        assert {"negative_prompt", "references", "stage", "seed"} <= params.known
+        with pytest.raises(ValidationFailed):
+            params.check({"negative_prompt": "rain"})
+
+    def test_a_model_whose_price_lacks_a_rate_is_not_there_and_reported_once(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        PriceVersion.objects.create(model_id=RUNWAY, valid_from=timezone.now(), **UNITS)
+        for _ in range(2):
+            selectors.reset()
+            assert RUNWAY not in get_catalog().models
+        assert caplog.text.count("catalog.price_lacks_rates") == 1
+
     def test_a_model_that_is_switched_off_is_not_there_nor_its_former_names(self) -> None:
         AIModel.objects.filter(id=LUNA).update(enabled=False)
         catalog = get_catalog()
@@ -121,10 +150,11 @@ class TestContents:
         assert price.input == 6
 
     @pytest.mark.parametrize(
-        ("model", "rates"), [(LUNA, PICTURES), (FLARE, TOKENS), (VECTORS, PICTURES)]
+        ("model", "rates"),
+        [(LUNA, PICTURES), (FLARE, TOKENS), (VECTORS, PICTURES), (RUNWAY, TOKENS), (LUNA, UNITS)],
     )
     def test_a_price_of_the_wrong_kind_is_passed_over_and_reported_once(
-        self, model: str, rates: dict[str, int], caplog: pytest.LogCaptureFixture
+        self, model: str, rates: dict[str, Any], caplog: pytest.LogCaptureFixture
     ) -> None:
         before = get_catalog().models[model].price
         PriceVersion.objects.create(model_id=model, valid_from=timezone.now(), **rates)
