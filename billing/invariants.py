@@ -253,7 +253,8 @@ INVARIANTS = (
         "prices_not_negative",
         "No price is below zero.",
         "SELECT id, model_id FROM catalog_priceversion WHERE least(input, output, token_fee,"
-        " image_low, image_standard, image_high, image_fee) < 0",
+        " image_low, image_standard, image_high, image_fee, speech_hour, speech_fee, unit_fee) < 0"
+        " OR jsonb_path_exists(unit_rates, '$.* ? (@ < 0)')",
     ),
     Invariant(
         "open_charges",

@@ -15,8 +15,10 @@ Unit = Literal[
     # Those of tokens_out that the model spent on reasoning.
     "reasoning_tokens",
     "images",
-    # Of audio.
+    # Of audio or video.
     "seconds",
+    # Of the 3D studio.
+    "assets",
 ]
 # A unit that is not in it was not used.
 Units = dict[Unit, int]

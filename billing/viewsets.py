@@ -140,8 +140,8 @@ class ModelViewSet(ViewSet):
     def list(self, request: AuthenticatedRequest) -> Response:
         """The models of the web app, with everything that a model picker needs.
 
-        Chat models come first, then those for pictures and for speech; within each kind your
-        favourites come first. Models that you have not `enabled`, or cannot call now, are included.
+        Chat models come first, your favourites before the others, then those for pictures, videos,
+        3D assets and speech. Models that you have not `enabled`, or cannot call now, are included.
         """
         models = list_models(request.user)
         return Response([PickerModelSerializer(model).data for model in models])

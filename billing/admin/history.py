@@ -117,6 +117,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
                     "reasoning_tokens",
                     "images",
                     "seconds",
+                    "assets",
                     "admitted_at",
                     "first_output_at",
                     "resolved_at",

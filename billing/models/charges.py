@@ -108,6 +108,7 @@ class Charge(models.Model):
     reasoning_tokens = quantity_of("reasoning_tokens")
     images = quantity_of("images")
     seconds = quantity_of("seconds")
+    assets = quantity_of("assets")
 
     class Meta:
         indexes = [

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from django.conf import settings
 from msgspec import Struct
 
 from accounts.models import User
@@ -21,12 +22,22 @@ from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
 from providers.registry import get_chat_wire, get_image_wire, get_speech_wire
 
-# The ids of models in the web app.
+
+def _get_provider(name: str) -> object:
+    """The configuration of that provider, or None where it is not configured."""
+    return settings.PROVIDERS.get(name)
+
+
+# The modalities of the web app. A provider of videos or of 3D assets has no other interface.
 _WIRES: Mapping[Modality, Callable[[str], object]] = {
     "chat": get_chat_wire,
     "image": get_image_wire,
     "speech": get_speech_wire,
+    "video": _get_provider,
+    "3d": _get_provider,
 }
+# The feature of a plan without which models of that modality cannot be called.
+_FEATURES: Mapping[Modality, str] = {"video": "videos", "3d": "assets_3d"}
 
 
 class FreeMessages(Struct, frozen=True):
@@ -103,6 +114,8 @@ def _entitlement(
         is_funded = free is not None and free.used < free.limit and not is_free_refused
     else:
         is_funded = allowance.remaining > 0 or snapshot.funds.available > 0
+    feature = _FEATURES.get(model.modality)
+    has_feature = feature is None or snapshot.features.get(feature, False)
     return ModelEntitlement(
         model=model.id,
         display_name=model.display_name,
@@ -110,7 +123,7 @@ def _entitlement(
         allowance=allowance,
         resets_at=end_of(snapshot.month) if allowance.granted else None,
         free=free,
-        callable=is_funded and _is_configured(model),
+        callable=is_funded and has_feature and _is_configured(model),
     )
 
 

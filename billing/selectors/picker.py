@@ -10,7 +10,7 @@ from billing.selectors.entitlements import ModelEntitlement, get_entitlements
 from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
 
-_ORDER: tuple[Modality, ...] = ("chat", "image", "speech")
+_ORDER: tuple[Modality, ...] = ("chat", "image", "video", "3d", "speech")
 
 
 class PickerModel(Struct, frozen=True, kw_only=True):
@@ -29,8 +29,9 @@ class PickerModel(Struct, frozen=True, kw_only=True):
 
 
 def list_models(user: User) -> list[PickerModel]:
-    """The models on offer in the web app: chat models, then those for pictures and for speech;
-    within each kind the user's favourites first. One query more than the entitlements."""
+    """The models on offer in the web app: chat models, then those for pictures, videos, 3D assets
+    and speech; of chat models the user's favourites first. One query more than the
+    entitlements."""
     catalog = get_catalog()
     agents = {agent.model: agent for agent in list_agents(user)}
     entitled = get_entitlements(user).models

@@ -15,12 +15,12 @@ class FreeMessagesSerializer(serializers.Serializer[FreeMessages]):
 
 
 class ModelEntitlementSerializer(serializers.Serializer[ModelEntitlement]):
-    """`free`: the free messages, on the free plan. `callable`: would a message, a picture or a
-    transcription be admitted now?"""
+    """`free`: the free messages, on the free plan. `callable`: would a message, a transcription or
+    a job of a studio be admitted now?"""
 
     model = serializers.CharField(read_only=True)
     display_name = serializers.CharField(read_only=True)
-    modality = serializers.ChoiceField(["chat", "image", "speech"], read_only=True)
+    modality = serializers.ChoiceField(["chat", "image", "video", "3d", "speech"], read_only=True)
     included_in_plan = serializers.BooleanField(read_only=True)
     allowance_usd = UsdField(source="allowance.granted")
     used_usd = UsdField(source="allowance.used")

@@ -8,15 +8,25 @@ from accounts.selectors.preferences import Agent
 from billing.selectors.picker import PickerModel
 from billing.serializers.entitlements import FreeMessagesSerializer
 from catalog import pricing
-from catalog.types import ImagePrice, Model, Price, TokenPrice
+from catalog.types import ImagePrice, Model, Price, TokenPrice, UnitPrice
 from common.fields import UsdField
 from common.money import usd
 from providers.types import ReasoningEffort
 
 _MICRO = 1_000_000
 # Files are sent as text, so they count as an input of text models.
-_TAKES = {"chat": ["text", "files"], "image": ["text"], "speech": ["audio"]}
+_TAKES = {
+    "chat": ["text", "files"],
+    "image": ["text"],
+    "video": ["text"],
+    "3d": ["text"],
+    "speech": ["audio"],
+}
 _EFFORTS = list(get_args(ReasoningEffort))
+
+
+def _prices_by_variant() -> serializers.DictField:
+    return serializers.DictField(child=serializers.FloatField(), read_only=True, allow_null=True)
 
 
 class QualityPricesSerializer(serializers.Serializer[Any]):
@@ -27,12 +37,17 @@ class QualityPricesSerializer(serializers.Serializer[Any]):
 
 class PricesSerializer(serializers.Serializer[Any]):
     """US dollars, with the platform's fee, as an allowance is charged; a balance pays twice that.
-    Prices that the model does not have are null."""
+    Prices that the model does not have are null. Those per second of video and per 3D asset are by
+    variant: the values of the fields in `x-priced-by` of the model's `params`, joined by a plus,
+    such as `720p`; a field that is true is there by its name (`720p+audio`), one that is false is
+    not."""
 
     input_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
     output_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
     per_image_usd = QualityPricesSerializer(read_only=True, allow_null=True)
     per_hour_usd = serializers.FloatField(read_only=True, allow_null=True)
+    per_second_usd = _prices_by_variant()
+    per_asset_usd = _prices_by_variant()
 
 
 class PreferencesSerializer(serializers.Serializer[Agent]):
@@ -47,7 +62,9 @@ class PreferencesSerializer(serializers.Serializer[Agent]):
 class PickerModelSerializer(serializers.Serializer[Any]):
     """A model on offer: its properties, its prices, your entitlement and your preferences.
 
-    `takes`: `text`, `files` (text files; of others the model gets the name), `audio`.
+    `takes`: `text`, `files` (text files; of others the model gets the name), `pictures` (uploads
+    that are named in fields of `params`), `audio`. `params` is a JSON Schema (draft 2020-12) of the
+    fields that a model of a studio takes beside the prompt, null for other models.
     `reasoning_efforts` are those that can be requested, empty where it does not reason;
     `reasons_unasked`: it reasons without being asked. `callable`: would a call be admitted now?
     `default`: requests that name no model use it. `preferences` is null where it is no chat model.
@@ -60,7 +77,7 @@ class PickerModelSerializer(serializers.Serializer[Any]):
     modality = serializers.ChoiceField(list(_TAKES), read_only=True)
     aliases = serializers.ListField(child=serializers.CharField(), read_only=True)
     takes = serializers.ListField(
-        child=serializers.ChoiceField(["text", "files", "audio"]), read_only=True
+        child=serializers.ChoiceField(["text", "files", "pictures", "audio"]), read_only=True
     )
     reasoning_efforts = serializers.ListField(
         child=serializers.ChoiceField(_EFFORTS), read_only=True
@@ -68,6 +85,7 @@ class PickerModelSerializer(serializers.Serializer[Any]):
     reasons_unasked = serializers.BooleanField(read_only=True)
     context_window = serializers.IntegerField(read_only=True)
     max_output_tokens = serializers.IntegerField(read_only=True)
+    params = serializers.DictField(read_only=True, allow_null=True)
     prices = PricesSerializer(read_only=True)
     callable = serializers.BooleanField(read_only=True)
     included_in_plan = serializers.BooleanField(read_only=True)
@@ -103,11 +121,12 @@ def _catalog_part(model: Model) -> dict[str, Any]:
         "provider": model.provider,
         "owned_by": model.owned_by,
         "modality": model.modality,
-        "takes": _TAKES[model.modality],
+        "takes": [*_TAKES[model.modality], *(["pictures"] if model.params.takes_uploads else [])],
         "reasoning_efforts": _EFFORTS if model.reasoning else [],
         "reasons_unasked": model.reasons_unasked,
         "context_window": model.context_window,
         "max_output_tokens": model.max_output_tokens,
+        "params": model.params.schema or None,
         "prices": _prices(model.price),
     }
 
@@ -120,6 +139,10 @@ def _prices(price: Price) -> dict[str, Any]:
     elif isinstance(price, ImagePrice):
         prices["per_image_usd"] = {
             quality: usd(pricing.effective_image(price, quality)) for quality in price.per_image
+        }
+    elif isinstance(price, UnitPrice):
+        prices[f"per_{price.unit}_usd"] = {
+            variant: usd(pricing.effective_unit(price, variant)) for variant in price.per_unit
         }
     else:
         prices["per_hour_usd"] = usd(price.per_hour + price.fee)

@@ -33,7 +33,8 @@ class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
     input_tokens = serializers.IntegerField(source="tokens_in", read_only=True)
     output_tokens = serializers.IntegerField(source="tokens_out", read_only=True)
     images = serializers.IntegerField(read_only=True)
-    seconds = serializers.IntegerField(read_only=True)
+    seconds = serializers.IntegerField(read_only=True, help_text="Of audio or video.")
+    assets = serializers.IntegerField(read_only=True, help_text="3D assets.")
     cost_usd = UsdField(source="cost")
     plan_usd = UsdField(source="charge_plan")
     balance_usd = UsdField(source="charge_balance")
@@ -50,6 +51,7 @@ class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
             "output_tokens",
             "images",
             "seconds",
+            "assets",
             "cost_usd",
             "plan_usd",
             "balance_usd",

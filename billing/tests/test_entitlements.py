@@ -228,6 +228,24 @@ def test_a_paid_plan_has_no_window_whatever_was_used_before() -> None:
     assert models(charlie)[FREE_MODEL]["callable"] is True
 
 
+# --- Features of plans --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plan", "has_studios"), [("free", False), ("starter", False), ("pro", True)]
+)
+def test_films_and_assets_need_a_plan_that_has_them(plan: str, has_studios: bool) -> None:
+    alice = new_account(plan=plan, balance=10**12)
+
+    shown = models(alice)
+
+    for name, modality in (("veo-3.1", "video"), ("meshy-6", "3d")):
+        assert shown[name]["modality"] == modality
+        assert shown[name]["included_in_plan"] is False
+        assert shown[name]["callable"] is has_studios
+    assert shown[IMAGE_BALANCE_ONLY]["callable"] is True
+
+
 # --- The rest -----------------------------------------------------------------------------------
 
 

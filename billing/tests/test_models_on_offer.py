@@ -41,7 +41,7 @@ def test_every_model_of_the_web_app_is_there_once_chat_models_first() -> None:
     expected = AIModel.objects.exclude(modality="embedding").values_list("id", flat=True)
     assert sorted(row["id"] for row in rows) == sorted(expected)
     modalities = [row["modality"] for row in rows]
-    assert modalities == sorted(modalities, key=["chat", "image", "speech"].index)
+    assert modalities == sorted(modalities, key=["chat", "image", "video", "3d", "speech"].index)
 
 
 def test_a_chat_model_says_what_it_is_and_costs() -> None:
@@ -59,7 +59,10 @@ def test_a_chat_model_says_what_it_is_and_costs() -> None:
         "output_per_1m_usd": (price.output + price.token_fee) / 1_000_000,
         "per_image_usd": None,
         "per_hour_usd": None,
+        "per_second_usd": None,
+        "per_asset_usd": None,
     }
+    assert row["params"] is None
 
 
 def test_those_for_pictures_and_speech_are_sold_by_the_piece_and_by_the_hour() -> None:
@@ -67,7 +70,7 @@ def test_those_for_pictures_and_speech_are_sold_by_the_piece_and_by_the_hour() -
     picture: Any = AIModel.objects.get(pk="flux-2-pro").prices.get()
     speech: Any = AIModel.objects.get(pk="gpt-transcribe").prices.get()
 
-    assert rows["flux-2-pro"]["takes"] == ["text"]
+    assert rows["flux-2-pro"]["takes"] == ["text", "pictures"]
     assert rows["flux-2-pro"]["preferences"] is None
     assert rows["flux-2-pro"]["prices"]["per_image_usd"] == {
         quality: (getattr(picture, f"image_{quality}") + picture.image_fee) / NUSD_PER_USD
@@ -76,6 +79,27 @@ def test_those_for_pictures_and_speech_are_sold_by_the_piece_and_by_the_hour() -
     assert rows["gpt-transcribe"]["takes"] == ["audio"]
     hour = (speech.speech_hour + speech.speech_fee) / NUSD_PER_USD
     assert rows["gpt-transcribe"]["prices"]["per_hour_usd"] == hour
+
+
+def test_those_of_the_studios_say_what_they_take_and_cost_by_variant() -> None:
+    rows = models(new_account())
+
+    assert rows["veo-3.1"]["takes"] == ["text", "pictures"]
+    assert rows["ray-2"]["takes"] == ["text"]
+    assert rows["veo-3.1"]["prices"]["per_second_usd"] == {
+        "720p": 0.21,
+        "1080p": 0.21,
+        "720p+audio": 0.41,
+        "1080p+audio": 0.41,
+    }
+    assert rows["meshy-6"]["prices"]["per_asset_usd"] == {
+        "preview": 0.42,
+        "refine": 0.22,
+        "image": 0.62,
+    }
+    for kept in AIModel.objects.exclude(modality="embedding"):
+        assert rows[kept.pk]["params"] == (kept.params or None)
+    assert rows["flux-2-pro"]["params"]["properties"]["n"]["maximum"] == 4
 
 
 def test_it_says_which_think() -> None:

@@ -74,6 +74,7 @@ def test_a_record_says_what_was_used_and_who_paid_how_much() -> None:
         "output_tokens": 700,
         "images": 0,
         "seconds": 0,
+        "assets": 0,
         "cost_usd": 1.55,
         "plan_usd": 1.5,
         "balance_usd": 0.1,
@@ -88,6 +89,19 @@ def test_a_picture_is_counted_by_the_piece() -> None:
     [record] = usage(alice)
 
     assert (record["images"], record["cost_usd"], record["plan_usd"]) == (2, 0.046, 0.046)
+
+
+def test_a_film_is_counted_by_the_second_and_an_asset_by_the_piece() -> None:
+    alice = new_account(plan="max", balance=10**10)
+    _, film = hold(alice, 3_280_000_000, owner=live_owner(), model="veo-3.1")
+    run(RESOLVE, ended(film, "settled", 3_280_000_000, {"seconds": 8}))
+    _, asset = hold(alice, 420_000_000, owner=live_owner(), model="meshy-6")
+    run(RESOLVE, ended(asset, "settled", 420_000_000, {"assets": 1}))
+
+    by_model = {record["model"]: record for record in usage(alice)}
+
+    assert (by_model["veo-3.1"]["seconds"], by_model["veo-3.1"]["balance_usd"]) == (8, 6.56)
+    assert (by_model["meshy-6"]["assets"], by_model["meshy-6"]["balance_usd"]) == (1, 0.84)
 
 
 def test_audio_is_counted_by_the_second() -> None:
