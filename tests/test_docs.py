@@ -18,7 +18,8 @@ from billing.models import PlanAllowance
 from billing.seeds import ALLOWANCE_PLANS, ALLOWANCES, PLANS
 from billing.tests import bank
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
-from catalog import seeds
+from catalog import seeds, studio_seeds
+from catalog.listing import ModelSeed
 from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
@@ -170,9 +171,9 @@ def test_the_worked_example_is_what_the_functions_do(committed: None) -> None:
 LISTED = [*seeds.CHAT_MODELS, *seeds.IMAGE_MODELS, *seeds.LOCAL_MODELS]
 
 
-def share_of_provider(model: seeds.ModelSeed) -> float:
+def share_of_provider(model: ModelSeed) -> float:
     """Of what the model is billed at cost, the most that its provider may get."""
-    shares = []
+    shares: list[float] = []
     for price in model.prices:
         [fee] = [rate for name, rate in price.rates.items() if name.endswith("_fee")]
         rates = [rate for name, rate in price.rates.items() if not name.endswith("_fee")]
@@ -208,7 +209,7 @@ def test_the_cost_of_a_free_account_is_that_of_the_price_list() -> None:
     assert stated == expected
 
 
-def cost_of_a_day(model: seeds.ModelSeed, prompt: int) -> tuple[float, float]:
+def cost_of_a_day(model: ModelSeed, prompt: int) -> tuple[float, float]:
     """USD at cost, and to the provider, of a free account's messages to a model; each has a prompt
     of that length, as far as the model takes it, and brings 1,024 tokens."""
     rates, messages = model.prices[0].rates, FREE_MESSAGES * 24 // FREE_WINDOW_HOURS
@@ -340,6 +341,8 @@ def test_every_event_is_documented_and_no_other(page: Path, title: str, files: l
         ("CHANGELOG.md", f"{len(seeds.CHAT_MODELS)} chat models"),
         ("CHANGELOG.md", f"{len(seeds.IMAGE_MODELS)} image models"),
         ("CHANGELOG.md", f"{len(seeds.EMBEDDING_MODELS)} embeddings model and"),
+        ("CHANGELOG.md", f"{len(studio_seeds.VIDEO_MODELS)} video models"),
+        ("CHANGELOG.md", f"{len(studio_seeds.ASSET_MODELS)} models of 3D assets"),
         ("CHANGELOG.md", f"{len(PLANS)} plans"),
         ("CHANGELOG.md", f"{FREE_MESSAGES} messages per model and {FREE_WINDOW_HOURS} hours"),
     ],
