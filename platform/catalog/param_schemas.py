@@ -8,6 +8,7 @@ Json = dict[str, Any]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MAX_SEED = 2**32 - 1
+_MAX_PICTURES = 4
 # The parameter that chooses the rate of a 3D asset.
 STAGES = ("preview", "refine", "image")
 
@@ -51,7 +52,7 @@ def pictures(*, references: int, has_seed: bool = False) -> Json:
         "quality": choice(
             "Quality", "It decides the price.", ("low", "standard", "high"), default="standard"
         ),
-        "n": whole_number("Pictures", "How many to make.", 1, 4, default=1),
+        "n": whole_number("Pictures", "How many to make.", 1, _MAX_PICTURES, default=1),
         "references": {
             "title": "Reference pictures",
             "description": "Uploads that the picture is made of.",
@@ -60,18 +61,14 @@ def pictures(*, references: int, has_seed: bool = False) -> Json:
             "maxItems": references,
         },
     }
-    rules = []
     if has_seed:
-        properties["seed"] = seed()
-        rules.append(
-            given("seed", n={"const": 1}, says="With a seed all pictures are the same: set n to 1.")
-        )
+        # The wires give each further picture the next number.
+        properties["seed"] = seed(most=2**31 - 1 - _MAX_PICTURES)
     return params(
         properties,
         priced_by=("quality",),
         formats=("image/png", "image/jpeg", "image/webp"),
         prompt={"minLength": 1, "maxLength": 4_000},
-        rules=rules,
     )
 
 

@@ -8,7 +8,8 @@ keywords and formats of our own are:
 - `x-priced-by`: the fields that choose the rate (see `Params.variant`)
 - `x-formats`: the media types of the results
 - `x-prompt`: `minLength` and `maxLength` of the prompt, the former in characters, the latter in
-  UTF-16 units, as in HTML; `optional`: values of fields with which it may be empty
+  UTF-16 units, as in HTML; `optional` and `unused`: values of fields with which it may be empty,
+  and with which it has to be
 - `x-extend`, where a clip can be extended: by how many `seconds`, to a total of the `longest`;
   whether the result is the whole clip (`combined`), and its `resolution` where that is fixed
 - the formats `upload` (the id of an uploaded picture) and `job` (the id of a job)
@@ -128,9 +129,10 @@ class Params:
         Raises ValidationFailed.
         """
         bounds = self.schema.get("x-prompt", {})
-        optional = bounds.get("optional", {})
-        if not prompt and any(values.get(name) in options for name, options in optional.items()):
+        if not prompt and _has_any(values, bounds.get("optional", {})):
             return
+        if _has_any(values, bounds.get("unused", {})):
+            raise ValidationFailed.of("prompt", "It is not used with these values: leave it out.")
         least, most = bounds.get("minLength", 0), bounds.get("maxLength")
         if len(prompt) < least:
             raise ValidationFailed.of("prompt", f"Give at least {_characters(least)}.")
@@ -182,6 +184,11 @@ def _wrong_types(
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _wrong_types((*loc, index), item, field["items"])
+
+
+def _has_any(values: Mapping[str, Any], options: Mapping[str, list[Any]]) -> bool:
+    """Does a field have one of the values that `options` lists for it?"""
+    return any(values.get(name) in listed for name, listed in options.items())
 
 
 def _is_id(text: str) -> bool:

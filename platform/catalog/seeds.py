@@ -271,7 +271,7 @@ IMAGE_MODELS = (
         context_window=8_192,
         max_output_tokens=0,
         prices=(per_image("0.034", "0.034", "0.050"),),
-        params=param_schemas.pictures(references=4),
+        params=param_schemas.pictures(references=4, has_seed=True),
     ),
     ModelSeed(
         id="flux-2-pro",

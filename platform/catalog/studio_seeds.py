@@ -162,11 +162,10 @@ def _stages() -> tuple[Json, ...]:
 
 _ASSET_FIELDS = {
     "stage": choice(
-        "Stage", "From text: a preview, then its surface. Or both from a picture.", STAGES
+        "Stage", "A preview from text, the surface of a preview, or a model of a picture.", STAGES
     ),
     "image": upload("Picture", "An upload: the object to model."),
     "refines": job("Preview", "The job of the preview that gets a surface."),
-    "texture": flag("Surface", "Shall a model of a picture have a surface?", default=True),
 }
 
 ASSET_MODELS = (
@@ -182,7 +181,10 @@ ASSET_MODELS = (
         # 20, 10 and, with a surface, 30 credits of 0.02 USD.
         prices=(per_asset({"preview": "0.40", "refine": "0.20", "image": "0.60"}),),
         params=params(
-            _ASSET_FIELDS,
+            {
+                **_ASSET_FIELDS,
+                "texture": flag("Surface", "Of a model of a picture.", default=True),
+            },
             priced_by=("stage",),
             formats=_ASSET_FORMATS,
             prompt={
@@ -203,11 +205,14 @@ ASSET_MODELS = (
         released_on=date(2025, 8, 12),
         context_window=1_024,
         max_output_tokens=0,
-        # 10, 10 and, with a surface, 30 credits of 0.01 USD.
-        prices=(per_asset({"preview": "0.10", "refine": "0.10", "image": "0.30"}),),
+        # 20, 10 and 30 credits of 0.01 USD; without a surface, 10 less.
+        prices=(per_asset({"preview": "0.20", "refine": "0.10", "image": "0.30"}),),
         params=params(
             {
                 **_ASSET_FIELDS,
+                "texture": flag(
+                    "Surface", "Of a preview, or of a model of a picture.", default=True
+                ),
                 "negative_prompt": text("Negative prompt", _UNWANTED, 255),
                 "seed": seed(most=2**31 - 1),
             },
@@ -217,6 +222,7 @@ ASSET_MODELS = (
                 "minLength": 1,
                 "maxLength": 1_024,
                 "optional": {"stage": ["refine", "image"]},
+                "unused": {"stage": ["image"]},
             },
             rules=(
                 *_stages(),

@@ -25,7 +25,12 @@ FILM = Params(
         },
         priced_by=("resolution", "audio"),
         formats=("video/mp4",),
-        prompt={"minLength": 1, "maxLength": 10, "optional": {"seconds": [4]}},
+        prompt={
+            "minLength": 1,
+            "maxLength": 10,
+            "optional": {"seconds": [4]},
+            "unused": {"resolution": ["1080p"]},
+        },
         rules=(
             param_schemas.needs("end_image", "start_image", says="Give a start picture too."),
             param_schemas.without(
@@ -147,9 +152,6 @@ def test_an_item_that_does_not_fit_is_named_by_its_index(wrong: Any) -> None:
 def test_a_rule_of_several_fields_is_refused_in_its_own_words() -> None:
     assert problems(FILM, {"end_image": UPLOAD}) == {("start_image",): "Give a start picture too."}
     assert problems(FILM, {"seconds": 4}) == {("seconds",): "Without a start picture, give 6."}
-    assert problems(PICTURE, {"seed": 1, "n": 2}) == {
-        ("n",): "With a seed all pictures are the same: set n to 1."
-    }
 
 
 def test_all_problems_are_named_and_the_first_is_the_message() -> None:
@@ -196,6 +198,11 @@ def test_a_prompt_that_is_too_short_or_too_long_is_refused(prompt: str, sentence
 def test_a_prompt_may_be_empty_where_other_values_say_enough() -> None:
     FILM.check_prompt("", DEFAULTS | {"seconds": 4})
     FILM.check_prompt("x" * 10, DEFAULTS)
+
+
+def test_a_prompt_that_would_not_be_used_is_refused() -> None:
+    with pytest.raises(ValidationFailed, match="It is not used with these values"):
+        FILM.check_prompt("A fox", DEFAULTS | {"resolution": "1080p"})
 
 
 # --- The models of the price list ---------------------------------------------------------------

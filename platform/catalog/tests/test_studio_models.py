@@ -19,6 +19,23 @@ from .test_params import KNOWN, STUDIO, UPLOAD, fitting
 LONGEST = 37  # seconds
 
 
+# The fields of one stage of a 3D asset only.
+STAGES = {"image": "image", "refines": "refine", "negative_prompt": "preview"}
+
+
+def orders(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Values that fit, with the fields of their stage."""
+    values = fitting(schema)
+    return values.map(_at_its_stage) if "stage" in schema["properties"] else values
+
+
+def _at_its_stage(values: dict[str, Any]) -> dict[str, Any]:
+    stage = values.get("stage", "preview")
+    needed = {name: UPLOAD for name in ("image", "refines") if STAGES[name] == stage}
+    kept = {name: value for name, value in values.items() if STAGES.get(name, stage) == stage}
+    return kept | needed
+
+
 def price_of(seed: ModelSeed) -> ImagePrice | UnitPrice:
     rates: dict[str, Any] = dict(seed.prices[-1].rates)
     if seed.modality == "image":
@@ -81,7 +98,7 @@ def test_whatever_is_accepted_can_be_priced_and_costs_at_most_what_is_held(
     """The hold is for what was ordered; a provider that delivers less is paid for less."""
     seed = STUDIO[name]
     try:
-        values = Params(seed.params, KNOWN).check(data.draw(fitting(seed.params)))
+        values = Params(seed.params, KNOWN).check(data.draw(orders(seed.params)))
     except ValidationFailed:
         assume(False)
     ordered = quantity_of(seed, values)
@@ -117,7 +134,8 @@ def test_an_extension_can_be_priced(name: str) -> None:
         ("meshy-6", {}, "0.42"),
         ("meshy-6", {"stage": "refine", "refines": UPLOAD}, "0.22"),
         ("meshy-6", {"stage": "image", "image": UPLOAD}, "0.62"),
-        ("tripo-h3", {}, "0.12"),
+        ("tripo-h3", {}, "0.22"),
+        ("tripo-h3", {"stage": "image", "image": UPLOAD}, "0.32"),
         ("flux-2-pro", {"quality": "high", "n": 2}, "0.11"),
     ],
 )
@@ -138,7 +156,9 @@ def test_it_costs_what_the_list_says(name: str, values: dict[str, Any], usd: str
         ("meshy-6", {"stage": "image", "image": UPLOAD, "texture": False}),
         ("tripo-h3", {"negative_prompt": "legs", "seed": 2**31 - 1}),
         ("gpt-image-2.5-flare", {"references": [UPLOAD] * 4, "n": 4, "size": "1536x1024"}),
-        ("flux-2-pro", {"references": [UPLOAD], "seed": 7}),
+        ("tripo-h3", {"texture": False}),
+        ("flux-2-pro", {"references": [UPLOAD], "seed": 7, "n": 4}),
+        ("gemini-nano-banana-2.1", {"references": [UPLOAD] * 4, "seed": 2**31 - 5}),
     ],
 )
 def test_a_model_takes_what_its_provider_takes(name: str, values: dict[str, Any]) -> None:
@@ -169,7 +189,7 @@ def test_a_model_takes_what_its_provider_takes(name: str, values: dict[str, Any]
         ("gpt-image-2.5-flare", {"seed": 1}, "seed"),
         ("gemini-nano-banana-2.1", {"size": "512x512"}, "size"),
         ("grok-imagine-image-2.0", {"references": [UPLOAD] * 5}, "references"),
-        ("flux-2-pro", {"seed": 7, "n": 2}, "n"),
+        ("flux-2-pro", {"seed": 2**31 - 4}, "seed"),
         ("flux-2-pro", {"negative_prompt": "rain"}, "negative_prompt"),
     ],
 )
@@ -194,6 +214,14 @@ def test_a_prompt_is_as_long_as_the_provider_takes(name: str, most: int) -> None
         params.check_prompt("x" * (most + 1), values)
     with pytest.raises(ValidationFailed):
         params.check_prompt("", values)
+
+
+def test_a_prompt_beside_a_picture_is_refused_where_the_provider_takes_none() -> None:
+    values = {"stage": "image", "image": UPLOAD}
+    meshy, tripo = (Params(STUDIO[name].params) for name in ("meshy-6", "tripo-h3"))
+    meshy.check_prompt("Oak", meshy.check(values))
+    with pytest.raises(ValidationFailed, match="leave it out"):
+        tripo.check_prompt("Oak", tripo.check(values))
 
 
 @pytest.mark.parametrize("name", ["meshy-6", "tripo-h3"])
