@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from django.conf import settings
 from msgspec import Struct
 
 from accounts.models import User
@@ -20,21 +19,21 @@ from billing.selectors.subscriptions import end_of
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
 from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
-from providers.registry import get_chat_wire, get_image_wire, get_speech_wire
+from providers.registry import (
+    get_asset_wire,
+    get_chat_wire,
+    get_image_wire,
+    get_speech_wire,
+    get_video_wire,
+)
 
-
-def _get_provider(name: str) -> object:
-    """The configuration of that provider, or None where it is not configured."""
-    return settings.PROVIDERS.get(name)
-
-
-# The modalities of the web app. A provider of videos or of 3D assets has no other interface.
+# The modalities of the web app.
 _WIRES: Mapping[Modality, Callable[[str], object]] = {
     "chat": get_chat_wire,
     "image": get_image_wire,
     "speech": get_speech_wire,
-    "video": _get_provider,
-    "3d": _get_provider,
+    "video": get_video_wire,
+    "3d": get_asset_wire,
 }
 # The feature of a plan without which models of that modality cannot be called.
 _FEATURES: Mapping[Modality, str] = {"video": "videos", "3d": "assets_3d"}
