@@ -1,15 +1,11 @@
-"""Decodes audio from standard input, in a confined process: see `audio.measuring`.
+"""Decodes audio from standard input, in a confined process: see `common.confinement`.
 
 `measure SECONDS` prints the format and the length; `pcm SECONDS` prints the samples, 16 kHz, mono,
 signed 16 bits, little-endian. Both stop after that many seconds of audio. The exit status is 65
 where the input is no audio, and another one where the decoder failed.
 """
 
-import importlib
 import io
-import os
-import pkgutil
-import resource
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +17,8 @@ from av.audio.stream import AudioStream
 from av.codec.context import Flags2
 from av.container import InputContainer
 
-NOT_AUDIO = 65  # EX_DATAERR of sysexits.h
+from common.confinement import BAD_FILE, confine, load_package
+
 # The exceptions that decoding raises because of the file's content.
 FAULTS_OF_FILES = (
     av.FFmpegError,
@@ -67,8 +64,8 @@ OPTIONS = {
 def main() -> None:
     mode, most = sys.argv[1], int(sys.argv[2])
     data = io.BytesIO(sys.stdin.buffer.read())
-    load_all()
-    confine()
+    load_package(av)
+    confine(cpu_seconds=CPU_SECONDS, memory=MEMORY)
     try:
         with av.open(data, "r", options=OPTIONS, metadata_errors="replace") as container:
             if mode == "measure":
@@ -76,28 +73,7 @@ def main() -> None:
             else:
                 write_samples(container, most)
     except FAULTS_OF_FILES:
-        sys.exit(NOT_AUDIO)
-
-
-def load_all() -> None:
-    """Load everything that PyAV loads lazily: no file can be opened after `confine`."""
-    for module in pkgutil.walk_packages(av.__path__, "av."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-
-
-def confine() -> None:
-    """From here on: no files, no sockets, no other process, little memory and time."""
-    os.nice(10)
-    for limit, value in (
-        (resource.RLIMIT_CPU, CPU_SECONDS),
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_NOFILE, 0),
-        (resource.RLIMIT_NPROC, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(limit, (value, value))
+        sys.exit(BAD_FILE)
 
 
 def length(container: InputContainer, most: int) -> float:

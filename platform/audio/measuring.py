@@ -1,23 +1,21 @@
 """The length and the samples of audio, decoded in a process of its own, within bounds.
 
-FFmpeg reads many formats, and attackers make files to break it. So no user's file is opened in a
-process that has secrets or connections; `audio/decoder.py` lists what the decoder's process
-may do.
+FFmpeg reads many formats, and attackers make files to break it: `common.confinement` says what the
+decoder's process may do.
 """
 
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Literal, cast
 
 import structlog
 
+from common.confinement import BAD_FILE, start
 from common.errors import ServiceUnavailable, ValidationFailed
 
 log = structlog.get_logger(__name__)
@@ -26,10 +24,8 @@ AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
 
 MAX_SECONDS = 2 * 3600
 
-_DECODER = Path(__file__).with_name("decoder.py")
-_NOT_AUDIO = 65  # decoder.NOT_AUDIO
 # The decoder found no audio, or needed more processor time than it has.
-_FORESEEN = (_NOT_AUDIO, -signal.SIGKILL, -signal.SIGXCPU)
+_FORESEEN = (BAD_FILE, -signal.SIGKILL, -signal.SIGXCPU)
 # Two hours of audio take some seconds, if a processor is free.
 DECODING_SECONDS = 120.0
 _LONGEST_LINE = 100  # bytes
@@ -112,7 +108,7 @@ def check_end(status: int, *, is_late: bool) -> None:
         raise ServiceUnavailable
     if status not in _FORESEEN:
         log.error("audio.decoder_broke", status=status)
-    if status > 0 and status != _NOT_AUDIO:
+    if status > 0 and status != BAD_FILE:
         raise ServiceUnavailable
     raise InvalidAudio.of("file", "This is not audio in a supported format.")
 
@@ -131,15 +127,7 @@ def _decoder(
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A decoder process that has read `audio`. It has ended after the block, or is killed after its
     time limit."""
-    command = [sys.executable, "-I", str(_DECODER), mode, str(seconds)]
-    with subprocess.Popen(  # noqa: S603 - our own program
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={},  # nothing of our own environment
-        cwd="/",
-    ) as process:
+    with start("audio.decoder", mode, str(seconds)) as process:
         deadline = threading.Timer(timeout, process.kill)
         deadline.start()
         try:

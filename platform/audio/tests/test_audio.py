@@ -10,7 +10,6 @@ import threading
 import wave
 from contextlib import suppress
 from hashlib import shake_256
-from pathlib import Path
 
 import av
 import pytest
@@ -21,6 +20,7 @@ from audio import decoder as audio_decoder
 from audio import measuring as audio
 from audio.decoder import CPU_SECONDS, MAX_RATE
 from audio.measuring import MAX_SECONDS, InvalidAudio, Measured, check_end, samples
+from common.confinement import BAD_FILE
 from common.errors import ServiceUnavailable
 from tests.audio import FORMATS, speech, tone
 
@@ -306,27 +306,6 @@ def test_without_what_it_needs_it_calls_nothing_no_audio() -> None:
         capture_output=True,
         check=False,
     )
-    assert ended.returncode not in (0, audio_decoder.NOT_AUDIO)
+    assert ended.returncode not in (0, BAD_FILE)
     with pytest.raises(ServiceUnavailable):
         check_end(ended.returncode, is_late=False)
-
-
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "open('/etc/passwd')",
-        "socket.socket()",
-        "os.listdir('/')",
-        "os.system('true') == 0 or sys.exit(7)",
-        "bytearray(1 << 30)",
-    ],
-)
-def test_whoever_takes_the_decoder_over_can_do_nothing_with_it(attempt: str) -> None:
-    program = f"import os, socket, sys, audio_decoder\naudio_decoder.confine()\n{attempt}"
-    ended = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(Path(audio_decoder.__file__).parent)},
-        capture_output=True,
-        check=False,
-    )
-    assert ended.returncode != 0

@@ -1,0 +1,5 @@
+"""A program that tells the names of its environment variables."""
+
+import os
+
+print(*os.environ)  # noqa: T201

@@ -1,0 +1,9 @@
+"""The errors of inspecting media."""
+
+
+class UnusableMedia(Exception):
+    """A file is not what it has to be. `reason` is a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
