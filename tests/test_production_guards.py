@@ -20,6 +20,8 @@ SAFE = {
     "CORS_ALLOWED_ORIGINS": "https://app.example.com",
     "OUTPUTS_DIR": "/outputs",
     "UPLOADS_DIR": "/uploads",
+    "OUTPUTS_BUCKET": "",
+    "STUDIO_RETENTION_DAYS": "0",
     "EMAIL_URL": "smtp+tls://user:password@mail.example.com:587",
     "DEFAULT_FROM_EMAIL": "noreply@example.com",
     "API_HOST": "api.example.com",
@@ -102,6 +104,7 @@ UNSAFE = [
     ({"SESSION_LIFETIME_DAYS": "1000000000"}, "SESSION_LIFETIME_DAYS"),
     ({"OUTPUTS_DIR": ""}, "OUTPUTS_DIR"),
     ({"OUTPUTS_DIR": "outputs"}, "OUTPUTS_DIR"),
+    ({"STUDIO_RETENTION_DAYS": "-1"}, "STUDIO_RETENTION_DAYS"),
     ({"UPLOADS_DIR": "uploads"}, "UPLOADS_DIR"),
 ]
 

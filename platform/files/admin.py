@@ -1,9 +1,6 @@
 """Stored files and uploads in the operators' admin: reading, and taking down."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from backoffice.acts import Act, Acting
@@ -13,30 +10,61 @@ from backoffice.theme import action, display
 from files.models import StoredFile, Upload
 from files.services import outputs, uploads
 
+_STATES = {
+    "kept": "success",
+    "attached": "success",
+    "expires": "info",
+    "waiting": "info",
+    "taken down": "danger",
+}
+
+
+class TakeFileDown(Act):
+    title = "Take this file down"
+    explanation = (
+        "Its bytes are deleted, and those of its thumbnail: links to both say that they are gone. "
+        "What shows it in a gallery stays there without it."
+    )
+    dangerous = True
+    record: StoredFile
+
+    def carry_out(self) -> str:
+        return "Taken down." if outputs.take_down(file=self.record) else ""
+
 
 @admin.register(StoredFile)
-class StoredFileAdmin(OfAnAccount):
-    """Taking a file down deletes its bytes: from then on links to it answer 410."""
+class StoredFileAdmin(ReadOnly, OfAnAccount, Acting):
+    """The files that models made. Operators do not see their content."""
 
-    list_display = ("id", "account", "media_type", "size", "created_at", "expires_at")
-    list_filter = (PeriodFilter,)
+    list_display = ("id", "account", "media_type", "size", "state", "created_at", "expires_at")
+    list_filter = (PeriodFilter, "is_kept", ("taken_down_at", admin.EmptyFieldListFilter))
     ordering = ("-pk",)
+    fields = (
+        "id",
+        "account",
+        "media_type",
+        "size",
+        "state",
+        "thumbnail_of",
+        "created_at",
+        "expires_at",
+        "taken_down_at",
+    )
+    readonly_fields = ("state",)
+    actions_detail = ("take_down",)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
+    @display(description="state", label=_STATES)
+    def state(self, file: StoredFile) -> str:
+        if file.taken_down_at is not None:
+            return "taken down"
+        return "kept" if file.is_kept else "expires"
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def delete_model(self, request: HttpRequest, obj: StoredFile) -> None:
-        outputs.delete(file=obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[StoredFile]) -> None:
-        for file in queryset:
-            outputs.delete(file=file)
+    @action(description="Take down", icon="delete", permissions=["act"])
+    def take_down(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self.act(request, object_id, TakeFileDown)
 
 
-class TakeDown(Act):
+class TakeUploadDown(Act):
     title = "Take this file down"
     explanation = (
         "Its bytes are deleted: links to it say that it is gone, and models are not given it any "
@@ -70,10 +98,7 @@ class UploadAdmin(ReadOnly, OfAnAccount, Acting):
     readonly_fields = ("state",)
     actions_detail = ("take_down",)
 
-    @display(
-        description="state",
-        label={"attached": "success", "waiting": "info", "taken down": "danger"},
-    )
+    @display(description="state", label=_STATES)
     def state(self, upload: Upload) -> str:
         if upload.taken_down_at is not None:
             return "taken down"
@@ -81,4 +106,4 @@ class UploadAdmin(ReadOnly, OfAnAccount, Acting):
 
     @action(description="Take down", icon="delete", permissions=["act"])
     def take_down(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self.act(request, object_id, TakeDown)
+        return self.act(request, object_id, TakeUploadDown)

@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from common.errors import Conflict, Forbidden, NotFound, ServiceUnavailable, ValidationFailed
+from common.errors import (
+    Conflict,
+    DomainError,
+    Forbidden,
+    NotFound,
+    ServiceUnavailable,
+    ValidationFailed,
+)
 
 
 class StorageUnavailable(ServiceUnavailable):
@@ -19,6 +26,17 @@ class LinkExpired(Forbidden):
 
 class FileGone(NotFound):
     message = "This file is no longer kept."
+
+
+class RangeNotSatisfiable(DomainError):
+    """`size` is that of the file, in bytes."""
+
+    code, status = "range_not_satisfiable", 416
+    message = "The file has no such bytes."
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        super().__init__()
 
 
 class UploadNotFound(ValidationFailed):

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from common.ids import uuid7
@@ -9,9 +10,12 @@ from files.types import file_name
 
 
 class StoredFile(models.Model):
-    """A file that a model made for an account. It never changes.
+    """A file that a model made for an account. It never changes, unless an operator takes it down:
+    that deletes its bytes.
 
-    `size` is in bytes. From `expires_at` on the file may be purged.
+    `size` is in bytes. From `expires_at` on the file may be purged; null: never. `is_kept`: it is
+    in a gallery, and counts towards the account's quota. `thumbnail_of` is the file that this one
+    is a small picture of.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -24,7 +28,35 @@ class StoredFile(models.Model):
     media_type = models.CharField(max_length=32)
     size = models.PositiveIntegerField()
     created_at = models.DateTimeField(db_default=Now())
-    expires_at = models.DateTimeField(db_index=True)
+    expires_at = models.DateTimeField(null=True, db_index=True)
+    is_kept = models.BooleanField(db_default=False)
+    thumbnail_of = models.ForeignKey(
+        "self",
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        null=True,
+        related_name="+",
+    )
+    taken_down_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["account"],
+                include=["size"],
+                condition=Q(is_kept=True, taken_down_at=None),
+                name="storedfile_used",
+            ),
+            models.Index(
+                fields=["thumbnail_of"],
+                condition=Q(thumbnail_of__isnull=False),
+                name="storedfile_thumbnails",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
 
     @property
     def name(self) -> str:

@@ -7,6 +7,8 @@ EXTENSIONS = {
     "image/jpeg": "jpg",
     "image/png": "png",
     "image/webp": "webp",
+    "model/gltf-binary": "glb",
+    "video/mp4": "mp4",
 }
 
 # The types of uploads that are text, and of those with an unknown type.
@@ -19,6 +21,9 @@ MAX_UPLOADS = 10_000  # of an account
 MAX_UPLOAD_NAME = 255  # characters
 # An upload without an attachment is deleted after this time.
 UPLOAD_SECONDS = 24 * 3600
+# Of a picture that a model is given.
+MAX_PICTURE_SIDE = 8_192
+MAX_PICTURE_PIXELS = 20_000_000
 
 
 def file_name(file_id: UUID, media_type: str) -> str:
@@ -41,3 +46,8 @@ def inert_type(media_type: str) -> str:
         return f"{TEXT}; charset=utf-8"
     is_shown = media_type.startswith(_SHOWN) and not media_type.endswith("+xml")
     return media_type if is_shown else UNKNOWN
+
+
+def is_reference_size(width: int, height: int) -> bool:
+    """Can models be given a picture of so many pixels?"""
+    return max(width, height) <= MAX_PICTURE_SIDE and width * height <= MAX_PICTURE_PIXELS

@@ -33,6 +33,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         os.environ["REDIS_URL"] = started.redis_url
         os.environ["OUTPUTS_DIR"] = f"{started.folder}/outputs"
         os.environ["UPLOADS_DIR"] = f"{started.folder}/uploads"
+        # Whatever a developer's own .env says.
+        os.environ["OUTPUTS_BUCKET"] = ""
         os.environ[MARK] = started.folder
     elif worker is not None:
         server, _, _ = os.environ["REDIS_URL"].rpartition("/")

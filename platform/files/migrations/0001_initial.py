@@ -29,7 +29,9 @@ class Migration(migrations.Migration):
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
-                ("expires_at", models.DateTimeField(db_index=True)),
+                ("expires_at", models.DateTimeField(db_index=True, null=True)),
+                ("is_kept", models.BooleanField(db_default=False)),
+                ("taken_down_at", models.DateTimeField(null=True)),
                 (
                     "account",
                     models.ForeignKey(
@@ -39,7 +41,33 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
+                (
+                    "thumbnail_of",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        to="files.storedfile",
+                    ),
+                ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("is_kept", True), ("taken_down_at", None)),
+                        fields=["account"],
+                        include=("size",),
+                        name="storedfile_used",
+                    ),
+                    models.Index(
+                        condition=models.Q(("thumbnail_of__isnull", False)),
+                        fields=["thumbnail_of"],
+                        name="storedfile_thumbnails",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Upload",

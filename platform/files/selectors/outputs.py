@@ -1,8 +1,11 @@
-"""Reads models' files by their links."""
+"""Reads models' files: by their links, and how much room they take."""
 
+from datetime import timedelta
 from uuid import UUID
 
-from django.db.models.functions import Now
+from django.conf import settings
+from django.db.models import Q, Sum
+from django.db.models.functions import Coalesce, Now
 
 from files.errors import FileGone
 from files.models import StoredFile
@@ -13,7 +16,21 @@ def find_by_link(*, name: str, expires: str, signature: str) -> StoredFile:
     """The file of a link. Raises LinkNotValid, LinkExpired or FileGone."""
     check_link(name=name, expires=expires, signature=signature)
     file_id, _, _ = name.partition(".")
-    file = StoredFile.objects.filter(pk=UUID(file_id), expires_at__gte=Now()).first()
+    live = Q(expires_at=None) | Q(expires_at__gt=Now())
+    file = StoredFile.objects.filter(live, pk=UUID(file_id), taken_down_at=None).first()
     if file is None:
         raise FileGone
     return file
+
+
+def storage_used(account_id: UUID) -> int:
+    """The bytes of the account's kept files, thumbnails included."""
+    kept = StoredFile.objects.filter(account_id=account_id, is_kept=True, taken_down_at=None)
+    used: int = kept.aggregate(bytes=Coalesce(Sum("size"), 0))["bytes"]
+    return used
+
+
+def studio_retention() -> timedelta | None:
+    """How long files of studios are kept; None is for ever."""
+    days: int = settings.STUDIO_RETENTION_DAYS
+    return timedelta(days=days) if days else None

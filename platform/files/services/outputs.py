@@ -1,12 +1,15 @@
-"""Stores models' files, and purges expired ones."""
+"""Stores models' files, takes them down, and purges expired ones."""
 
 import asyncio
 from datetime import timedelta
 from uuid import UUID
 
 import structlog
+from django.core.files import File
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -21,8 +24,8 @@ log = structlog.get_logger(__name__)
 RETRY = timedelta(hours=1)
 
 _INSERT = """
-INSERT INTO files_storedfile (id, account_id, media_type, size, expires_at)
-VALUES (%s, %s, %s, %s, now() + make_interval(secs => %s)) RETURNING id"""
+INSERT INTO files_storedfile (id, account_id, media_type, size, thumbnail_of_id, expires_at)
+VALUES (%s, %s, %s, %s, %s, now() + make_interval(secs => %s)) RETURNING id"""
 
 
 async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds: int) -> str:
@@ -30,17 +33,55 @@ async def store(*, account_id: UUID, data: bytes, media_type: str, keep_seconds:
 
     Raises StorageUnavailable, DatabaseUnavailable, or KeyError for a media type that is not stored.
     """
+    file_id = await store_file(
+        account_id=account_id,
+        content=ContentFile(data),
+        media_type=media_type,
+        keep_seconds=keep_seconds,
+    )
+    return file_name(file_id, media_type)
+
+
+async def store_file(
+    *,
+    account_id: UUID,
+    content: File[bytes],
+    media_type: str,
+    keep_seconds: int,
+    thumbnail_of: UUID | None = None,
+) -> UUID:
+    """Store the content of an open file for that many seconds, piece by piece; returns its id.
+
+    Raises as `store` does.
+    """
     file_id = uuid7()
     name = file_name(file_id, media_type)
     # The row comes first, so that the remains of a failed write are purged like any other file.
     # Nobody can read it before, because nobody knows its name.
-    await get_database().rows(_INSERT, (file_id, account_id, media_type, len(data), keep_seconds))
+    row = (file_id, account_id, media_type, content.size, thumbnail_of, keep_seconds)
+    await get_database().rows(_INSERT, row)
     try:
-        await asyncio.to_thread(storages["outputs"].save, storage_path(name), ContentFile(data))
+        await asyncio.to_thread(storages["outputs"].save, storage_path(name), content)
     except OSError as error:
         log.exception("file.not_stored", name=name)
         raise StorageUnavailable from error
-    return name
+    return file_id
+
+
+@transaction.atomic
+def take_down(*, file: StoredFile) -> bool:
+    """Delete the bytes of a file and of its thumbnails, and keep the rows: links answer that they
+    are gone. Was it there?
+
+    Raises StorageUnavailable.
+    """
+    held = StoredFile.objects.filter(Q(pk=file.pk) | Q(thumbnail_of=file.pk), taken_down_at=None)
+    files = list(held.order_by("pk").select_for_update())
+    for each in files:
+        _erase(each)
+        each.taken_down_at = timezone.now()
+        each.save(update_fields=["taken_down_at"])
+    return bool(files)
 
 
 def purge_expired(*, limit: int = 1000) -> int:
@@ -52,20 +93,20 @@ def purge_expired(*, limit: int = 1000) -> int:
     expired = StoredFile.objects.filter(expires_at__lt=Now()).order_by("expires_at")
     for file in expired[:limit]:
         try:
-            delete(file=file)
+            _erase(file)
         except StorageUnavailable:
             file.expires_at = timezone.now() + RETRY
             file.save(update_fields=["expires_at"])
             continue
+        file.delete()
         purged += 1
     return purged
 
 
-def delete(*, file: StoredFile) -> None:
-    """Delete a file, its bytes first. Raises StorageUnavailable, and then keeps the row."""
+def _erase(file: StoredFile) -> None:
+    """Delete the bytes of a file. Raises StorageUnavailable."""
     try:
         storages["outputs"].delete(storage_path(file.name))
     except OSError as error:
         log.exception("file.not_deleted", name=file.name)
         raise StorageUnavailable from error
-    file.delete()

@@ -1,15 +1,11 @@
 """Files by signed links: anybody with a link gets the file, from any page and without an
 account."""
 
-import asyncio
-import time
-from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
 
-from django.core.files import File
-from django.core.files.storage import Storage, storages
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.core.files.storage import storages
+from django.http import HttpRequest, HttpResponseBase
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -20,16 +16,24 @@ from rest_framework.response import Response
 
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from files.errors import FileGone, LinkExpired, LinkNotValid
+from files.errors import LinkExpired, LinkNotValid, RangeNotSatisfiable
 from files.selectors import outputs, uploads
-from files.types import inert_type, storage_path
-
-CHUNK_BYTES = 256 * 1024
+from files.serving import Served, serve
+from files.types import EXTENSIONS, inert_type, storage_path
 
 LINK_PARAMETERS = [
     OpenApiParameter("expires", int, required=True, description="Unix seconds."),
     OpenApiParameter("signature", str, required=True),
+    OpenApiParameter(
+        "Range",
+        str,
+        OpenApiParameter.HEADER,
+        description="One range of bytes; with several, the answer is the whole file.",
+    ),
 ]
+LINK_ERRORS = error_responses(LinkNotValid, LinkExpired, RangeNotSatisfiable)
+# What a page may read of an answer.
+EXPOSED = "accept-ranges, content-range, etag, x-request-id"
 
 
 class LinkViewSet(ViewSet):
@@ -60,48 +64,19 @@ class LinkViewSet(ViewSet):
         self, request: Request, response: Response, *args: Any, **kwargs: Any
     ) -> Response:
         response["Access-Control-Allow-Origin"] = "*"
-        response["Access-Control-Expose-Headers"] = "x-request-id"
+        response["Access-Control-Expose-Headers"] = EXPOSED
         return super().finalize_response(request, response, *args, **kwargs)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        if isinstance(exc, RangeNotSatisfiable):
+            response["Content-Range"] = f"bytes */{exc.size}"
+        return response
 
 
 def link_of(request: Request) -> dict[str, str]:
     """The parameters of a link beside the file's name: `{expires, signature}`."""
     return {name: request.query_params.get(name, "") for name in ("expires", "signature")}
-
-
-def serve(
-    storage: Storage, path: str, *, size: int, media_type: str, disposition: str, expires: str
-) -> StreamingHttpResponse:
-    """A stored file, until the link to it `expires`. Raises FileGone."""
-    try:
-        opened = storage.open(path)
-    except FileNotFoundError:
-        raise FileGone from None
-    return StreamingHttpResponse(
-        Chunks(opened),
-        headers={
-            "Content-Type": media_type,
-            "Content-Length": str(size),
-            "Content-Disposition": disposition,
-            "Content-Security-Policy": "sandbox; default-src 'none'",
-            "Cache-Control": f"private, max-age={int(expires) - int(time.time())}",
-            "Cross-Origin-Resource-Policy": "cross-origin",
-        },
-    )
-
-
-class Chunks:
-    """An open file, read in threads. The response that it is given to closes it."""
-
-    def __init__(self, file: File[bytes]) -> None:
-        self._file = file
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while chunk := await asyncio.to_thread(self._file.read, CHUNK_BYTES):
-            yield chunk
-
-    def close(self) -> None:
-        self._file.close()
 
 
 class OutputViewSet(LinkViewSet):
@@ -110,8 +85,9 @@ class OutputViewSet(LinkViewSet):
     @extend_schema(
         parameters=LINK_PARAMETERS,
         responses={
-            (200, "image/*"): OpenApiTypes.BINARY,
-            **error_responses(LinkNotValid, LinkExpired),
+            **{(200, media_type): OpenApiTypes.BINARY for media_type in EXTENSIONS},
+            **{(206, media_type): OpenApiTypes.BINARY for media_type in EXTENSIONS},
+            **LINK_ERRORS,
         },
         auth=[],
     )
@@ -119,14 +95,16 @@ class OutputViewSet(LinkViewSet):
         """A file, by its link."""
         link = link_of(request)
         file = outputs.find_by_link(name=name, **link)
-        return serve(
+        served = Served(
             storages["outputs"],
             storage_path(name),
+            id=file.pk,
             size=file.size,
             media_type=file.media_type,
             disposition=f'inline; filename="{name}"',
-            expires=link["expires"],
+            expires=int(link["expires"]),
         )
+        return serve(request, served)
 
 
 class DownloadViewSet(LinkViewSet):
@@ -136,7 +114,8 @@ class DownloadViewSet(LinkViewSet):
         parameters=LINK_PARAMETERS,
         responses={
             (200, "*/*"): OpenApiTypes.BINARY,
-            **error_responses(LinkNotValid, LinkExpired),
+            (206, "*/*"): OpenApiTypes.BINARY,
+            **LINK_ERRORS,
         },
         auth=[],
     )
@@ -147,11 +126,13 @@ class DownloadViewSet(LinkViewSet):
         """
         link = link_of(request)
         upload = uploads.find_by_link(upload_id=upload_id, **link)
-        return serve(
+        served = Served(
             storages["uploads"],
             storage_path(str(upload.pk)),
+            id=upload.pk,
             size=upload.size,
             media_type=inert_type(upload.media_type),
             disposition=str(content_disposition_header(True, upload.name)),
-            expires=link["expires"],
+            expires=int(link["expires"]),
         )
+        return serve(request, served)
