@@ -13,17 +13,18 @@ from django.utils import timezone
 from msgspec.structs import replace
 
 from billing.types import Ending
+from billing.units import Units
 from common.backoff import backoff
 from common.database import DatabaseUnavailable, get_database
-from common.errors import DomainError
+from common.errors import DomainError, ServiceUnavailable
 from common.threads import in_thread
 from inference import reports
+from inference.errors import ProviderNotAvailable
 from inference.settlement import carry_out
 from jobs.handlers import Handler, Verdict
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from operations import services, steps
-from operations.errors import ResultUnusable
 from operations.transitions import after, next_step
 from operations.types import (
     Continue,
@@ -39,7 +40,7 @@ from operations.types import (
     Unusable,
 )
 from providers.errors import ProviderError
-from providers.operations import OperationWire, Succeeded, Unknown
+from providers.operations import Delivered, OperationWire, Succeeded, Unknown
 
 log = structlog.get_logger(__name__)
 
@@ -62,16 +63,32 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
         """The call, as it was when the operation began."""
 
     @abstractmethod
-    def wire_of(self, call: AnyCall) -> OperationWire[AnyCall]:
-        """The provider's wire."""
+    def wire_of(self, call: AnyCall) -> OperationWire[Any] | None:
+        """The provider's wire, None where the provider is not configured any more."""
+
+    async def order_of(self, call: AnyCall) -> Any:
+        """What the wire submits. It is read once, so it may be large. Raises ServiceUnavailable for
+        faults of ours that pass, and other DomainErrors for an order that cannot be placed."""
+        return call
 
     @abstractmethod
     async def fetch(
-        self, operation_id: UUID, call: AnyCall, result: Succeeded
+        self, operation_id: UUID, call: AnyCall, result: Succeeded | Delivered
     ) -> Fetched | Unusable | Unknown:
         """Copy the results into our storage, and check what they are. `Unknown` where their URLs do
         not work any more. Raises ProviderErrors, and DomainErrors for faults of ours: both are
-        tried again."""
+        tried again, where the provider still has the results."""
+
+    def bill_of(self, call: AnyCall, result: Succeeded | None, end: End) -> tuple[int, Units]:
+        """What a completed operation costs, in nano-USD at cost, and the units that are billed.
+        `result` is None where the submission itself has brought the results."""
+        return call.cost_of(result), call.units
+
+    async def begin(self, job: RunningJob) -> None:
+        """Show that the operation is about to be submitted. May be repeated."""
+
+    async def report_progress(self, job: RunningJob, before: Operation, after: Operation) -> None:
+        """Show how far the operation has come, after each step that does not end it."""
 
     # --- The job's side ---------------------------------------------------------------------------
 
@@ -93,6 +110,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             following = await self._advance(job, call, operation)
             if isinstance(following, Continue):
                 await _save(job, following)
+                await self.report_progress(job, operation, following.operation)
         # An end that could not be written is that of a job left running: it continues later.
         job.ended = isinstance(following, Continue) or await self._end(
             job, call, operation, following
@@ -103,40 +121,66 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
     ) -> Continue | End:
         """Take the next step, and say what follows."""
         wire = self.wire_of(call)
-        step = next_step(operation, timezone.now(), can_find=wire.can_find)
+        can_find = wire is not None and wire.can_find
+        step = next_step(operation, timezone.now(), can_find=can_find)
         if isinstance(step, End):
             return step
+        if wire is None:
+            missing = ProviderNotAvailable()
+            if step is Step.SUBMIT:
+                return End("failed", missing)
+            return self._after(call, operation, Unanswered(missing))
         if step is Step.SUBMIT:
-            # The mark of a submission that may have reached the provider.
-            operation = replace(operation, state=State.SUBMITTING, submitted_at=timezone.now())
-            await _save(job, Continue(operation))
-            outcome = await steps.submit(wire, call, job.id)
-        elif step is Step.FETCH:
-            outcome = await self._try_to_fetch(job.id, call, operation)
+            return await self._submit(job, call, wire, operation)
+        if step is Step.FETCH:
+            result = cast(Succeeded, operation.result)
+            outcome = await self._try_to_fetch(job.id, call, result)
         else:
             outcome = await steps.ask(wire, step, job.id, operation)
+        return self._after(call, operation, outcome)
+
+    async def _submit(
+        self, job: RunningJob, call: AnyCall, wire: OperationWire[Any], operation: Operation
+    ) -> Continue | End:
+        try:
+            order = await self.order_of(call)
+        except ServiceUnavailable as error:
+            return self._after(call, operation, Unanswered(error))
+        except DomainError as error:
+            return End("failed", error)
+        await self.begin(job)
+        # The mark of a submission that may have reached the provider.
+        operation = replace(operation, state=State.SUBMITTING, submitted_at=timezone.now())
+        await _save(job, Continue(operation))
+        outcome = await steps.submit(wire, order, job.id, seconds=call.submission_seconds)
+        if isinstance(outcome, Delivered):
+            outcome = await self._try_to_fetch(job.id, call, outcome)
+        return self._after(call, operation, outcome)
+
+    async def _try_to_fetch(
+        self, job_id: UUID, call: AnyCall, result: Succeeded | Delivered
+    ) -> Outcome:
+        try:
+            return await self.fetch(job_id, call, result)
+        except (ProviderError, DomainError) as error:
+            return Unanswered(error)
+
+    def _after(self, call: AnyCall, operation: Operation, outcome: Outcome) -> Continue | End:
         match outcome:
             case TurnedAway(ProviderError() as error) | Unanswered(ProviderError() as error):
                 reports.report_failure(call, error, after_output=False, again=True)
         return after(operation, outcome, timezone.now(), chance=_random.random())
-
-    async def _try_to_fetch(self, job_id: UUID, call: AnyCall, operation: Operation) -> Outcome:
-        try:
-            return await self.fetch(job_id, call, cast(Succeeded, operation.result))
-        except (ProviderError, DomainError) as error:
-            return Unanswered(error)
 
     async def _end(self, job: RunningJob, call: AnyCall, operation: Operation, end: End) -> bool:
         """End the operation with its charge. False where the database stays away for too long."""
         attempts = 1 if operation.submitted_at else 0
         if end.cause is not None:
             reports.report_failure(call, end.cause, after_output=False, again=False)
-        if end.failure is None and operation.result is not None:
-            cost = call.cost_of(operation.result)
-            ending = Ending(job.id, call.account_id, "settled", cost, call.units)
+        if end.failure is None:
+            cost, units = self.bill_of(call, operation.result, end)
+            ending = Ending(job.id, call.account_id, "settled", cost, units)
         else:
-            failure = end.failure or ResultUnusable()
-            explained = reports.explain(call, failure, end.cause, attempts)
+            explained = reports.explain(call, end.failure, end.cause, attempts)
             ending = Ending(job.id, call.account_id, "released", failure=explained)
         resolution = await carry_out(
             ending,

@@ -18,6 +18,7 @@ from jobs import services as jobs
 from jobs.models import Job
 from jobs.selectors import is_open
 from operations import models
+from operations.errors import OperationCancelled
 from operations.transitions import CLOSING
 from operations.types import End, OperationCall, State
 
@@ -81,6 +82,18 @@ def give_up(output: Output, *, operation_id: UUID, attempt: int) -> None:
     failure = CallInterrupted()
     endings.expire(operation_id, failure_of(failure))
     _end(output, operation_id, attempt, End("failed", failure, is_unreconciled=True))
+
+
+def cancel(output: Output, *, account: User, operation_id: UUID) -> None:
+    """Cancel an operation within the caller's transaction, which holds the wallet. One that has not
+    begun ends at once; another one is cancelled at the provider, and ends by itself."""
+    output.lock(operation_id)
+    if operation_id not in jobs.cancel(job_ids=[operation_id]):
+        return
+    failure = OperationCancelled()
+    endings.resolve(Ending(operation_id, account.pk, "released", failure=failure_of(failure)))
+    models.Operation.objects.filter(pk=operation_id).update(state=State.ENDED)
+    output.write_end(operation_id, End("cancelled", failure))
 
 
 def _end(output: Output, operation_id: UUID, attempt: int, end: End) -> None:

@@ -5,17 +5,18 @@ from uuid import UUID
 
 from operations.types import CancelAsked, Operation, Outcome, Refused, Step, TurnedAway, Unanswered
 from providers.errors import ProviderError, UpstreamError
-from providers.operations import OperationWire
+from providers.operations import Delivered, OperationWire
 
 # Seconds that a provider may take to answer.
-SUBMIT_SECONDS = 60.0
 ASK_SECONDS = 30.0
 
 
-async def submit(wire: OperationWire[Any], order: Any, operation_id: UUID) -> Outcome:
+async def submit(
+    wire: OperationWire[Any], order: Any, operation_id: UUID, *, seconds: float
+) -> Outcome | Delivered:
     """Submit an operation, with its id as our reference."""
     try:
-        return await wire.submit(order, str(operation_id), seconds=SUBMIT_SECONDS)
+        return await wire.submit(order, str(operation_id), seconds=seconds)
     except UpstreamError as error:
         return TurnedAway(error) if error.retryable else Unanswered(error)
     except ProviderError as error:

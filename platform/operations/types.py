@@ -137,14 +137,18 @@ class End(Struct, frozen=True):
 
 class OperationCall(Call, frozen=True, kw_only=True):
     """The call of an operation. `total_seconds` is the time from the order to the provider's
-    verdict."""
+    verdict, `submission_seconds` that for an answer to the submission."""
+
+    submission_seconds: float = 60.0
 
     @property
     def units(self) -> Units:
         """What is ordered, and billed where the operation is completed."""
         raise NotImplementedError
 
-    def cost_of(self, result: Succeeded) -> int:
+    def cost_of(self, result: Succeeded | None) -> int:
         """What is billed of a completed operation, in nano-USD at cost: what the provider says, and
         never more than was held."""
-        return self.worst_cost if result.cost is None else min(result.cost, self.worst_cost)
+        if result is None or result.cost is None:
+            return self.worst_cost
+        return min(result.cost, self.worst_cost)

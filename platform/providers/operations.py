@@ -8,6 +8,8 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from providers.types import Image
+
 Order = TypeVar("Order", contravariant=True)
 
 
@@ -17,6 +19,13 @@ class Accepted(Struct, frozen=True):
 
     id: str
     poll_after: float | None = None
+
+
+class Delivered(Struct, frozen=True):
+    """The answer to the submission is the result, and the operation has ended well: there is no id,
+    and nothing to poll."""
+
+    images: tuple[Image, ...]
 
 
 class Pending(Struct, frozen=True):
@@ -74,7 +83,7 @@ class OperationWire(Protocol[Order]):
     @property
     def can_cancel(self) -> bool: ...
 
-    async def submit(self, order: Order, reference: str, *, seconds: float) -> Accepted:
+    async def submit(self, order: Order, reference: str, *, seconds: float) -> Accepted | Delivered:
         """Submit an operation, once, with a reference of ours. An `UpstreamError` is `retryable`
         only where certainly no operation was begun; another ProviderError says that none was."""
         ...

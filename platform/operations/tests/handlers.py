@@ -18,7 +18,7 @@ from jobs.running import RunningJob
 from operations.handler import OperationHandler
 from operations.tests.renderer import RenderCall, RendererWire
 from operations.types import End, Fetched, Unusable
-from providers.operations import Succeeded, Unknown
+from providers.operations import Delivered, Succeeded, Unknown
 
 RENDER = "tests.render"
 
@@ -38,8 +38,10 @@ class Renders(OperationHandler[RenderCall]):
         )
 
     async def fetch(
-        self, operation_id: UUID, call: RenderCall, result: Succeeded
+        self, operation_id: UUID, call: RenderCall, result: Succeeded | Delivered
     ) -> Fetched | Unusable | Unknown:
+        if isinstance(result, Delivered):
+            raise TypeError("The renderer delivers nothing with its first answer.")
         data = await self.wire_of(call).file(result.urls[0], seconds=30)
         if isinstance(data, Unknown):
             return data
