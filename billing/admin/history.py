@@ -33,7 +33,7 @@ class KindFilter(DropdownFilter):
     title = parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(kind, kind) for kind in ("chat", "images", "embeddings", "speech")]
+        return [(kind, kind) for kind in ("chat", "images", "embeddings", "speech", "video", "3d")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(kind=self.value()) if self.value() else queryset

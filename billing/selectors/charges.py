@@ -48,6 +48,22 @@ class ChargeUsage(Struct, frozen=True):
         return self.plan + self.balance
 
 
+class ChargeState(Struct, frozen=True):
+    """How far a charge has come: what is held, and what was billed, in nano-USD."""
+
+    status: str
+    held: int
+    billed: int
+
+
+def get_states(charge_ids: Collection[UUID]) -> dict[UUID, ChargeState]:
+    """The charges with those ids, ended or not."""
+    rows = Charge.objects.filter(pk__in=charge_ids).values_list(
+        "pk", "status", F("hold_plan") + F("hold_balance"), _PAID
+    )
+    return {charge_id: ChargeState(*state) for charge_id, *state in rows}
+
+
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
     """The user's billed charges among those ids."""
     with connection.cursor() as cursor:

@@ -32,3 +32,18 @@ class ChatModelField(_ModelField):
 @extend_schema_field({"type": "string", "description": "A speech model of your entitlements."})
 class SpeechModelField(_ModelField):
     modality = "speech"
+
+
+@extend_schema_field({"type": "string", "description": "An image model of `GET /api/models`."})
+class ImageModelField(_ModelField):
+    modality = "image"
+
+
+@extend_schema_field({"type": "string", "description": "A video model of `GET /api/models`."})
+class VideoModelField(_ModelField):
+    modality = "video"
+
+
+@extend_schema_field({"type": "string", "description": "A 3D model of `GET /api/models`."})
+class AssetModelField(_ModelField):
+    modality = "3d"

@@ -52,9 +52,16 @@ def production_dangers() -> Iterator[str]:
     yield from _mail_dangers()
     if not 1 <= settings.SESSION_LIFETIME_DAYS <= LONGEST_SESSION_DAYS:
         yield f"SESSION_LIFETIME_DAYS must be 1 to {LONGEST_SESSION_DAYS}: else nobody can sign in."
-    for name in ("OUTPUTS_DIR", "UPLOADS_DIR"):
+    yield from _file_dangers()
+
+
+def _file_dangers() -> Iterator[str]:
+    folders = ("UPLOADS_DIR",) if settings.OUTPUTS_BUCKET else ("OUTPUTS_DIR", "UPLOADS_DIR")
+    for name in folders:
         if not Path(getattr(settings, name)).is_absolute():
             yield f"{name} must be an absolute path, the same for web and worker."
+    if settings.STUDIO_RETENTION_DAYS < 0:
+        yield "STUDIO_RETENTION_DAYS must be a number of days, or 0 for ever."
 
 
 def _secret_dangers() -> Iterator[str]:

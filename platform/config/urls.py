@@ -12,6 +12,7 @@ from config.continuations import ContinuationViewSet
 from config.openapi import openapi_json
 from conversations import urls as conversations
 from files import urls as files
+from studios import urls as studios
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/auth/", include(accounts.auth_routes)),
@@ -33,6 +34,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/council/", include("council.urls")),
     path("api/project/workspaces", include("workspaces.urls")),
     path("api/project/", include("projects.urls")),
+    path("api/images", include(studios.image_routes)),
+    path("api/videos", include(studios.video_routes)),
+    path("api/assets-3d/", include(studios.asset_routes)),
+    path("api/jobs", include(studios.job_routes)),
     path("api/connectors", include("connectors.urls")),
     path("api/events", include("events.urls")),
     path("files/", include(files.file_routes)),

@@ -107,6 +107,7 @@ UNFOLD: dict[str, Any] = {
                     _page("Conversations", "forum", "conversations.conversation"),
                     _page("Feedback", "thumbs_up_down", "conversations.feedback"),
                     _page("Councils", "groups", "council.session"),
+                    _page("Generation jobs", "palette", "studios.generation"),
                     _page("Project runs", "account_tree", "projects.run"),
                     _page("Written changes", "commit", "projects.apply"),
                     _page("Jobs", "work_history", "jobs.job"),

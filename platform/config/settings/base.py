@@ -14,6 +14,7 @@ from config.settings.admin import *
 from config.settings.beat import *
 from connectors import providers as connectors
 from conversations.types import MESSAGE_ID_SCHEMA
+from files.storages import outputs_storage
 from outbound.addresses import allowed_networks
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
@@ -178,15 +179,21 @@ CHANNEL_LAYERS = {
     }
 }
 
-# Models' pictures and users' uploads: folders that all processes share.
+# Models' files and users' uploads: folders that all processes share. Models' files are in a bucket
+# where one is named.
+OUTPUTS_BUCKET: str = env.str("OUTPUTS_BUCKET", "")
 OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))
 UPLOADS_DIR: str = env.str("UPLOADS_DIR", str(VAR_DIR / "uploads"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "outputs": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": OUTPUTS_DIR},
-    },
+    "outputs": outputs_storage(
+        folder=OUTPUTS_DIR,
+        bucket=OUTPUTS_BUCKET,
+        endpoint=env.str("OUTPUTS_BUCKET_ENDPOINT", ""),
+        region=env.str("OUTPUTS_BUCKET_REGION", ""),
+        access_key=env.str("OUTPUTS_BUCKET_KEY_ID", ""),
+        secret_key=env.str("OUTPUTS_BUCKET_SECRET", ""),
+    ),
     "uploads": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": UPLOADS_DIR},
@@ -196,6 +203,10 @@ STORAGES = {
 
 # The limit of one user's uploads, in millions of bytes.
 UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)
+# What the results of one user's jobs may take up, in MB.
+STUDIO_QUOTA_MB: int = env.int("STUDIO_QUOTA_MB", 10_000)
+# Days after which files of studios are deleted; 0: never.
+STUDIO_RETENTION_DAYS: int = env.int("STUDIO_RETENTION_DAYS", 0)
 
 # --- Accounts -----------------------------------------------------------------------------------
 
@@ -352,6 +363,8 @@ SOCKET_TICK_SECONDS: float = env.float("SOCKET_TICK_SECONDS", 20)
 MAX_OPEN_JOBS: int = env.int("MAX_OPEN_JOBS", 200)
 # Waiting and running jobs of one user; over it a request that starts more is refused.
 MAX_RUNNING_CALLS: int = env.int("MAX_RUNNING_CALLS", 64)
+# Generation jobs of one user that have not ended.
+MAX_STUDIO_JOBS: int = env.int("MAX_STUDIO_JOBS", 20)
 # A worker that takes no messages for this many seconds, although some wait, ends itself.
 CONSUMER_STALL_SECONDS = 60.0
 

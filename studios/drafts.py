@@ -1,0 +1,202 @@
+"""Reads orders: what a user asks for, checked against what its model takes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from msgspec import Struct
+
+from accounts.models import User
+from billing.selectors.features import require_feature
+from catalog.params import Extension, Loc
+from catalog.selectors import get_catalog
+from catalog.types import ImagePrice, Model, UnitPrice
+from common.errors import NotFound, ValidationFailed
+from files.models import Upload
+from files.selectors.uploads import reference_picture
+from inference.errors import ProviderNotAvailable
+from providers.registry import get_asset_wire, get_image_wire, get_video_wire
+from studios.calls import Order, Terms
+from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished, NothingToRetry
+from studios.models import Generation
+from studios.selectors.jobs import get_job
+from studios.types import FEATURES, Kind, Status
+
+_WIRES = {Kind.IMAGE: get_image_wire, Kind.VIDEO: get_video_wire, Kind.ASSET: get_asset_wire}
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """An order that can be placed. `parent` is the job whose result it extends or refines.
+    `lead_seconds` are those of the clip that the result lacks: a provider may return the new part
+    alone. `uploads` are the pictures that `params` name."""
+
+    user: User
+    kind: Kind
+    model: Model
+    prompt: str
+    params: dict[str, Any]
+    uploads: list[Upload]
+    parent: Generation | None = None
+    lead_seconds: float = 0.0
+
+    @property
+    def order(self) -> Order:
+        """What is submitted, and kept with the operation."""
+        return Order(
+            model=self.model.id,
+            provider=self.model.provider,
+            upstream_model=self.model.upstream_model,
+            prompt=self.prompt,
+            params=self.params,
+            terms=terms_of(self.model, self.params),
+            continues=self.parent.reference if self.parent else "",
+        )
+
+
+def draft(*, user: User, kind: Kind, model: str, prompt: str, values: Mapping[str, Any]) -> Draft:
+    """Read an order. `model` is the id of a model of that kind; `values` are its parameters, as the
+    user has sent them.
+
+    Raises PlanRequired, FeatureRequired, ProviderNotAvailable, ValidationFailed, UploadNotFound,
+    StorageUnavailable.
+    """
+    _require(user, kind)
+    found = _find_model(kind, model)
+    params = found.params.check(values)
+    found.params.check_prompt(prompt, params)
+    uploads = {
+        upload_id: reference_picture(user.pk, upload_id, loc=loc)[0]
+        for loc, upload_id in _uploads_in(found, params)
+    }
+    refined = params.get("refines")
+    return Draft(
+        user=user,
+        kind=kind,
+        model=found,
+        prompt=prompt,
+        params=params,
+        uploads=list(uploads.values()),
+        parent=_get_refined(user, found, refined) if refined else None,
+    )
+
+
+def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int | None) -> Draft:
+    """Read an order that extends a clip of the user's: by so many seconds, or as few as its model
+    can. Without a prompt, that of the clip counts.
+
+    Raises what `draft` does, JobNotFinished, CannotBeContinued, ClipTooLong.
+    """
+    _require(user, Kind.VIDEO)
+    if clip.status != Status.COMPLETED:
+        raise JobNotFinished
+    model = _find_model(Kind.VIDEO, clip.model)
+    extension = model.params.extension
+    if extension is None or not clip.reference:
+        raise CannotBeContinued
+    added = _check_seconds(clip, extension, seconds)
+    prompt = prompt or clip.prompt
+    params = {
+        name: value
+        for name, value in clip.params.items()
+        if model.params.fields.get(name, {}).get("format") != "upload"
+    }
+    params |= {"seconds": added, "resolution": extension.resolution or params["resolution"]}
+    model.params.check_prompt(prompt, params)
+    return Draft(
+        user=user,
+        kind=Kind.VIDEO,
+        model=model,
+        prompt=prompt,
+        params=params,
+        uploads=[],
+        parent=clip,
+        lead_seconds=0.0 if extension.combined else clip.seconds or 0.0,
+    )
+
+
+def draft_again(*, user: User, failed: Generation) -> Draft:
+    """Read the order of a job that has failed or was cancelled once more.
+
+    Raises what `draft` and `draft_extension` do, and NothingToRetry.
+    """
+    if failed.status not in (Status.FAILED, Status.CANCELLED):
+        raise NothingToRetry
+    if not failed.is_extension:
+        return draft(
+            user=user,
+            kind=Kind(failed.kind),
+            model=failed.model,
+            prompt=failed.prompt,
+            values=failed.params,
+        )
+    clip = failed.parent
+    if clip is None or clip.deleted_at is not None:
+        raise CannotBeContinued("The clip that this job was to extend has been deleted.")
+    seconds = failed.params["seconds"]
+    return draft_extension(user=user, clip=clip, prompt=failed.prompt, seconds=seconds)
+
+
+def terms_of(model: Model, params: Mapping[str, Any]) -> Terms:
+    """What an order with these parameters is billed by."""
+    price = model.price
+    match price:
+        case ImagePrice():
+            return Terms("images", params["n"], price.per_image[params["quality"]], price.fee)
+        case UnitPrice(unit="second"):
+            rate = price.per_unit[model.params.variant(params)]
+            return Terms("seconds", params["seconds"], rate, price.fee)
+        case UnitPrice():
+            rate = price.per_unit[model.params.variant(params)]
+            return Terms("assets", 1, rate, price.fee)
+        case _:
+            raise TypeError(f"{model.id} is not sold in a studio.")
+
+
+def _require(user: User, kind: Kind) -> None:
+    """Check that the user's plan has the studio of that kind."""
+    feature = FEATURES.get(kind)
+    if feature is not None:
+        require_feature(user, feature)
+
+
+def _find_model(kind: Kind, model_id: str) -> Model:
+    """The model, if it can be called now. Raises ProviderNotAvailable."""
+    model = get_catalog().find(model_id)
+    if model is None or _WIRES[kind](model.provider) is None:
+        raise ProviderNotAvailable
+    return model
+
+
+def _uploads_in(model: Model, params: Mapping[str, Any]) -> Iterator[tuple[Loc, UUID]]:
+    """The uploads that parameters name, each with its place."""
+    for name, field in model.params.fields.items():
+        value = params.get(name)
+        if value is not None and field.get("items", field).get("format") == "upload":
+            if isinstance(value, list):
+                yield from (((name, index), UUID(each)) for index, each in enumerate(value))
+            else:
+                yield (name,), UUID(value)
+
+
+def _get_refined(user: User, model: Model, job_id: str) -> Generation:
+    """The preview that is refined. Raises ValidationFailed, JobNotFinished, CannotBeContinued."""
+    try:
+        preview = get_job(user, UUID(job_id), Kind.ASSET)
+    except NotFound:
+        raise ValidationFailed.of("refines", "There is no such job.") from None
+    if preview.status != Status.COMPLETED:
+        raise JobNotFinished
+    if preview.model != model.id or preview.params.get("stage") != "preview":
+        raise CannotBeContinued(f"Only a preview of {model.display_name} can be refined by it.")
+    return preview
+
+
+def _check_seconds(clip: Generation, extension: Extension, seconds: int | None) -> int:
+    """The seconds that are added. Raises ValidationFailed, ClipTooLong."""
+    added = extension.seconds[0] if seconds is None else seconds
+    if added not in extension.seconds:
+        choices = " or ".join(map(str, extension.seconds))
+        raise ValidationFailed.of("seconds", f"This model adds {choices} seconds at a time.")
+    if (clip.seconds or 0.0) + added > extension.longest:
+        raise ClipTooLong(f"This model makes clips of at most {extension.longest} seconds.")
+    return added

@@ -1,0 +1,38 @@
+"""The errors of the studios."""
+
+from common.errors import Conflict, DomainError
+
+
+class TooManyJobs(DomainError):
+    code, status = "too_many_jobs", 429
+    message = "Too many of your jobs wait or run. Wait until one has ended, or cancel one."
+
+    def __init__(self) -> None:
+        super().__init__(retry_after=10)
+
+
+class StorageQuotaExceeded(Conflict):
+    """`used` and `limit` are in bytes."""
+
+    code = "storage_quota_exceeded"
+    message = "There is no room for another result. Delete results that you do not need."
+
+
+class JobNotFinished(Conflict):
+    code = "job_not_finished"
+    message = "This job has no result. Only a finished job can be continued."
+
+
+class CannotBeContinued(Conflict):
+    code = "cannot_be_continued"
+    message = "This model cannot continue its results. Make a new one instead."
+
+
+class ClipTooLong(Conflict):
+    code = "clip_too_long"
+    message = "The clip would be longer than its model makes them."
+
+
+class NothingToRetry(Conflict):
+    code = "nothing_to_retry"
+    message = "Only a job that has failed or was cancelled can be tried again."

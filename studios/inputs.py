@@ -1,0 +1,75 @@
+"""The bodies and queries of the studios."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from catalog.fields import AssetModelField, ImageModelField, VideoModelField
+from common.fields import FlagField, PromptField, TextField, WholeNumberField
+from studios.types import MAX_PROMPT, MAX_QUERY, Status
+
+# Fields that are none of a model's parameters.
+OWN_FIELDS = frozenset({"model", "prompt"})
+
+
+class _OrderSerializer(serializers.Serializer[Any]):
+    prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True, default="")
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """All fields but the model and the prompt are parameters, which the model's schema
+        checks."""
+        values: dict[str, Any] = super().to_internal_value(data)
+        params = {name: value for name, value in data.items() if name not in OWN_FIELDS}
+        return {**values, "values": params}
+
+
+class ImageOrderSerializer(_OrderSerializer):
+    """Besides `model` and `prompt`, the parameters that the model has in its `params`: `n`, `size`,
+    `quality`, and others. One that it does not have is refused."""
+
+    model = ImageModelField()
+
+
+class VideoOrderSerializer(_OrderSerializer):
+    """Besides `model` and `prompt`, the parameters that the model has in its `params`: `seconds`,
+    `aspect_ratio`, `resolution`, and others. One that it does not have is refused."""
+
+    model = VideoModelField()
+
+
+class AssetOrderSerializer(_OrderSerializer):
+    """Besides `model` and `prompt`, the parameters that the model has in its `params`: `image`,
+    `texture`, and others. One that it does not have is refused. With a picture, the prompt may be
+    left out."""
+
+    model = AssetModelField()
+
+
+class ExtensionSerializer(serializers.Serializer[Any]):
+    """Without a prompt, that of the clip counts. `seconds` is one of those in the `x-extend` of the
+    model's `params`, by default the first."""
+
+    prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True, default="")
+    seconds = WholeNumberField(required=False, allow_null=True, default=None)
+
+
+class StarSerializer(serializers.Serializer[Any]):
+    """`starred: false` takes the star away. `output` is the index of one of the results; without
+    it, the job is starred."""
+
+    starred = FlagField(default=True)
+    output = WholeNumberField(required=False, min_value=0, max_value=99)
+
+
+class JobsQuerySerializer(serializers.Serializer[Any]):
+    """The filters of a list of jobs."""
+
+    q = TextField(
+        max_length=MAX_QUERY,
+        required=False,
+        allow_blank=True,
+        help_text="What the prompt has in it, in capitals or not.",
+    )
+    status = serializers.ChoiceField([status.value for status in Status], required=False)
+    model = TextField(max_length=100, required=False)
+    starred = serializers.BooleanField(required=False, allow_null=True, default=None)

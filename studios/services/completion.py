@@ -1,0 +1,125 @@
+"""What is written when a job begins, comes further and ends."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from msgspec import Struct
+
+from events.services import append_to_user
+from files.selectors.outputs import studio_retention
+from files.services import media
+from files.services.media import StoredMedia
+from files.services.uploads import release
+from inference.errors import error_of
+from jobs import services as jobs
+from operations.services import Output
+from operations.types import End
+from studios import user_events
+from studios.models import Generation, GenerationOutput
+from studios.types import Status
+
+
+class Results(Struct, frozen=True):
+    """What a job has made, in our storage. `reference` is what the provider knows it by."""
+
+    files: tuple[StoredMedia, ...]
+    reference: str = ""
+
+    @property
+    def file_ids(self) -> list[UUID]:
+        """The ids of the files and of their thumbnails."""
+        ids = [(file.file_id, file.thumbnail_id) for file in self.files]
+        return [each for pair in ids for each in pair if each is not None]
+
+
+class GenerationEnd(Output):
+    """Writes the ends of jobs."""
+
+    def lock(self, operation_id: UUID) -> None:
+        lock_generation(operation_id)
+
+    def write_end(self, operation_id: UUID, end: End) -> None:
+        """Show the end, or erase what its user has deleted meanwhile."""
+        generation = lock_generation(operation_id)
+        if generation is None:
+            return
+        if generation.deleted_at is not None:
+            erase(generation)
+            return
+        if end.outputs is not None:
+            _keep(generation, end.outputs)
+        generation.status = end.status
+        generation.error = error_of(end.failure) if end.failure else None
+        generation.ended_at = Now()
+        generation.save()
+        generation.refresh_from_db()
+        append_to_user(user_id=generation.account_id, events=[user_events.ended(generation)])
+
+
+END = GenerationEnd()
+
+
+def lock_generation(generation_id: UUID) -> Generation | None:
+    """A job, locked until the transaction ends. None where it is erased."""
+    return Generation.objects.select_for_update().filter(pk=generation_id).first()
+
+
+@transaction.atomic
+def begin(*, job_id: UUID, attempt: int) -> None:
+    """Show that a job runs. May be repeated."""
+    generation = lock_generation(job_id)
+    if generation is None or not jobs.is_running(job_id=job_id, attempt=attempt):
+        return
+    if generation.status == Status.QUEUED:
+        generation.status, generation.started_at = Status.RUNNING, Now()
+        _update(generation, "status", "started_at")
+
+
+@transaction.atomic
+def report_progress(*, job_id: UUID, percent: int) -> None:
+    """Show how far a job has come. A job never goes back."""
+    rows = Generation.objects.filter(Q(progress=None) | Q(progress__lt=percent), ended_at=None)
+    generation = rows.select_for_update().filter(pk=job_id).first()
+    if generation is not None:
+        generation.progress = percent
+        _update(generation, "progress")
+
+
+def erase(generation: Generation) -> None:
+    """Delete a job that has ended, in the caller's transaction. Its files are purged, and uploads
+    that go with nothing else."""
+    outputs = generation.outputs.values_list("file_id", "thumbnail_id")
+    media.let_expire(file_ids=[each for pair in outputs for each in pair if each is not None])
+    upload_ids = list(generation.references.values_list("upload_id", flat=True))
+    generation.delete()
+    release(upload_ids=upload_ids)
+
+
+def _update(generation: Generation, *fields: str) -> None:
+    generation.save(update_fields=fields)
+    if generation.deleted_at is None:
+        generation.refresh_from_db()
+        append_to_user(user_id=generation.account_id, events=[user_events.updated(generation)])
+
+
+def _keep(generation: Generation, results: Results) -> None:
+    """Keep the files, as the job's results."""
+    media.keep(file_ids=results.file_ids, retention=studio_retention())
+    GenerationOutput.objects.bulk_create(
+        GenerationOutput(
+            generation=generation,
+            position=position,
+            file_id=file.file_id,
+            thumbnail_id=file.thumbnail_id,
+            width=file.width,
+            height=file.height,
+            seconds=file.seconds,
+        )
+        for position, file in enumerate(results.files)
+    )
+    generation.reference = results.reference
+    generation.progress = 100
+    if results.files and results.files[0].seconds is not None:
+        generation.seconds = generation.lead_seconds + results.files[0].seconds

@@ -1,0 +1,47 @@
+"""What an order would cost, before it is placed."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from billing.selectors.affordability import get_spending_power
+from common.errors import DomainError
+from studios.drafts import Draft
+from studios.services.ordering import check_room
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """What would be paid, from plan and balance, and the free balance; in nano-USD. The price list
+    says exactly what a job costs at most, and mostly does cost. `params` are those of the order,
+    with the model's defaults."""
+
+    model: str
+    params: dict[str, Any]
+    expected: int
+    at_most: int
+    available: int
+    refusal: DomainError | None
+
+
+def estimate(draft: Draft) -> Estimate:
+    """The price of an order. Nothing is held."""
+    spending_power = get_spending_power(draft.user)
+    terms = draft.order.terms
+    cost = terms.cost_of(terms.quantity)
+    payment = spending_power.price(draft.model.id, cost)
+    return Estimate(
+        model=draft.model.id,
+        params=draft.params,
+        expected=payment.total,
+        at_most=payment.total,
+        available=spending_power.available,
+        refusal=_refusal(draft) or spending_power.refusal_of(draft.model.id, cost),
+    )
+
+
+def _refusal(draft: Draft) -> DomainError | None:
+    try:
+        check_room(draft.user)
+    except DomainError as error:
+        return error
+    return None

@@ -1,0 +1,78 @@
+"""Changes of jobs by their owner: cancel, star, delete."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accounts.models import User
+from billing.services import idempotency
+from common.errors import NotFound
+from events.services import append_to_user
+from events.types import USER
+from operations import services as operations
+from studios import user_events
+from studios.models import Generation
+from studios.services.completion import END, erase
+from studios.types import Kind
+
+
+@transaction.atomic
+def cancel(*, user: User, job_id: UUID) -> Generation:
+    """Cancel a job. One that waits ends at once; one that runs is cancelled at the provider, and
+    ends as the provider says. One that has ended stays as it is. Raises NotFound."""
+    # The wallet comes before all other locks.
+    idempotency.claim(account=user, request_key=None)
+    generation = _lock(user, job_id)
+    if generation.is_open:
+        operations.cancel(END, account=user, operation_id=job_id)
+        generation.refresh_from_db()
+    return generation
+
+
+@transaction.atomic
+def star(
+    *, user: User, job_id: UUID, kind: Kind, starred: bool, output: int | None = None
+) -> Generation:
+    """Star a job or one of its results, or take the star away. Raises NotFound, also for a result
+    that it does not have."""
+    generation = _lock(user, job_id, kind)
+    if output is None:
+        changed = generation.starred != starred
+        generation.starred = starred
+        generation.save(update_fields=["starred"])
+    else:
+        found = generation.outputs.filter(position=output).first()
+        if found is None:
+            raise NotFound("This job has no such result.")
+        changed = found.starred != starred
+        found.starred = starred
+        found.save(update_fields=["starred"])
+    if changed:
+        updated = user_events.updated(generation, USER)
+        append_to_user(user_id=user.pk, events=[updated])
+    return generation
+
+
+@transaction.atomic
+def delete(*, user: User, job_id: UUID, kind: Kind) -> None:
+    """Delete a job with its results. One that has not ended is hidden at once and cancelled, and
+    billed as the provider says. Raises NotFound."""
+    idempotency.claim(account=user, request_key=None)
+    generation = _lock(user, job_id, kind)
+    if generation.is_open:
+        generation.deleted_at = Now()
+        generation.save(update_fields=["deleted_at"])
+        operations.cancel(END, account=user, operation_id=job_id)
+    else:
+        erase(generation)
+    append_to_user(user_id=user.pk, events=[user_events.deleted(job_id)])
+
+
+def _lock(user: User, job_id: UUID, kind: Kind | None = None) -> Generation:
+    """The user's job, locked until the transaction ends. Raises NotFound."""
+    rows = Generation.objects.select_for_update().filter(account=user, pk=job_id, deleted_at=None)
+    generation = (rows.filter(kind=kind) if kind else rows).first()
+    if generation is None:
+        raise NotFound
+    return generation

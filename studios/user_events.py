@@ -1,0 +1,39 @@
+"""Events of generation jobs in the user's own stream."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from events.types import SYSTEM, USER, NewEvent
+from studios.models import Generation
+from studios.selectors.jobs import view_of
+from studios.serializers.jobs import JobSerializer
+from studios.types import Status
+
+
+def created(generation: Generation) -> NewEvent:
+    return NewEvent("job.created", _shown(generation), USER)
+
+
+def updated(generation: Generation, actor: str = SYSTEM) -> NewEvent:
+    """It has begun, it has come further, or it was starred."""
+    return NewEvent("job.updated", _shown(generation), actor)
+
+
+def ended(generation: Generation) -> NewEvent:
+    """The event of a job that has just ended."""
+    shown = _shown(generation)
+    match generation.status:
+        case Status.COMPLETED:
+            return NewEvent("job.completed", shown)
+        case Status.CANCELLED:
+            return NewEvent("job.cancelled", shown)
+        case _:
+            return NewEvent("job.failed", shown)
+
+
+def deleted(generation_id: UUID) -> NewEvent:
+    return NewEvent("job.deleted", {"job_id": generation_id}, USER)
+
+
+def _shown(generation: Generation) -> Mapping[str, object]:
+    return {"job": JobSerializer(view_of(generation)).data}

@@ -1,0 +1,85 @@
+"""`/api/assets-3d`: the 3D studio."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+
+from accounts.types import AuthenticatedRequest
+from common.idempotency import IDEMPOTENCY_KEY
+from common.openapi import error_responses
+from common.pagination import PAGE_PARAMETERS
+from studios.errors import CannotBeContinued, JobNotFinished
+from studios.inputs import (
+    AssetOrderSerializer,
+    JobsQuerySerializer,
+    StarSerializer,
+)
+from studios.selectors.jobs import get_job, view_of
+from studios.serializers.estimates import EstimateSerializer
+from studios.serializers.jobs import JobSerializer, StatusSerializer
+from studios.types import Kind
+from studios.viewsets.orders import ESTIMATES, ORDERS
+from studios.viewsets.studio import StudioViewSet
+
+
+class AssetViewSet(StudioViewSet):
+    """3D assets, made and refined by jobs. Your plan needs the feature `assets_3d`."""
+
+    kind = Kind.ASSET
+    order_serializer = AssetOrderSerializer
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=AssetOrderSerializer,
+        responses={
+            202: JobSerializer,
+            **error_responses(JobNotFinished, CannotBeContinued, *ORDERS),
+        },
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Make a 3D asset of a text or a picture, or give a preview its surface (`refines`).
+
+        Its cost is held until the provider has finished, and is given back where the provider
+        fails. The result is a GLB file.
+        """
+        return self.order(request)
+
+    @extend_schema(
+        request=AssetOrderSerializer,
+        responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
+    )
+    def estimate(self, request: AuthenticatedRequest) -> Response:
+        """What a 3D asset would cost."""
+        return self.estimate_order(request)
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer], responses=JobSerializer(many=True)
+    )
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your 3D assets, newest first."""
+        return self.list_jobs(request)
+
+    @extend_schema(responses=JobSerializer)
+    def retrieve(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """A 3D asset."""
+        return Response(JobSerializer(view_of(get_job(request.user, job_id, self.kind))).data)
+
+    @extend_schema(responses=StatusSerializer)
+    def status(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """How far a 3D asset has come."""
+        return Response(StatusSerializer(view_of(get_job(request.user, job_id, self.kind))).data)
+
+    @extend_schema(request=StarSerializer, responses=JobSerializer)
+    def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """Star a 3D asset, or take the star away."""
+        return self.set_star(request, job_id)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """Delete a 3D asset for good.
+
+        A job that has not ended is hidden at once and cancelled at the provider. It is billed if
+        the provider finishes it all the same.
+        """
+        return self.delete_job(request, job_id)

@@ -1,0 +1,68 @@
+"""`/api/images`: the image studio."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.response import Response
+
+from accounts.types import AuthenticatedRequest
+from common.idempotency import IDEMPOTENCY_KEY
+from common.openapi import error_responses
+from common.pagination import PAGE_PARAMETERS
+from studios.inputs import ImageOrderSerializer, JobsQuerySerializer, StarSerializer
+from studios.serializers.estimates import EstimateSerializer
+from studios.serializers.jobs import JobSerializer
+from studios.types import Kind
+from studios.viewsets.orders import ESTIMATES, ORDERS
+from studios.viewsets.studio import StudioViewSet
+
+
+class ImageViewSet(StudioViewSet):
+    """Pictures, made by jobs."""
+
+    kind = Kind.IMAGE
+    order_serializer = ImageOrderSerializer
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer], responses=JobSerializer(many=True)
+    )
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your pictures, newest first."""
+        return self.list_jobs(request)
+
+    # /v1 has a createImage.
+    @extend_schema(
+        operation_id="orderImages",
+        parameters=[IDEMPOTENCY_KEY],
+        request=ImageOrderSerializer,
+        responses={202: JobSerializer, **error_responses(*ORDERS)},
+    )
+    def create(self, request: AuthenticatedRequest) -> Response:
+        """Make pictures.
+
+        The job waits in a queue; its cost is held until it has ended. Pictures that the provider
+        does not deliver are not billed.
+        """
+        return self.order(request)
+
+    @extend_schema(
+        request=ImageOrderSerializer,
+        responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
+    )
+    def estimate(self, request: AuthenticatedRequest) -> Response:
+        """What pictures would cost."""
+        return self.estimate_order(request)
+
+    @extend_schema(request=StarSerializer, responses=JobSerializer)
+    def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """Star a job or one of its pictures, or take the star away."""
+        return self.set_star(request, job_id)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """Delete pictures for good.
+
+        A job that has not ended is hidden at once and cancelled. What the provider has made by then
+        is billed.
+        """
+        return self.delete_job(request, job_id)

@@ -1,0 +1,52 @@
+"""`/api/jobs/{id}`: any generation job."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from accounts.types import AuthenticatedRequest
+from common.idempotency import IDEMPOTENCY_KEY
+from common.openapi import error_responses
+from common.viewsets import ViewSet
+from studios.drafts import draft_again
+from studios.errors import NothingToRetry
+from studios.selectors.jobs import get_job, view_of
+from studios.serializers.jobs import JobSerializer
+from studios.services import jobs
+from studios.viewsets.orders import ORDERS, order
+
+
+class JobViewSet(ViewSet):
+    """Jobs of all studios."""
+
+    @extend_schema(responses=JobSerializer)
+    def retrieve(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """A job.
+
+        Poll it with `If-None-Match`: an unchanged job is answered with 304. Better, follow your
+        event stream, which tells every change of a job.
+        """
+        return Response(JobSerializer(view_of(get_job(request.user, job_id))).data)
+
+    @extend_schema(request=None, responses={200: JobSerializer, 202: JobSerializer})
+    def cancel(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """Cancel a job.
+
+        200: it has ended. 202: the provider is asked to stop; the job ends as the provider says,
+        and is billed if the provider finishes it all the same.
+        """
+        generation = jobs.cancel(user=request.user, job_id=job_id)
+        code = status.HTTP_202_ACCEPTED if generation.is_open else status.HTTP_200_OK
+        return Response(JobSerializer(view_of(generation)).data, status=code)
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=None,
+        responses={202: JobSerializer, **error_responses(NothingToRetry, *ORDERS)},
+    )
+    def retry(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """Order the same once more, by a new job. For jobs that have failed or were cancelled."""
+        failed = get_job(request.user, job_id)
+        return order(request, draft_again(user=request.user, failed=failed), {})

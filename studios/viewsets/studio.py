@@ -1,0 +1,54 @@
+"""What the three studios have in common."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from accounts.types import AuthenticatedRequest
+from common.inputs import read
+from common.pagination import NewestFirst
+from common.viewsets import ViewSet
+from studios.drafts import draft
+from studios.inputs import JobsQuerySerializer, StarSerializer
+from studios.selectors.jobs import list_jobs, view_of, views_of
+from studios.serializers.estimates import EstimateSerializer
+from studios.serializers.jobs import JobSerializer
+from studios.services import jobs
+from studios.services.estimates import estimate
+from studios.types import Kind
+from studios.viewsets.orders import order
+
+
+class StudioViewSet(ViewSet):
+    """The acts of a studio; the viewsets of the kinds describe them."""
+
+    kind: ClassVar[Kind]
+    order_serializer: ClassVar[type[Serializer[Any]]]
+
+    def list_jobs(self, request: AuthenticatedRequest) -> Response:
+        asked = read(JobsQuerySerializer, request.query_params.dict())
+        pages = NewestFirst()
+        page = pages.paginate_queryset(list_jobs(request.user, self.kind, **asked), request)
+        rows = JobSerializer(views_of(page), many=True)  # type: ignore[arg-type]
+        return pages.get_paginated_response(rows.data)
+
+    def order(self, request: AuthenticatedRequest) -> Response:
+        body = read(self.order_serializer, request.data)
+        return order(request, draft(user=request.user, kind=self.kind, **body), body)
+
+    def estimate_order(self, request: AuthenticatedRequest) -> Response:
+        body = read(self.order_serializer, request.data)
+        found = estimate(draft(user=request.user, kind=self.kind, **body))
+        return Response(EstimateSerializer(found).data)
+
+    def set_star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        body = read(StarSerializer, request.data)
+        starred = jobs.star(user=request.user, job_id=job_id, kind=self.kind, **body)
+        return Response(JobSerializer(view_of(starred)).data)
+
+    def delete_job(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        jobs.delete(user=request.user, job_id=job_id, kind=self.kind)
+        return Response(status=status.HTTP_204_NO_CONTENT)
