@@ -41,7 +41,10 @@ COUNCIL_SERVICES, PROJECT_SERVICES = (
     [str(path.relative_to(ROOT)) for path in (ROOT / app / "services").glob("*.py")]
     for app in ("council", "projects")
 )
-_APPS = ("conversations", "council", "projects", "platform/workspaces", "platform/connectors")
+_APPS = (
+    *("conversations", "council", "projects", "studios"),
+    *("platform/workspaces", "platform/connectors"),
+)
 USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]
 EVENTS, PROJECTS = (ROOT / "docs" / "api" / name for name in ("events.md", "projects.md"))
 SETTINGS = ROOT / "platform" / "config" / "settings"
