@@ -18,7 +18,7 @@ from typing import IO
 # The exit status of such a module where the file is to blame: EX_DATAERR of sysexits.h.
 BAD_FILE = 65
 
-_SOURCE_ROOT = Path(__file__).resolve().parents[1]
+SOURCE_ROOT = Path(__file__).resolve().parents[1]
 
 
 def start(
@@ -31,7 +31,7 @@ def start(
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={"PYTHONPATH": str(_SOURCE_ROOT)},
+        env={"PYTHONPATH": str(SOURCE_ROOT)},
         cwd="/",
     )
 

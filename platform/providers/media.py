@@ -61,6 +61,10 @@ class MediaWire(OperationWire[Order], Protocol[Order]):
     """One provider's interface. An order with a field that the provider does not take is a
     RequestRefused of `submit`, and nothing is sent."""
 
+    async def submit(self, order: Order, reference: str, *, seconds: float) -> Accepted:
+        """See `OperationWire.submit`."""
+        ...
+
     def download(self, url: str, *, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
         """The bytes of a result in pieces, at most `limit` of them.
 

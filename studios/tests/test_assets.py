@@ -44,7 +44,7 @@ def test_a_preview_is_refined(alice: Artist, model: str) -> None:
 @pytest.mark.parametrize("model", ["meshy-6", "tripo-h3"])
 def test_an_asset_is_made_of_a_picture(alice: Artist, model: str) -> None:
     # Tripo takes no prompt beside a picture.
-    body = {} if model == "meshy-6" else {"prompt": ""}
+    body: dict[str, Any] = {} if model == "meshy-6" else {"prompt": ""}
     job = alice.made(model, stage="image", image=alice.upload(), **body)
 
     assert job["status"] == "completed", job["error"]

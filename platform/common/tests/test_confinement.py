@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from common.confinement import start
-from local.paths import PYTHONPATH
+from common.confinement import SOURCE_ROOT, start
 
 CONFINED = """
 import os, socket, sys
@@ -19,7 +18,7 @@ def ended(attempt: str) -> int:
     """The exit status of a confined process that attempts something."""
     return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", CONFINED + attempt],
-        env={"PYTHONPATH": PYTHONPATH},
+        env={"PYTHONPATH": str(SOURCE_ROOT)},
         capture_output=True,
         check=False,
     ).returncode

@@ -96,6 +96,7 @@ def test_a_link_works_for_24_hours_and_its_file_is_kept_longer(alice: Customer) 
     [expires] = parse_qs(urlsplit(link).query)["expires"]
     life = int(expires) - file.created_at.timestamp()
     assert 24 * 3600 - 60 < life < 24 * 3600 + 60
+    assert file.expires_at is not None
     assert (file.expires_at - file.created_at).total_seconds() >= 48 * 3600
 
 
