@@ -18,7 +18,7 @@ from inspection.types import MediaKind
 from jobs.running import RunningJob
 from operations.handler import OperationHandler
 from operations.types import End, Fetched, Operation, Unusable
-from providers.errors import ProviderError, ResultExpired, ResultTooLong
+from providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong
 from providers.image_operations import ImageOperations
 from providers.media import AssetOrder, MediaWire, VideoOrder
 from providers.operations import Delivered, OperationWire, Succeeded, Unknown
@@ -117,7 +117,7 @@ class MediaHandler(StudioHandler):
             file = await self._copy(call, result.urls[0], self.media, self.max_bytes)
         except ResultExpired:
             return Unknown()
-        except (ResultTooLong, UnusableMedia) as error:
+        except (ResultMisplaced, ResultTooLong, UnusableMedia) as error:
             return Unusable(str(error))
         return Fetched(Results((await self._with_preview(call, file, result),), result.reference))
 

@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
 from common.http import AnswerTooLong, TransportError, UpstreamClient, UpstreamResponse
-from providers.errors import ProviderError, ResultExpired, ResultTooLong
+from providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong
 from providers.http_calls import answered, broken, too_late
 from providers.rest_calls import CONNECT_SECONDS
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 async def open_result(
@@ -19,13 +21,18 @@ async def open_result(
 ) -> UpstreamResponse:
     """The answer with a result, which the caller closes. `by` is a time of the event loop.
 
-    Raises ResultExpired for a status in `expired`, and other ProviderErrors.
+    Raises ResultExpired for a status in `expired`, ResultMisplaced for a redirect, which is not
+    followed, and other ProviderErrors.
     """
     try:
         return await answered(client.get(url, headers, connect_timeout=CONNECT_SECONDS), by)
     except ProviderError as error:
         if error.status in expired:
             raise ResultExpired from error
+        if error.status in _REDIRECTS:
+            misplaced = ResultMisplaced()
+            misplaced.status = error.status
+            raise misplaced from error
         raise
 
 

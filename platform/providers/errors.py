@@ -50,6 +50,14 @@ class ResultTooLong(UpstreamError):
         super().__init__("The result is too large.", retryable=False)
 
 
+class ResultMisplaced(UpstreamError):
+    """A result is said to be where it must not be fetched from: at an address that is not the
+    provider's, or that redirects."""
+
+    def __init__(self) -> None:
+        super().__init__("The provider named a place that is not its own.", retryable=False)
+
+
 class ProviderUnavailable(ProviderError):
     """The provider refuses to serve us until an operator has looked after `fault`."""
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
-from providers.errors import ProviderUnavailable, UpstreamError
+from providers.errors import ProviderUnavailable, ResultMisplaced, UpstreamError
 from providers.http_calls import HttpCall
 from providers.named_urls import NamedUrls
 from providers.paid_calls import PaidCalls
@@ -113,10 +113,10 @@ class Flux:
                 raise _lost()
 
     def _own(self, url: str) -> str:
-        """`url`, if it is the provider's own. Raises UpstreamError if not."""
+        """`url`, if it is the provider's own. Raises ResultMisplaced if not."""
         if self._urls.may_be_followed(url):
             return url
-        raise UpstreamError("The provider named a place that is not its own.", retryable=False)
+        raise ResultMisplaced
 
 
 def _body(request: ImageRequest) -> dict[str, Any]:

@@ -68,8 +68,8 @@ class MediaWire(OperationWire[Order], Protocol[Order]):
     def download(self, url: str, *, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
         """The bytes of a result in pieces, at most `limit` of them.
 
-        Only the provider's own URLs are followed. Raises ResultExpired, ResultTooLong, and other
-        ProviderErrors.
+        Only the provider's own URLs are followed. Raises ResultExpired, ResultMisplaced,
+        ResultTooLong, and other ProviderErrors.
         """
         ...
 

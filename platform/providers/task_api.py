@@ -10,7 +10,12 @@ from msgspec import Meta
 from common.http import UpstreamClient, UpstreamResponse
 from providers.config import ProviderConfig
 from providers.downloads import open_result, pieces_of
-from providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
+from providers.errors import (
+    ProviderUnavailable,
+    RequestRefused,
+    ResultMisplaced,
+    UpstreamError,
+)
 from providers.http_calls import HttpCall
 from providers.named_urls import NamedUrls
 from providers.paid_calls import PaidCalls
@@ -103,7 +108,7 @@ class TaskApi:
     async def _open(self, url: str, by: float) -> UpstreamResponse:
         """A result. A signed URL is a credential by itself: it gets no key."""
         if not self._urls.may_be_followed(url):
-            raise UpstreamError("The provider named a place that is not its own.", retryable=False)
+            raise ResultMisplaced
         return await open_result(self._client, url, {}, expired=_EXPIRED, by=by)
 
     def _call(self, path: str, media_type: str, body: bytes) -> HttpCall:

@@ -15,7 +15,7 @@ from common.http import UpstreamClient, UpstreamResponse
 from providers.cloud_storage import CloudFolder
 from providers.config import SIMULATED_KEY, ProviderConfig
 from providers.downloads import open_result, pieces_of
-from providers.errors import UpstreamError
+from providers.errors import ResultMisplaced
 from providers.google_tokens import AccessTokens, read_service_account
 from providers.http_calls import HttpCall
 from providers.media import Picture, VideoOrder, WithoutReferences, failed, no_result
@@ -114,7 +114,7 @@ class Veo(WithoutReferences):
     async def _open(self, uri: str, by: float, seconds: float) -> UpstreamResponse:
         address = self._folder.address_of(uri)
         if address is None:
-            raise UpstreamError("The provider named a place that is not ours.", retryable=False)
+            raise ResultMisplaced
 
         async def get(headers: Mapping[str, str]) -> UpstreamResponse:
             return await open_result(self._client, address, headers, expired=_EXPIRED, by=by)

@@ -40,6 +40,9 @@ OPERATIONS = {
     "the link to the result has expired": Case({"result": "expired", "times": 1}, "completed"),
     "the result is empty": Case({"result": "empty"}, "failed", "upstream_error"),
     "the result is broken": Case({"result": "broken"}, "failed", "upstream_error"),
+    "the result is of 2 GB": Case({"result": "huge"}, "failed", "upstream_error"),
+    "the result is elsewhere": Case({"result": "redirect"}, "failed", "upstream_error"),
+    "the copy is cut off": Case({"truncate": True, "at": ["file"], "times": 1}, "completed"),
     "the result is of another type": Case({"result": "other_type"}, "failed", "upstream_error"),
 }
 CASES = {
