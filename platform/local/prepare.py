@@ -37,7 +37,9 @@ def prepare(*, demo: bool) -> None:
     if demo:
         credentials = settings.VAR_DIR / "demo.json"
         call_command("create_demo", "--write", str(credentials))
-        call_command("create_demo_runs", json.loads(credentials.read_text())["email"])
+        email = json.loads(credentials.read_text())["email"]
+        call_command("create_demo_runs", email)
+        call_command("create_demo_gallery", email)
 
 
 if __name__ == "__main__":
