@@ -11,8 +11,10 @@ from pytest_django import DjangoDbBlocker
 from local.ports import LOOPBACK, free_port
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
+from studios.tests.artist import Artist, new_artist
 from tests.clients.environments import environment
 from tests.service import Web, running_web
+from tests.worker import Worker
 
 Run = Callable[..., str]
 Finish = Callable[..., subprocess.CompletedProcess[str]]
@@ -44,6 +46,17 @@ def alice(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Cu
         alice = new_customer(http, web, simulator)
         yield alice
     _assert_billed_as_done(alice)
+
+
+@pytest.fixture
+def artist(
+    committed: None, web: Web, worker: Worker, simulator: RunningSimulator
+) -> Iterator[Artist]:
+    """Alice in the studios, with workers behind them. Her money is right afterwards."""
+    with httpx.Client(base_url=web.url, timeout=30) as http:
+        artist = new_artist(http, simulator)
+        yield artist
+        artist.check_money()
 
 
 @pytest.fixture
