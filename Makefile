@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile
 
 PYTHON_CLIENTS := langchain llama_index llm aider
-NODE_CLIENTS := openai_node ai_sdk
+NODE_CLIENTS := openai_node ai_sdk gltf_validator
 
 .DEFAULT_GOAL := help
 .PHONY: help run test quick test-clients check lint types contracts missing-migrations format openapi lock bench screenshots migrations shell clients clean
