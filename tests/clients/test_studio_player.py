@@ -1,6 +1,6 @@
 """A page of another origin, in a real browser, shows what the studios have made by the signed links
-of the jobs: pictures and their thumbnails, and a clip with its poster, which it plays and seeks
-in."""
+of the jobs: pictures and their thumbnails, a 3D asset, and a clip with its poster, which it plays
+and seeks in."""
 
 import re
 import time
@@ -54,6 +54,12 @@ def test_pictures_are_shown_with_their_thumbnails(artist: Artist, tmp_path: Path
     assert seen["widths"] == [1024, 512] * 2
 
 
+def test_an_asset_is_fetched_as_viewers_do(artist: Artist, tmp_path: Path) -> None:
+    [output] = artist.made("meshy-6")["outputs"]
+
+    assert opened(tmp_path, asset=output["url"])["bytes"] == output["size"]
+
+
 def test_a_clip_is_shown_with_its_poster_and_plays(artist: Artist, tmp_path: Path) -> None:
     clip = artist.made("veo-3.1", seconds=4, audio=True)
     link, poster = clip["outputs"][0]["url"], clip["thumbnail_url"]
@@ -75,7 +81,7 @@ def test_who_seeks_in_a_large_clip_loads_it_from_there(
 
     with ListeningProxy(web.port) as network:
         link = clip["outputs"][0]["url"].replace(web.url, network.url)
-        seen = opened(tmp_path, pictures=[], clip=link, seekTo=middle)
+        seen = opened(tmp_path, clip=link, seekTo=middle)
 
     assert (seen["duration"], seen["clock"]) == (large_film.SECONDS, middle)
     assert network.asked[0] == 0

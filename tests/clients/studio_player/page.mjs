@@ -1,6 +1,7 @@
-// Shows pictures, plays a clip from its beginning, seeks in it, and says what is to be seen.
+// Shows pictures, fetches an asset, plays a clip from its beginning, seeks in it, and says what is to
+// be seen.
 
-const { pictures, clip, poster, seekTo } = await (await fetch("/task")).json();
+const { pictures = [], asset, clip, poster, seekTo } = await (await fetch("/task")).json();
 const video = document.querySelector("video");
 const seen = {
   canPlay: video.canPlayType('video/mp4; codecs="avc1.42E01E, mp4a.40.2"'),
@@ -51,6 +52,7 @@ async function playAndSeek() {
 
 try {
   for (const url of pictures) seen.widths.push(await widthOf(url));
+  if (asset) seen.bytes = (await (await fetch(asset)).arrayBuffer()).byteLength;
   if (clip) await playAndSeek();
 } catch (error) {
   seen.error = String(error);
