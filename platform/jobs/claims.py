@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from django.conf import settings
 from msgspec import Struct
 
 from common.database import get_database
@@ -45,10 +46,11 @@ async def claim_waiting(
 
 
 async def claim_due(owner_id: UUID, queues: Sequence[str], *, limit: int) -> list[RunningJob]:
-    """Claim at most `limit` scheduled jobs that are due."""
+    """Claim at most `limit` scheduled jobs that are due, and of each provider no more than all
+    workers together may in a second. The others stay due."""
     rows = await get_database().rows(
-        "SELECT * FROM job_claim_due(%s, %s, %s, %s)",
-        (list(queues), claimable_kinds(), owner_id, limit),
+        "SELECT * FROM job_claim_due(%s, %s, %s, %s, %s)",
+        (list(queues), claimable_kinds(), owner_id, limit, settings.MAX_POLLS_PER_SECOND),
     )
     return [_running(*row) for row in rows]
 

@@ -19,6 +19,8 @@ class Job(models.Model):
 
     A job that waits for something outside is `scheduled`: at `due_at` any worker continues it. It
     never goes back to the queue, because what it has begun outside has to be ended in order.
+    `provider` names whom it asks then, if anybody: workers together claim only so many due jobs of
+    one provider in a second (MAX_POLLS_PER_SECOND).
     """
 
     class Status(models.TextChoices):
@@ -43,6 +45,7 @@ class Job(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=32)
     queue = models.CharField(max_length=16, choices=Queue.choices)
+    provider = models.CharField(max_length=32, blank=True, db_default="")
     account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
     status = models.CharField(max_length=16, choices=Status.choices, db_default=Status.QUEUED)
     signal = models.CharField(
@@ -64,6 +67,11 @@ class Job(models.Model):
             ),
             models.Index(
                 fields=["queue", "due_at"], condition=Q(status="scheduled"), name="job_scheduled"
+            ),
+            models.Index(
+                fields=["provider", "started_at"],
+                condition=~Q(provider="") & Q(attempt__gt=1),
+                name="job_continued",
             ),
             models.Index(fields=["owner_id"], condition=Q(status="running"), name="job_running"),
             models.Index(

@@ -25,11 +25,17 @@ VALUES (%s, %s, %s, %s, %s, 'running', 1, statement_timestamp())
 
 
 def enqueue(
-    *, job_id: UUID, kind: str, account: User, queue: Job.Queue = Job.Queue.INTERACTIVE
+    *,
+    job_id: UUID,
+    kind: str,
+    account: User,
+    queue: Job.Queue = Job.Queue.INTERACTIVE,
+    provider: str = "",
 ) -> None:
     """Have a worker run a job once the transaction is committed. The charges that the transaction
-    has held for the job (`billing.services.holds.hold_for_job`) wait with it."""
-    Job.objects.create(id=job_id, kind=kind, account=account, queue=queue)
+    has held for the job (`billing.services.holds.hold_for_job`) wait with it. `provider` is the one
+    that it polls, if any."""
+    Job.objects.create(id=job_id, kind=kind, account=account, queue=queue, provider=provider)
     transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
 
 

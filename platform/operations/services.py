@@ -54,10 +54,11 @@ def start(
     hold_for_job(
         hold_request(call, operation_id, charge_id=operation_id, waits=CLOSING.total_seconds())
     )
-    jobs.enqueue(job_id=operation_id, kind=kind, account=account, queue=queue)
+    provider = call.model.provider
+    jobs.enqueue(job_id=operation_id, kind=kind, account=account, queue=queue, provider=provider)
     models.Operation.objects.create(
         pk=operation_id,
-        provider=call.model.provider,
+        provider=provider,
         request=request,
         deadline_at=timezone.now() + timedelta(seconds=call.total_seconds),
     )

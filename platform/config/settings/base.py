@@ -361,6 +361,8 @@ SOCKET_TICK_SECONDS: float = env.float("SOCKET_TICK_SECONDS", 20)
 
 # Jobs that a worker runs at the same time; others wait, or go to another worker.
 MAX_OPEN_JOBS: int = env.int("MAX_OPEN_JOBS", 200)
+# Due jobs of one provider that all workers together continue in a second; others wait.
+MAX_POLLS_PER_SECOND: int = env.int("MAX_POLLS_PER_SECOND", 100)
 # Waiting and running jobs of one user; over it a request that starts more is refused.
 MAX_RUNNING_CALLS: int = env.int("MAX_RUNNING_CALLS", 64)
 # Generation jobs of one user that have not ended.

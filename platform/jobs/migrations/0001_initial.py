@@ -78,6 +78,7 @@ class Migration(migrations.Migration):
                 ("due_at", models.DateTimeField(null=True)),
                 ("started_at", models.DateTimeField(null=True)),
                 ("ended_at", models.DateTimeField(null=True)),
+                ("provider", models.CharField(blank=True, db_default="", max_length=32)),
                 (
                     "account",
                     models.ForeignKey(
@@ -99,6 +100,13 @@ class Migration(migrations.Migration):
                         condition=models.Q(("status", "scheduled")),
                         fields=["queue", "due_at"],
                         name="job_scheduled",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            models.Q(("provider", ""), _negated=True), ("attempt__gt", 1)
+                        ),
+                        fields=["provider", "started_at"],
+                        name="job_continued",
                     ),
                     models.Index(
                         condition=models.Q(("status", "running")),

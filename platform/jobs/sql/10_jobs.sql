@@ -34,15 +34,32 @@ LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
     RETURNING j.id, j.attempt, j.kind, j.account_id, j.signal
 $$;
 
--- Claim scheduled jobs that are due, the longest due first.
-CREATE OR REPLACE FUNCTION job_claim_due(p_queues text[], p_kinds text[], p_owner uuid, p_limit int)
+-- Claim scheduled jobs that are due, the longest due first: at most p_limit, and of each provider so
+-- many that all processes together claim at most p_per_second of its jobs in a second.
+CREATE OR REPLACE FUNCTION job_claim_due(
+    p_queues text[], p_kinds text[], p_owner uuid, p_limit int, p_per_second int)
 RETURNS TABLE (id uuid, attempt int, kind text, account_id uuid, signal text)
 LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
-    WITH due AS MATERIALIZED (
-        SELECT d.id FROM jobs_job d
-        WHERE d.status = 'scheduled' AND d.queue = ANY (p_queues) AND d.kind = ANY (p_kinds)
-          AND d.due_at <= clock_timestamp()
-        ORDER BY d.due_at LIMIT p_limit FOR UPDATE SKIP LOCKED)
+    -- One process after the other: each counts what those before it have claimed.
+    SELECT pg_advisory_xact_lock(hashtext('job_claim_due'));
+
+    WITH asked AS MATERIALIZED (
+        SELECT DISTINCT w.provider FROM jobs_job w
+        WHERE w.status = 'scheduled' AND w.queue = ANY (p_queues) AND w.kind = ANY (p_kinds)
+          AND w.due_at <= clock_timestamp()),
+    room AS MATERIALIZED (
+        SELECT a.provider, CASE WHEN a.provider = '' THEN p_limit ELSE greatest(0, p_per_second - (
+            SELECT count(*)::int FROM jobs_job c
+            WHERE c.provider = a.provider AND c.provider <> '' AND c.attempt > 1
+              AND c.started_at > clock_timestamp() - interval '1 second')) END AS places
+        FROM asked a),
+    due AS MATERIALIZED (
+        SELECT d.id FROM room r CROSS JOIN LATERAL (
+            SELECT w.id, w.due_at FROM jobs_job w
+            WHERE w.status = 'scheduled' AND w.queue = ANY (p_queues) AND w.kind = ANY (p_kinds)
+              AND w.due_at <= clock_timestamp() AND w.provider = r.provider
+            ORDER BY w.due_at LIMIT least(r.places, p_limit) FOR UPDATE SKIP LOCKED) d
+        ORDER BY d.due_at LIMIT p_limit)
     UPDATE jobs_job j
     SET status = 'running', attempt = j.attempt + 1, appends = 0, owner_id = p_owner,
         started_at = clock_timestamp()

@@ -126,7 +126,7 @@ class Life(RolledBackLife):
     @rule(owner=OWNER, limit=LIMIT)
     def claim_due(self, owner: int, limit: int) -> None:
         rows = ask(
-            "SELECT id, attempt, signal FROM job_claim_due(%s, %s, %s, %s)",
+            "SELECT id, attempt, signal FROM job_claim_due(%s, %s, %s, %s, 1)",
             ["interactive"],
             [KIND],
             self.owners[owner],

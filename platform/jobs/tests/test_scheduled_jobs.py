@@ -36,7 +36,7 @@ def schedule(job_id: UUID, *, attempt: int = 1, seconds: float = 0) -> bool:
 
 def claim_due(owner_id: UUID | None = None) -> dict[UUID, tuple[int, str]]:
     """The attempt and the signal of each job that was due."""
-    sql = "SELECT id, attempt, signal FROM job_claim_due('{interactive}', %s, %s, 1000)"
+    sql = "SELECT id, attempt, signal FROM job_claim_due('{interactive}', %s, %s, 1000, 1)"
     rows = _rows(sql, [KIND], owner_id or uuid4())
     return {job_id: (attempt, signal) for job_id, attempt, signal in rows}
 
@@ -68,7 +68,7 @@ def test_the_longest_due_comes_first(job_id: UUID) -> None:
     _rows("SELECT * FROM job_claim(%s, %s, %s)", later, [KIND], uuid4())
     schedule(later)
 
-    sql = "SELECT id FROM job_claim_due('{interactive}', %s, %s, 1)"
+    sql = "SELECT id FROM job_claim_due('{interactive}', %s, %s, 1, 1)"
     claimed = [_rows(sql, [KIND], uuid4())[0][0] for _ in range(2)]
 
     assert claimed == [job_id, later]
