@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
+from django.db import transaction
 
 from accounts.models import User
 from billing.tests import bank
@@ -172,9 +173,10 @@ def test_a_cancellation_that_fails_is_repeated(
 def test_one_that_nobody_has_begun_is_cancelled_at_once(
     alice: User, simulator: RunningSimulator
 ) -> None:
-    operation_id = order(alice)
-
-    assert cancel(operation_id) == {operation_id}
+    with transaction.atomic():
+        # No worker sees it before it is cancelled.
+        operation_id = order(alice)
+        assert cancel(operation_id) == {operation_id}
 
     assert submissions(simulator, operation_id) == []
     bank.release(operation_id)
