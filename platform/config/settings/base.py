@@ -200,6 +200,8 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# The umask of the process says who may read files. Django would let everybody read them.
+FILE_UPLOAD_PERMISSIONS = None
 
 # The limit of one user's uploads, in millions of bytes.
 UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)

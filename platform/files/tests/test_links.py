@@ -1,9 +1,12 @@
 """A signed link: it serves its file to anybody for a day, and nothing else ever."""
 
+import os
 import re
 import socket
+import stat
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
@@ -189,3 +192,12 @@ def test_readers_that_do_not_read_keep_nobody_from_the_database(keep: Keep, web:
         credentials = {"email": "nobody@example.com", "password": "wrong"}
         response = httpx.post(f"{web.url}/api/auth/login", json=credentials, timeout=10)
     assert response.status_code == 401
+
+
+def test_the_stored_bytes_are_as_private_as_the_process_is(keep: Keep) -> None:
+    usual = os.umask(0o077)
+    try:
+        path = Path(storages["outputs"].path(storage_path(keep())))
+    finally:
+        os.umask(usual)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
