@@ -1,6 +1,6 @@
 """Why operations fail. Nothing is billed for any of them."""
 
-from inference.errors import CallCancelled, UpstreamFailed
+from inference.errors import CallCancelled, CallInterrupted, UpstreamFailed
 
 
 class OutOfTime(UpstreamFailed):
@@ -28,3 +28,7 @@ class OperationFailed(UpstreamFailed):
 
 class OperationCancelled(CallCancelled):
     message = "This was cancelled. Nothing was billed."
+
+
+class OperationInterrupted(CallInterrupted):
+    message = "The server was interrupted. Nothing was billed; try again."

@@ -12,13 +12,13 @@ from accounts.models import User
 from billing.services import endings
 from billing.services.holds import hold_for_job
 from billing.types import KEPT, Ending, Resolution
-from inference.errors import CallInterrupted, failure_of
+from inference.errors import failure_of
 from inference.holds import hold_request
 from jobs import services as jobs
 from jobs.models import Job
 from jobs.selectors import is_open
 from operations import models
-from operations.errors import OperationCancelled
+from operations.errors import OperationCancelled, OperationInterrupted
 from operations.transitions import CLOSING
 from operations.types import End, OperationCall, State
 
@@ -70,9 +70,9 @@ def conclude(
 ) -> Resolution:
     """End an operation with its charge. Safe to repeat."""
     resolution = endings.resolve(ending)
-    if resolution.taken_over:
+    if resolution.taken_over and end.status == "completed":
         # The hold has lapsed. What is not paid is not delivered.
-        end = End("failed", CallInterrupted(), is_unreconciled=True)
+        end = End("failed", OperationInterrupted(), is_unreconciled=True)
     _end(output, operation_id, attempt, end)
     return KEPT if transaction.get_rollback() else resolution
 
@@ -80,7 +80,7 @@ def conclude(
 @transaction.atomic
 def give_up(output: Output, *, operation_id: UUID, attempt: int) -> None:
     """End an operation that takes its processes down with it."""
-    failure = CallInterrupted()
+    failure = OperationInterrupted()
     endings.expire(operation_id, failure_of(failure))
     _end(output, operation_id, attempt, End("failed", failure, is_unreconciled=True))
 

@@ -11,7 +11,7 @@ from studios.selectors.jobs import JobView, OutputView
 from studios.types import Kind, Status
 
 # A job that failed for one of these reasons fails again, unless something is changed.
-_LASTING = frozenset({"content_blocked", "invalid_body", "input_too_long", "file_gone"})
+_LASTING = frozenset({"content_blocked", "invalid_body", "input_too_long", "validation_failed"})
 
 
 @extend_schema_serializer(component_name="JobOutput")
