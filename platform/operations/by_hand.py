@@ -31,10 +31,10 @@ def look_up(operation_id: UUID) -> bool:
 def fail(operation_id: UUID) -> bool:
     """End an operation as failed and release its charge. False where it has ended. Raises
     OperationBusy."""
-    operation = Operation.objects.select_related("job__account").get(pk=operation_id)
+    begun = Job.objects.select_related("account").get(pk=operation_id)
     # The wallet comes before all other locks.
-    idempotency.claim(account=operation.job.account, request_key=None)
-    output = get_handler(operation.job.kind)
+    idempotency.claim(account=begun.account, request_key=None)
+    output = get_handler(begun.kind)
     assert isinstance(output, Output)  # noqa: S101 - operations are carried out by nothing else
     output.lock(operation_id)
     job = Job.objects.select_for_update().get(pk=operation_id)
@@ -44,8 +44,10 @@ def fail(operation_id: UUID) -> bool:
         raise OperationBusy
     failure = OperationFailed()
     endings.resolve(Ending(operation_id, job.account_id, "released", failure=failure_of(failure)))
-    # The provider may finish it all the same.
-    is_unreconciled = operation.submitted_at is not None
+    # The provider may finish it all the same. The row is read under the lock of its job: a worker
+    # may have submitted it a moment ago.
+    submitted = Operation.objects.filter(pk=operation_id, submitted_at__isnull=False)
+    is_unreconciled = submitted.exists()
     Job.objects.filter(pk=operation_id).update(status=Job.Status.FAILED, ended_at=Now())
     Operation.objects.filter(pk=operation_id).update(
         state=State.ENDED, is_unreconciled=is_unreconciled
