@@ -94,7 +94,10 @@ def after(
         case Unknown():
             return _after_unknown(operation, chance)
         case Accepted() | Pending() | Succeeded() | CancelAsked():
-            answered = replace(operation, failures=0, unknowns=0)
+            # The URL of a result that a poll names may have expired already.
+            is_known = isinstance(outcome, Accepted | Pending)
+            unknowns = 0 if is_known else operation.unknowns
+            answered = replace(operation, failures=0, unknowns=unknowns)
             return _after_answer(answered, outcome, now, chance)
         case _:
             return _end_of(operation, outcome)

@@ -184,3 +184,20 @@ def test_an_answer_in_between_makes_it_known_again() -> None:
 
     assert isinstance(follows, Continue)
     assert follows.operation.unknowns == 0
+
+
+def test_a_result_whose_link_is_always_expired_is_given_up() -> None:
+    """Each poll says that it has succeeded, and each fetch that its link does not work."""
+    operation = replace(PLANNED, state=State.RUNNING, provider_id="op-1")
+    for _ in range(MAX_UNKNOWNS - 1):
+        for outcome in (Succeeded(("https://example.com/a.mp4",)), Unknown()):
+            follows = following(operation, outcome)
+            assert isinstance(follows, Continue)
+            operation = follows.operation
+    fetching = following(operation, Succeeded(("https://example.com/a.mp4",)))
+    assert isinstance(fetching, Continue)
+
+    end = following(fetching.operation, Unknown())
+
+    assert isinstance(end, End)
+    assert (end.status, end.is_unreconciled) == ("failed", True)
