@@ -29,3 +29,15 @@ def wait_until_blocked(holder: psycopg.Connection[Any], waiters: int = 1) -> Non
                 return
             observer.execute("SELECT pg_sleep(%s)", (_PAUSE,))
     raise AssertionError("nobody waits")
+
+
+def end_blocked(holder: psycopg.Connection[Any]) -> None:
+    """End the connections that wait for locks of `holder`. PostgreSQL carries out a statement whose
+    client is killed: this is for tests in which the statement is to die with the client."""
+    pid = holder.info.backend_pid
+    with psycopg.connect(database_url(), autocommit=True) as observer:
+        observer.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE %s = ANY (pg_blocking_pids(pid)) AND datname = current_database()",
+            (pid,),
+        )
