@@ -1,0 +1,224 @@
+"""Jobs of the studios for tests of what goes wrong: one of each kind, each of a person of their
+own, and a worker that is going to die with them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import httpx
+import psutil
+import psycopg
+from django.db.models.functions import Now
+
+from billing.models import Charge
+from billing.services import sweeps
+from billing.tests import bank
+from files.models import StoredFile
+from jobs.models import Job as JobRow
+from jobs.sweeps import end_lost_jobs
+from jobs.tests.queueing import job_of, wait_until
+from operations.models import Operation
+from operations.types import State
+from simulator.process import RunningSimulator
+from studios.models import Generation, GenerationOutput
+from studios.tests.artist import Artist, Job, generation_of, new_artist
+from tests.locks import end_blocked, wait_until_blocked
+from tests.service import database_url
+from tests.worker import Worker, running_worker
+
+MODELS = {"image": "gpt-image-2.5-flare", "video": "gen4.5", "3d": "tripo-h3"}
+# Those that work for minutes: their providers know a job once it was submitted.
+SLOW = ("video", "3d")
+# What a job of each kind is billed by.
+UNITS = {"image": {"images": 1}, "video": {"seconds": 2}, "3d": {"assets": 1}}
+ENDS = ("job.completed", "job.failed", "job.cancelled")
+# A picture that takes that long is still being made when the worker dies.
+LONG_MS = 60_000
+
+Holder = psycopg.Connection[Any]
+
+
+@dataclass
+class Ordered:
+    """A job of a person who has no other."""
+
+    person: Artist
+    kind: str
+    job: Job
+
+    @property
+    def id(self) -> UUID:
+        return UUID(self.job["id"])
+
+    @property
+    def operation(self) -> Operation:
+        return Operation.objects.get(pk=self.id)
+
+    @property
+    def submissions(self) -> list[str]:
+        """What became of each order that reached a provider."""
+        return self.person.submissions()
+
+    def is_in_step(self, state: State) -> bool:
+        """Does a worker take a step in this state?"""
+        is_running = job_of(self.id).status == JobRow.Status.RUNNING
+        return is_running and self.operation.state == state.value
+
+    def waits(self) -> bool:
+        """Does it wait for its next poll?"""
+        is_scheduled = job_of(self.id).status == JobRow.Status.SCHEDULED
+        return is_scheduled and self.operation.state == State.RUNNING.value
+
+    def has_ended(self) -> bool:
+        return generation_of(self.job).ended_at is not None
+
+    def told_ends(self) -> list[str]:
+        """The ends that the user's stream tells."""
+        return [name for name, _ in self.person.events(self.job) if name in ENDS]
+
+    # --- What must be true whatever has died -----------------------------------------------------
+
+    def check_end(
+        self, status: str, *, is_unreconciled: bool = False, submissions: int = 1
+    ) -> None:
+        """It has this end, once: told once, submitted once, and billed for what was delivered."""
+        shown = self.person.ended(self.job)
+        assert shown["status"] == status
+        assert Generation.objects.filter(account=self.person.user).count() == 1
+        assert self.told_ends() == [f"job.{status}"]
+        assert self.person.events(self.job)[-1][0] == f"job.{status}"
+        assert self.operation.is_unreconciled is is_unreconciled
+        assert len(self.submissions) == submissions
+        self.check_bill(is_billed=status == "completed")
+        self.person.check_money()
+        assert len(shown["outputs"]) == (status == "completed")
+        assert all(self.person.file(output["url"]) for output in shown["outputs"])
+        self.check_files()
+
+    def check_bill(self, *, is_billed: bool) -> None:
+        """There is one charge, which has ended; only what was delivered is on it."""
+        charge = Charge.objects.get(account=self.person.user)
+        assert charge.pk == self.id
+        assert charge.status == ("settled" if is_billed else "released")
+        assert charge.units == (UNITS[self.kind] if is_billed else {})
+        assert (charge.cost > 0) is is_billed
+        assert bank.wallet_of(self.person.user).held == 0
+
+    def check_files(self) -> None:
+        """The files that are kept are those of the results."""
+        outputs = GenerationOutput.objects.filter(generation__account=self.person.user)
+        pairs = outputs.values_list("file_id", "thumbnail_id")
+        shown = {each for pair in pairs for each in pair if each is not None}
+        kept = StoredFile.objects.filter(account=self.person.user, is_kept=True)
+        assert set(kept.values_list("pk", flat=True)) == shown
+
+
+class Scene:
+    """A worker that is going to die, with what holds its jobs up until then."""
+
+    def __init__(self, http: httpx.Client, simulator: RunningSimulator, worker: Worker) -> None:
+        self.worker = worker
+        self._http = http
+        self._simulator = simulator
+        self._holders: list[Holder] = []
+        self._inspectors: list[psutil.Process] = []
+        self._open = ExitStack()
+
+    def order(self, *kinds: str, **steering: Any) -> list[Ordered]:
+        """A job of each kind. `steering` is that of the simulator."""
+        return [order(self._http, self._simulator, kind, **steering) for kind in kinds]
+
+    def lock(self, table: str, column: str, keys: list[UUID]) -> Holder:
+        """Somebody else holds these rows until the worker is dead."""
+        holder = self._new_holder()
+        holder.execute(f"SELECT FROM {table} WHERE {column} = ANY (%s) FOR UPDATE", (keys,))
+        return holder
+
+    def lock_inserts(self, table: str) -> Holder:
+        """Nobody can add a row to the table until the worker is dead."""
+        holder = self._new_holder()
+        holder.execute(f"LOCK TABLE {table} IN SHARE MODE")
+        return holder
+
+    @contextmanager
+    def standstill(self) -> Iterator[None]:
+        """The worker does nothing until the block ends."""
+        self.worker.freeze()
+        yield
+        self.worker.thaw()
+
+    def stop_inspectors(self) -> int:
+        """Stop the inspectors of results that have begun. Returns how many are stopped."""
+        for process in psutil.Process(self.worker.process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                if process not in self._inspectors and "inspection.inspector" in process.cmdline():
+                    process.suspend()
+                    self._inspectors.append(process)
+        return len(self._inspectors)
+
+    def kill(self) -> None:
+        """The worker is killed, and its statements end with it."""
+        self.worker.kill()
+        for holder in self._holders:
+            end_blocked(holder)
+        self._open.close()
+        for inspector in self._inspectors:
+            inspector.kill()
+
+    def _new_holder(self) -> Holder:
+        holder = self._open.enter_context(psycopg.connect(database_url()))
+        self._holders.append(holder)
+        return holder
+
+
+@contextmanager
+def dying_worker(http: httpx.Client, simulator: RunningSimulator) -> Iterator[Scene]:
+    """A worker that is killed when the block ends."""
+    with running_worker(simulator) as worker:
+        scene = Scene(http, simulator, worker)
+        try:
+            yield scene
+        finally:
+            scene.kill()
+
+
+def order(http: httpx.Client, simulator: RunningSimulator, kind: str, **steering: Any) -> Ordered:
+    """A job of a new person."""
+    person = new_artist(http, simulator)
+    return Ordered(person, kind, person.order(MODELS[kind], steering=steering))
+
+
+def wait_for(ordered: list[Ordered], state: State) -> None:
+    """Until a worker takes a step of each of them in this state."""
+    wait_in_haste(ordered, lambda each: each.is_in_step(state))
+
+
+def wait_for_results(ordered: list[Ordered]) -> None:
+    """Until a worker has each result in hand, or a picture on its way."""
+    wait_in_haste(ordered, lambda each: each.kind == "image" or each.is_in_step(State.FETCHING))
+
+
+def wait_in_haste(ordered: list[Ordered], what: Callable[[Ordered], bool]) -> None:
+    """Until it is true of each of them. They do not pause between two steps."""
+
+    def is_true_of_all() -> bool:
+        waiting = JobRow.objects.filter(pk__in=[each.id for each in ordered])
+        waiting.filter(status=JobRow.Status.SCHEDULED).update(due_at=Now())
+        return all(what(each) for each in ordered)
+
+    wait_until(is_true_of_all, seconds=60)
+
+
+def wait_for_blocked(holder: Holder, ordered: list[Ordered]) -> None:
+    """Until the work on each of them waits for the holder's locks."""
+    wait_until_blocked(holder, waiters=len(ordered))
+
+
+def sweep() -> None:
+    """As if the time had passed in which nobody renewed a lease."""
+    with bank.no_process_lives():
+        for _ in range(2):
+            sweeps.expire_lapsed_charges()
+            end_lost_jobs()
