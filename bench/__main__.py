@@ -1,7 +1,7 @@
 """`python -m bench`: measures the service beside a bare pass-through and LiteLLM's proxy, the usage
 report over a million charges, the requests of a web app, the money functions under pgbench,
-sockets, event log and councils, conversations, project runs and repositories, and normal users
-beside abusive connections.
+sockets, event log and councils, conversations, project runs, repositories and studios, and
+normal users beside abusive connections.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the rate
 limiter, one process for the service and one for each yardstick, and an upstream without delay.
@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
-    parts = ("calls", "past", "live", "chat", "projects", "repositories", "abuse")
+    parts = ("calls", "past", "live", "chat", "projects", "repositories", "studios", "abuse")
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     _allow_many_sockets()
@@ -51,6 +51,7 @@ def _production(started: Stores) -> dict[str, str]:
         "API_KEY_PEPPER": secrets.token_hex(32),
         "ALLOWED_HOSTS": "127.0.0.1",
         "OPENAI_API_KEY": "unused",
+        "RUNWAY_API_KEY": "unused",
         "PUBLIC_BASE_URL": "https://127.0.0.1",
         "OUTPUTS_DIR": f"{started.folder}/outputs",
         "UPLOADS_DIR": f"{started.folder}/uploads",

@@ -158,14 +158,16 @@ def litellm(simulator: RunningSimulator) -> AbstractContextManager[Server]:
     return _listening("LiteLLM", command, port, environment)
 
 
-def service(simulator: RunningSimulator) -> AbstractContextManager[Server]:
-    """The service, with the simulator as OpenAI; stores and secrets come from the environment."""
+def service(simulator: RunningSimulator, **settings: str) -> AbstractContextManager[Server]:
+    """The service, with the simulator as OpenAI and Runway; stores and secrets come from the
+    environment, to which `settings` are added."""
     port = free_port()
     command = [*web_command(port), *_QUIET]
-    return _listening("The service", command, port, _with_ours(_upstream(simulator)))
+    environment = _with_ours({**_upstream(simulator), **settings})
+    return _listening("The service", command, port, environment)
 
 
-def worker(simulator: RunningSimulator) -> AbstractContextManager[int]:
+def worker(simulator: RunningSimulator, **settings: str) -> AbstractContextManager[int]:
     """A worker of that service, as in production. Returns its process id."""
     name = f"worker@bench-{uuid4().hex}"
     control = Celery(broker=os.environ["REDIS_URL"]).control
@@ -173,9 +175,14 @@ def worker(simulator: RunningSimulator) -> AbstractContextManager[int]:
     def answers() -> bool:
         return bool(control.ping(destination=[name], timeout=0.5, limit=1))
 
-    environment = _with_ours({**_upstream(simulator), "DATABASE_POOL": "0"})
+    environment = _with_ours({**_upstream(simulator), "DATABASE_POOL": "0", **settings})
     return _process("The worker", [*worker_command(name)], environment, answers)
 
 
 def _upstream(simulator: RunningSimulator) -> dict[str, str]:
-    return {"OPENAI_API_KEY": "unused", "OPENAI_BASE_URL": simulator.base_url("openai")}
+    return {
+        "OPENAI_API_KEY": "unused",
+        "OPENAI_BASE_URL": simulator.base_url("openai"),
+        "RUNWAY_API_KEY": "unused",
+        "RUNWAY_BASE_URL": simulator.base_url("runway"),
+    }

@@ -20,6 +20,7 @@ from bench import (
     repositories,
     seed,
     servers,
+    studios,
     throughput,
     usage,
     web_app,
@@ -49,6 +50,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "chat": _chat,
         "projects": projects.run,
         "repositories": repositories.run,
+        "studios": studios.run,
         "abuse": abuse.run,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]

@@ -139,9 +139,9 @@ class Client:
         self._ask("GET", path, None, status)
         return time.perf_counter() - started
 
-    def post(self, path: str, body: bytes) -> bytes:
+    def post(self, path: str, body: bytes, status: int = 200) -> bytes:
         """The whole answer."""
-        return self._ask("POST", path, body, 200)
+        return self._ask("POST", path, body, status)
 
     def sign_in(self, email: str, password: str) -> dict[str, Any]:
         """The pair of tokens."""

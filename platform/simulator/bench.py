@@ -14,6 +14,7 @@ from struct import pack
 
 import msgspec
 
+from simulator import bench_videos
 from simulator.connection import Receive, Scope, Send
 
 CHUNKS = 60
@@ -86,8 +87,12 @@ _LONG_BODY_WORDS, _LONG_BODY_END = _BODY_WORDS * 3, _end(CHUNKS * 3)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """A POST to `.../embeddings` is an embeddings call, any other request a chat call. Two byte
-    searches in the body find its options."""
+    """A request to `/runway` is about a video (`bench_videos`), a POST to `.../embeddings` is an
+    embeddings call, any other request a chat call. Two byte searches in the body find its
+    options."""
+    if scope["path"].startswith("/runway/"):
+        await bench_videos.application(scope, receive, send)
+        return
     body = await _body(receive)
     if scope["path"].endswith("/embeddings"):
         await _send_whole(send, _embeddings(body))

@@ -85,16 +85,16 @@ async def file_body(task: MediaTask, kind: str) -> Body:
         return Body(data[: len(data) // 2])
     if wrong == "other_type":
         return Body(_PAGE)
-    return _huge(data, kind, task.options.result_bytes) if wrong == "huge" else Body(data)
+    return padded(data, kind, task.options.result_bytes) if wrong == "huge" else Body(data)
 
 
 async def _refuse_expired(arrival: Arrival) -> None:
     await arrival.connection.send_body(403, _EXPIRED, {"content-type": "application/xml"})
 
 
-def _huge(data: bytes, kind: str, size: int) -> Body:
-    """The file with zeros after it. An MP4 stays valid: they are in a box that is free space (ISO
-    14496-12, 8.1.2)."""
+def padded(data: bytes, kind: str, size: int) -> Body:
+    """The file with zeros after it, `size` bytes in all. An MP4 stays valid: they are in a box that
+    is free space (ISO 14496-12, 8.1.2)."""
     padding = max(8, size - len(data))
     if kind == "mp4":
         return Body(data + struct.pack(">I4s", padding, b"free"), padding - 8)

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+import time
 
 import httpx
 import pytest
 from openai import OpenAI
 
 from simulator import bench, process
+from simulator.bench_videos import COUNTS, BenchTask
+from simulator.media.films import read_metadata
 from simulator.process import RunningSimulator
 from simulator.tests.conftest import events
 
@@ -56,3 +59,18 @@ def test_bench_mode_embeds_as_many_texts_as_are_asked() -> None:
     assert [item.index for item in many.data] == list(range(256))
     assert len(many.data[-1].embedding) == bench.DIMENSIONS
     assert many.usage.prompt_tokens == 256 * bench.TOKENS_PER_INPUT
+
+
+def test_bench_mode_polls_tasks_that_their_ids_describe() -> None:
+    now = time.time()
+    runs, fails, clip = BenchTask(now + 60, 1, 1), BenchTask(now, 0, 2), BenchTask(now, 300_000, 3)
+    with process.running("--bench") as simulator:
+        tasks = simulator.base_url("runway") + "/tasks"
+        shown = [httpx.get(f"{tasks}/{task.id}").json() for task in (runs, fails, clip)]
+        file = httpx.get(shown[2]["output"][0]).content
+        counts = httpx.get(simulator.url + COUNTS).json()
+    assert [each["status"] for each in shown] == ["RUNNING", "FAILED", "SUCCEEDED"]
+    assert (len(file), read_metadata(file).seconds) == (clip.size, 1)
+    assert counts["polls"] == 3
+    assert list(counts["told"]) == [fails.id, clip.id]
+    assert counts["told"][clip.id] >= now
