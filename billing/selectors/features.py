@@ -13,7 +13,7 @@ def require_feature(user: User, feature: str) -> None:
     Raises PlanRequired where every paid plan has it, else FeatureRequired, which names the smallest
     plan that has it.
     """
-    mine = Subscription.objects.select_related("plan", "account__wallet").get(account=user)
+    mine = Subscription.objects.select_related("plan").get(account=user)
     if mine.plan.features.get(feature):
         return
     wallet = mine.account.wallet
