@@ -98,7 +98,7 @@ def order_clips(count: int) -> list[UUID]:
         for user in users.values():
             ordered = draft(user=user, kind=Kind.VIDEO, values={}, **ORDER)
             for _ in range(min(_JOBS_OF_A_USER, count - len(jobs))):
-                jobs.append(place(draft=ordered, request_key=None)[0].pk)
+                jobs.append(place(draft=ordered, request_key=None)[0].generation.pk)
         park(jobs)
         # No worker is told: nothing is to be submitted.
         connection.run_on_commit.clear()

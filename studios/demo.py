@@ -78,8 +78,8 @@ def _order(user: User, piece: _Piece) -> Generation:
     ordered = draft(
         user=user, kind=piece.kind, model=piece.model, prompt=piece.prompt, values=piece.params
     )
-    generation, _ = place(draft=ordered, request_key=None)
-    return generation
+    placed, _ = place(draft=ordered, request_key=None)
+    return placed.generation
 
 
 def _is_simulated(model_id: str) -> bool:

@@ -5,23 +5,23 @@ from uuid import UUID
 
 from events.types import SYSTEM, USER, NewEvent
 from studios.models import Generation
-from studios.selectors.jobs import view_of
+from studios.selectors.jobs import JobView, view_of
 from studios.serializers.jobs import JobSerializer
 from studios.types import Status
 
 
-def created(generation: Generation) -> NewEvent:
-    return NewEvent("job.created", _shown(generation), USER)
+def created(view: JobView) -> NewEvent:
+    return NewEvent("job.created", _shown(view), USER)
 
 
 def updated(generation: Generation, actor: str = SYSTEM) -> NewEvent:
     """It has begun, it has come further, or it was starred."""
-    return NewEvent("job.updated", _shown(generation), actor)
+    return NewEvent("job.updated", _shown(view_of(generation)), actor)
 
 
 def ended(generation: Generation) -> NewEvent:
     """The event of a job that has just ended."""
-    shown = _shown(generation)
+    shown = _shown(view_of(generation))
     match generation.status:
         case Status.COMPLETED:
             return NewEvent("job.completed", shown)
@@ -35,5 +35,5 @@ def deleted(generation_id: UUID) -> NewEvent:
     return NewEvent("job.deleted", {"job_id": generation_id}, USER)
 
 
-def _shown(generation: Generation) -> Mapping[str, object]:
-    return {"job": JobSerializer(view_of(generation)).data}
+def _shown(view: JobView) -> Mapping[str, object]:
+    return {"job": JobSerializer(view).data}

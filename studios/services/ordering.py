@@ -19,12 +19,12 @@ from studios.calls import call_of
 from studios.drafts import Draft
 from studios.errors import StorageQuotaExceeded, TooManyJobs
 from studios.models import Generation, ReferencePicture
-from studios.selectors.jobs import count_open
+from studios.selectors.jobs import JobView, count_open, view_of
 from studios.types import JOBS, Kind, Status
 
 
 @transaction.atomic
-def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[Generation, bool]:
+def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[JobView, bool]:
     """Place an order, once for each `request_key`. Returns its job, and whether an earlier request
     has placed it.
 
@@ -34,7 +34,7 @@ def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[Generation, 
     user = draft.user
     earlier = idempotency.claim(account=user, request_key=request_key)
     if earlier is not None and (generation := _find_earlier(user, earlier)):
-        return generation, True
+        return view_of(generation), True
     check_room(user)
     generation = Generation(
         id=uuid7(),
@@ -68,9 +68,9 @@ def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[Generation, 
     )
     if request_key is not None:
         idempotency.store(account=user, request_key=request_key, result=generation.pk)
-    generation.refresh_from_db()
-    append_to_user(user_id=user.pk, events=[user_events.created(generation)])
-    return generation, False
+    view = view_of(generation)
+    append_to_user(user_id=user.pk, events=[user_events.created(view)])
+    return view, False
 
 
 def check_room(user: User) -> None:

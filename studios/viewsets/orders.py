@@ -19,7 +19,6 @@ from files.errors import UploadNotFound
 from inference.errors import ProviderNotAvailable
 from studios.drafts import Draft
 from studios.errors import StorageQuotaExceeded, TooManyJobs
-from studios.selectors.jobs import view_of
 from studios.serializers.jobs import JobSerializer
 from studios.services.ordering import place
 
@@ -38,9 +37,9 @@ ORDERS = (
 def order(request: AuthenticatedRequest, draft: Draft, body: dict[str, Any]) -> Response:
     """Place an order, once for each `Idempotency-Key`, and answer with its job."""
     key = read_request_key(request, body)
-    generation, is_replayed = place(draft=draft, request_key=key)
+    view, is_replayed = place(draft=draft, request_key=key)
     return Response(
-        JobSerializer(view_of(generation)).data,
+        JobSerializer(view).data,
         status=status.HTTP_202_ACCEPTED,
         headers=replayed(is_replayed),
     )
