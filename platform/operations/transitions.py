@@ -50,6 +50,8 @@ MAX_UNKNOWNS = 5
 SHORTEST_PAUSE, LONGEST_PAUSE = 2.0, 15.0
 # Seconds after failed steps in a row.
 RETRY_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+# So many cancellations in a row that fail, until the operation is polled once.
+CANCELS_PER_POLL = 3
 # The longest pause that a provider may ask for, in seconds.
 MAX_ADVICE = 300.0
 # The share of each pause that chance may add, so that operations do not stay in step.
@@ -72,13 +74,19 @@ def next_step(operation: Operation, now: datetime, *, can_find: bool) -> Step | 
         case State.RUNNING:
             if is_over:
                 return _unreconciled(operation, OutOfTime())
-            return Step.CANCEL if is_late or operation.is_cancelled else Step.POLL
+            return _cancel_or_poll(operation) if is_late or operation.is_cancelled else Step.POLL
         case State.CANCELLING:
             return _unreconciled(operation, OutOfTime()) if is_over else Step.POLL
         case State.FETCHING:
             return _unreconciled(operation, OutOfTime()) if is_over else Step.FETCH
         case State.ENDED:
             raise ValueError("An operation that has ended has no next step.")
+
+
+def _cancel_or_poll(operation: Operation) -> Step:
+    """A provider may refuse to cancel: its verdict is asked for in between."""
+    attempt = operation.failures % (CANCELS_PER_POLL + 1)
+    return Step.POLL if attempt == CANCELS_PER_POLL else Step.CANCEL
 
 
 def after(

@@ -170,6 +170,21 @@ def test_a_cancellation_that_fails_is_repeated(
     assert submissions(simulator, operation_id) == ["cancelled"]
 
 
+def test_one_whose_cancellation_is_always_refused_is_delivered_and_billed(
+    worker: Worker, alice: User, simulator: RunningSimulator
+) -> None:
+    operation_id = order(
+        alice, '"polls": 4, "finish": "uncancellable", "at": ["cancel"], "status": 403'
+    )
+    wait_for_state(operation_id, State.RUNNING)
+
+    cancel(operation_id)
+
+    assert end_of(operation_id, seconds=40)["status"] == "completed"
+    assert submissions(simulator, operation_id) == ["completed"]
+    assert bank.charge_of(operation_id).cost == COST
+
+
 def test_one_that_nobody_has_begun_is_cancelled_at_once(
     alice: User, simulator: RunningSimulator
 ) -> None:

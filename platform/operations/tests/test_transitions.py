@@ -128,6 +128,19 @@ def test_one_that_was_asked_to_cancel_is_polled_for_its_verdict() -> None:
     assert next_step(asked, BEGIN, can_find=True) is Step.POLL
 
 
+def test_the_verdict_is_asked_for_where_a_provider_refuses_to_cancel() -> None:
+    operation = replace(PLANNED, state=State.RUNNING, provider_id="op-1", is_cancelled=True)
+    steps = []
+    for _ in range(8):
+        step = next_step(operation, BEGIN, can_find=True)
+        steps.append(step)
+        follows = following(operation, Unanswered(LOST) if step is Step.CANCEL else Pending())
+        assert isinstance(follows, Continue)
+        operation = follows.operation
+
+    assert steps == [Step.CANCEL, Step.CANCEL, Step.CANCEL, Step.POLL] * 2
+
+
 @pytest.mark.parametrize(("age", "pause"), [(0, 2.0), (60, 6.0), (3600, 15.0)])
 def test_polls_become_rarer(age: float, pause: float) -> None:
     running = replace(PLANNED, state=State.RUNNING, provider_id="op-1", submitted_at=BEGIN)
