@@ -13,7 +13,7 @@ from catalog.selectors import get_catalog
 from catalog.types import ImagePrice, Model, UnitPrice
 from common.errors import NotFound, ValidationFailed
 from files.models import Upload
-from files.selectors.uploads import reference_picture
+from files.selectors.references import find_reference
 from inference.errors import ProviderNotAvailable
 from providers.registry import get_asset_wire, get_image_wire, get_video_wire
 from studios.calls import Order, Terms
@@ -65,7 +65,7 @@ def draft(*, user: User, kind: Kind, model: str, prompt: str, values: Mapping[st
     params = found.params.check(values)
     found.params.check_prompt(prompt, params)
     uploads = {
-        upload_id: reference_picture(user.pk, upload_id, loc=loc)[0]
+        upload_id: find_reference(user.pk, upload_id, loc=loc).upload
         for loc, upload_id in _uploads_in(found, params)
     }
     refined = params.get("refines")

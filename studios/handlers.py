@@ -1,8 +1,9 @@
 """Carry out generation jobs on the worker's event loop."""
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from billing.units import Units
 from catalog.selectors import aget_catalog
+from common.errors import ServiceUnavailable
 from common.threads import in_thread
 from files.services.media import StoredMedia, store_result
 from inference.errors import ProviderNotAvailable
@@ -26,6 +28,7 @@ from providers.registry import get_asset_wire, get_image_wire, get_video_wire
 from providers.types import ImageRequest
 from studios import provider_orders
 from studios.calls import Order, StudioCall, call_of, model_of
+from studios.provider_orders import Pictures, pictures_of
 from studios.services import completion
 from studios.services.completion import END, Results
 from studios.types import PROGRESS_STEP, Kind
@@ -33,6 +36,8 @@ from studios.types import PROGRESS_STEP, Kind
 MAX_IMAGE_BYTES = 50_000_000
 MAX_VIDEO_BYTES = 500_000_000
 MAX_ASSET_BYTES = 200_000_000
+# Seconds until a delivered picture is stored again, after the storage has failed.
+STORE_PAUSES = (0.2, 1.0, 3.0, 5.0, 10.0)
 # Seconds to copy a result.
 COPY_SECONDS = 300.0
 
@@ -48,6 +53,15 @@ class StudioHandler(OperationHandler[StudioCall]):
         return call_of(
             self.kind, job_id=job.id, account_id=job.account_id, model=model, order=order
         )
+
+    @abstractmethod
+    def translate(self, order: Order, pictures: Pictures) -> Any:
+        """The order as the provider's wire takes it."""
+
+    @asynccontextmanager
+    async def order_of(self, call: StudioCall) -> AsyncGenerator[Any, None]:
+        async with pictures_of(call.account_id, call.order) as pictures:
+            yield self.translate(call.order, pictures)
 
     def lock(self, operation_id: UUID) -> None:
         END.lock(operation_id)
@@ -75,8 +89,8 @@ class ImageHandler(StudioHandler):
         wire = get_image_wire(call.order.provider)
         return None if wire is None else ImageOperations(wire)
 
-    async def order_of(self, call: StudioCall) -> ImageRequest:
-        return await provider_orders.image_order(call.account_id, call.order)
+    def translate(self, order: Order, pictures: Pictures) -> ImageRequest:
+        return provider_orders.image_order(order, pictures)
 
     async def fetch(
         self, operation_id: UUID, call: StudioCall, result: Succeeded | Delivered
@@ -84,13 +98,17 @@ class ImageHandler(StudioHandler):
         """The pictures that can be used, if there are any."""
         images = result.images if isinstance(result, Delivered) else ()
         files: list[StoredMedia] = []
-        reason = "There is no picture."
+        problem: UnusableMedia | ServiceUnavailable = UnusableMedia("There is no picture.")
         for image in images[: call.order.terms.quantity]:
             try:
-                files.append(await _store(call, _whole(image.data), "image", MAX_IMAGE_BYTES))
-            except UnusableMedia as error:
-                reason = str(error)
-        return Fetched(Results(tuple(files))) if files else Unusable(reason)
+                files.append(await _store_delivered(call, image.data))
+            except (UnusableMedia, ServiceUnavailable) as error:
+                problem = error
+        if files:
+            return Fetched(Results(tuple(files)))
+        if isinstance(problem, UnusableMedia):
+            return Unusable(str(problem))
+        raise problem
 
     def bill_of(self, call: StudioCall, result: Succeeded | None, end: End) -> tuple[int, Units]:
         """The pictures that are delivered."""
@@ -143,8 +161,8 @@ class VideoHandler(MediaHandler):
     def wire_of(self, call: StudioCall) -> MediaWire[VideoOrder] | None:
         return get_video_wire(call.order.provider)
 
-    async def order_of(self, call: StudioCall) -> VideoOrder:
-        return await provider_orders.video_order(call.account_id, call.order)
+    def translate(self, order: Order, pictures: Pictures) -> VideoOrder:
+        return provider_orders.video_order(order, pictures)
 
 
 class AssetHandler(MediaHandler):
@@ -155,8 +173,8 @@ class AssetHandler(MediaHandler):
     def wire_of(self, call: StudioCall) -> MediaWire[AssetOrder] | None:
         return get_asset_wire(call.order.provider)
 
-    async def order_of(self, call: StudioCall) -> AssetOrder:
-        return await provider_orders.asset_order(call.account_id, call.order)
+    def translate(self, order: Order, pictures: Pictures) -> AssetOrder:
+        return provider_orders.asset_order(order, pictures)
 
     async def _with_preview(
         self, call: StudioCall, file: StoredMedia, result: Succeeded
@@ -175,6 +193,17 @@ async def _store(
     call: StudioCall, pieces: AsyncIterable[bytes], media: MediaKind, limit: int
 ) -> StoredMedia:
     return await store_result(account_id=call.account_id, pieces=pieces, kind=media, limit=limit)
+
+
+async def _store_delivered(call: StudioCall, data: bytes) -> StoredMedia:
+    """Store a picture that cannot be fetched again: also where the storage or the database is away
+    for a moment. Raises UnusableMedia, ServiceUnavailable."""
+    for pause in STORE_PAUSES:
+        try:
+            return await _store(call, _whole(data), "image", MAX_IMAGE_BYTES)
+        except ServiceUnavailable:
+            await asyncio.sleep(pause)
+    return await _store(call, _whole(data), "image", MAX_IMAGE_BYTES)
 
 
 async def _whole(data: bytes) -> AsyncGenerator[bytes, None]:

@@ -1,21 +1,60 @@
 """Translates orders of the studios into those of the providers' wires, with their pictures."""
 
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from uuid import UUID
 
+from common.byte_budget import ByteBudget
+from common.errors import ServiceUnavailable
+from common.perloop import PerLoop
 from common.threads import in_thread
-from files.selectors.uploads import reference_picture
+from files.selectors.references import find_reference, read_reference
 from providers.media import AssetOrder, Picture, Stage, VideoOrder
 from providers.types import ImageRequest
 from studios.calls import Order
 
+# The bytes of pictures that an event loop submits at once. A submission takes about four times as
+# much memory: the pictures, their base64 and the request. Others wait, up to so many seconds.
+_MOST_BYTES = 64_000_000
+_WAIT_SECONDS = 30.0
+# Parameters that name one picture.
+_SINGLE = ("start_image", "end_image", "image")
 
-async def image_order(account_id: UUID, order: Order) -> ImageRequest:
-    """The order of pictures. Raises UploadNotFound, StorageUnavailable."""
+_budget = PerLoop(lambda: ByteBudget(_MOST_BYTES))
+
+# By the ids of their uploads.
+Pictures = Mapping[str, Picture]
+
+
+@asynccontextmanager
+async def pictures_of(account_id: UUID, order: Order) -> AsyncGenerator[Pictures, None]:
+    """The pictures that an order names; let go of them with the context. Raises, on entering,
+    UploadNotFound, ValidationFailed, and ServiceUnavailable, also where too many are submitted."""
     params = order.params
-    references = [
-        await _picture(account_id, upload_id) for upload_id in params.get("references", ())
+    upload_ids = [
+        *params.get("references", ()),
+        *(params[name] for name in _SINGLE if params.get(name)),
     ]
+    references = {
+        each: await in_thread(find_reference, account_id, UUID(each)) for each in upload_ids
+    }
+    size = sum(reference.upload.size for reference in references.values())
+    async with AsyncExitStack() as held:
+        if references:
+            try:
+                await held.enter_async_context(_budget.get().take(size, seconds=_WAIT_SECONDS))
+            except TimeoutError:
+                raise ServiceUnavailable from None
+        yield {
+            upload_id: Picture(await in_thread(read_reference, reference), reference.media_type)
+            for upload_id, reference in references.items()
+        }
+
+
+def image_order(order: Order, pictures: Pictures) -> ImageRequest:
+    """The order of pictures."""
+    params = order.params
     return ImageRequest(
         model=order.upstream_model,
         prompt=order.prompt,
@@ -24,12 +63,12 @@ async def image_order(account_id: UUID, order: Order) -> ImageRequest:
         quality=params["quality"],
         negative_prompt=params.get("negative_prompt", ""),
         seed=params.get("seed"),
-        references=tuple(references),
+        references=tuple(pictures[each] for each in params.get("references", ())),
     )
 
 
-async def video_order(account_id: UUID, order: Order) -> VideoOrder:
-    """The order of a clip. Raises UploadNotFound, StorageUnavailable."""
+def video_order(order: Order, pictures: Pictures) -> VideoOrder:
+    """The order of a clip."""
     params = order.params
     return VideoOrder(
         model=order.upstream_model,
@@ -40,16 +79,16 @@ async def video_order(account_id: UUID, order: Order) -> VideoOrder:
         negative_prompt=params.get("negative_prompt", ""),
         seed=params.get("seed"),
         audio=params.get("audio"),
-        start=await _named(account_id, params, "start_image"),
-        end=await _named(account_id, params, "end_image"),
+        start=_named(params, "start_image", pictures),
+        end=_named(params, "end_image", pictures),
         extends=order.continues,
     )
 
 
-async def asset_order(account_id: UUID, order: Order) -> AssetOrder:
-    """The order of a 3D asset. Raises UploadNotFound, StorageUnavailable."""
+def asset_order(order: Order, pictures: Pictures) -> AssetOrder:
+    """The order of a 3D asset."""
     params = order.params
-    picture = await _named(account_id, params, "image")
+    picture = _named(params, "image", pictures)
     stage: Stage = "refine" if order.continues else "image" if picture else "preview"
     return AssetOrder(
         model=order.upstream_model,
@@ -63,11 +102,6 @@ async def asset_order(account_id: UUID, order: Order) -> AssetOrder:
     )
 
 
-async def _named(account_id: UUID, params: dict[str, Any], name: str) -> Picture | None:
+def _named(params: Mapping[str, Any], name: str, pictures: Pictures) -> Picture | None:
     upload_id = params.get(name)
-    return await _picture(account_id, upload_id) if upload_id else None
-
-
-async def _picture(account_id: UUID, upload_id: str) -> Picture:
-    _, data, media_type = await in_thread(reference_picture, account_id, UUID(upload_id))
-    return Picture(data, media_type)
+    return pictures[upload_id] if upload_id else None

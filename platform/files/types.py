@@ -21,7 +21,8 @@ MAX_UPLOADS = 10_000  # of an account
 MAX_UPLOAD_NAME = 255  # characters
 # An upload without an attachment is deleted after this time.
 UPLOAD_SECONDS = 24 * 3600
-# Of a picture that a model is given.
+# Of a picture that a model is given. It is in memory while it is submitted.
+MAX_PICTURE_BYTES = 10_000_000
 MAX_PICTURE_SIDE = 8_192
 MAX_PICTURE_PIXELS = 20_000_000
 

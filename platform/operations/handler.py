@@ -2,6 +2,8 @@
 
 import asyncio
 from abc import abstractmethod
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from random import SystemRandom
 from typing import Any, Generic, TypeVar, cast
@@ -25,7 +27,8 @@ from jobs.handlers import Handler, Verdict
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from operations import services, steps
-from operations.transitions import after, next_step
+from operations.errors import OperationInterrupted, OutOfTime
+from operations.transitions import CLOSING, after, next_step
 from operations.types import (
     Continue,
     End,
@@ -48,6 +51,8 @@ _LOAD = "SELECT request, to_jsonb(o) - 'request' FROM operations_operation o WHE
 _SAVE = "SELECT operation_save(%s, %s, %s, %s)"
 # Seconds before a step is saved again after the database has not answered.
 SAVE_PAUSES = (0.1, 0.2, 0.5, 1.0)
+# Seconds before the end of an operation that are kept for results which the submission brings.
+FETCH_SECONDS = 60.0
 
 _random = SystemRandom()
 
@@ -66,10 +71,12 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
     def wire_of(self, call: AnyCall) -> OperationWire[Any] | None:
         """The provider's wire, None where the provider is not configured any more."""
 
-    async def order_of(self, call: AnyCall) -> Any:
-        """What the wire submits. It is read once, so it may be large. Raises ServiceUnavailable for
-        faults of ours that pass, and other DomainErrors for an order that cannot be placed."""
-        return call
+    @asynccontextmanager
+    async def order_of(self, call: AnyCall) -> AsyncGenerator[Any, None]:
+        """What the wire submits. It may be large, and is let go of with the context. Raises, on
+        entering, ServiceUnavailable for faults of ours that pass, and other DomainErrors for an
+        order that cannot be placed."""
+        yield call
 
     @abstractmethod
     async def fetch(
@@ -134,7 +141,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             return await self._submit(job, call, wire, operation)
         if step is Step.FETCH:
             result = cast(Succeeded, operation.result)
-            outcome = await self._try_to_fetch(job.id, call, result)
+            outcome = await self._try_to_fetch(job.id, call, operation, result)
         else:
             outcome = await steps.ask(wire, step, job.id, operation)
         return self._after(call, operation, outcome)
@@ -142,28 +149,47 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
     async def _submit(
         self, job: RunningJob, call: AnyCall, wire: OperationWire[Any], operation: Operation
     ) -> Continue | End:
-        try:
-            order = await self.order_of(call)
-        except ServiceUnavailable as error:
-            return self._after(call, operation, Unanswered(error))
-        except DomainError as error:
-            return End("failed", error)
-        await self.begin(job)
         # The mark of a submission that may have reached the provider.
-        operation = replace(operation, state=State.SUBMITTING, submitted_at=timezone.now())
-        await _save(job, Continue(operation))
-        outcome = await steps.submit(wire, order, job.id, seconds=call.submission_seconds)
+        submitting = replace(operation, state=State.SUBMITTING, submitted_at=timezone.now())
+        outcome = await self._place(job, call, wire, submitting)
         if isinstance(outcome, Delivered):
-            outcome = await self._try_to_fetch(job.id, call, outcome)
-        return self._after(call, operation, outcome)
+            outcome = await self._try_to_fetch(job.id, call, submitting, outcome)
+            if isinstance(outcome, Unanswered):
+                # The provider keeps nothing that could be fetched later.
+                return End("failed", OperationInterrupted(), is_unreconciled=True)
+        return outcome if isinstance(outcome, End) else self._after(call, submitting, outcome)
+
+    async def _place(
+        self, job: RunningJob, call: AnyCall, wire: OperationWire[Any], submitting: Operation
+    ) -> Outcome | Delivered | End:
+        """Submit the order, once the mark is saved."""
+        async with AsyncExitStack() as held:
+            try:
+                order = await held.enter_async_context(self.order_of(call))
+            except ServiceUnavailable as error:
+                return TurnedAway(error)
+            except DomainError as error:
+                return End("failed", error)
+            await self.begin(job)
+            await _save(job, Continue(submitting))
+            if timezone.now() >= submitting.deadline_at:
+                return End("failed", OutOfTime())
+            # What the answer brings is stored before the hold lapses.
+            left = _seconds_left(submitting) - FETCH_SECONDS
+            seconds = min(call.submission_seconds, left)
+            return await steps.submit(wire, order, job.id, seconds=seconds)
 
     async def _try_to_fetch(
-        self, job_id: UUID, call: AnyCall, result: Succeeded | Delivered
+        self, job_id: UUID, call: AnyCall, operation: Operation, result: Succeeded | Delivered
     ) -> Outcome:
+        """Fetch the results within the time of the hold."""
         try:
-            return await self.fetch(job_id, call, result)
+            async with asyncio.timeout(_seconds_left(operation)):
+                return await self.fetch(job_id, call, result)
         except (ProviderError, DomainError) as error:
             return Unanswered(error)
+        except TimeoutError:
+            return Unanswered(OutOfTime())
 
     def _after(self, call: AnyCall, operation: Operation, outcome: Outcome) -> Continue | End:
         match outcome:
@@ -205,6 +231,11 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             total_seconds=_seconds_since_order(operation, call),
         )
         return resolution is not None
+
+
+def _seconds_left(operation: Operation) -> float:
+    """The seconds until the operation is over. Its hold lapses a little later."""
+    return (operation.deadline_at + CLOSING - timezone.now()).total_seconds()
 
 
 def _seconds_since_order(operation: Operation, call: OperationCall) -> float:

@@ -65,7 +65,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 class TurnedAway(Struct, frozen=True):
     """A submission that certainly began nothing, and may be repeated."""
 
-    error: ProviderError
+    error: Exception
 
 
 class Refused(Struct, frozen=True):

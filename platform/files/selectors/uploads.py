@@ -9,22 +9,11 @@ from django.core.files.storage import storages
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Now
 
-from common.errors import NotFound, ValidationFailed
+from common.errors import NotFound
 from files.errors import FileGone, StorageUnavailable, UploadNotFound
 from files.models import Upload
 from files.selectors.links import check_link, steady_url
-from files.types import (
-    MAX_PICTURE_PIXELS,
-    MAX_PICTURE_SIDE,
-    is_reference_size,
-    storage_path,
-)
-from inspection.headers import read_header
-
-_LIMIT = (
-    f"A reference has at most {MAX_PICTURE_SIDE:,} pixels a side, and "
-    f"{MAX_PICTURE_PIXELS // 1_000_000} million in all."
-)
+from files.types import storage_path
 
 
 def live() -> QuerySet[Upload]:
@@ -76,40 +65,6 @@ def read_text(upload: Upload, *, limit_characters: int) -> str:
         raise FileGone from None
     except OSError as error:
         raise StorageUnavailable from error
-
-
-def reference_picture(
-    account_id: UUID, upload_id: UUID, *, loc: Sequence[str | int] = ("upload_id",)
-) -> tuple[Upload, bytes, str]:
-    """The account's upload as a picture that a model can be given: the row, its bytes, and their
-    media type by their own header. Nothing is decoded. `loc` is where the body names the upload.
-
-    Raises UploadNotFound; ValidationFailed for what is no PNG, JPEG or WebP of at most
-    MAX_PICTURE_SIDE pixels a side and MAX_PICTURE_PIXELS in all; StorageUnavailable.
-    """
-    owned = live().filter(account_id=account_id, pk=upload_id, taken_down_at=None)
-    upload = owned.first()
-    if upload is None:
-        raise UploadNotFound(loc)
-    try:
-        with storages["uploads"].open(storage_path(str(upload.pk))) as file:
-            header = read_header(file)
-            if header is None:
-                raise _unusable(loc, "This is no PNG, JPEG or WebP picture.")
-            if not is_reference_size(header.width, header.height):
-                size = f"{header.width:,} x {header.height:,} pixels"
-                raise _unusable(loc, f"It has {size}. {_LIMIT}")
-            file.seek(0)
-            return upload, file.read(), header.media_type
-    except FileNotFoundError:
-        raise UploadNotFound(loc) from None
-    except OSError as error:
-        raise StorageUnavailable from error
-
-
-def _unusable(loc: Sequence[str | int], problem: str) -> ValidationFailed:
-    where = ".".join(map(str, loc))
-    return ValidationFailed(f"{where}: {problem}", errors=[{"loc": list(loc), "msg": problem}])
 
 
 def download_url(upload: Upload) -> str:

@@ -11,10 +11,10 @@ from common.ids import uuid7
 from conftest import Persona
 from files.errors import UploadNotFound
 from files.models import Upload
-from files.selectors.uploads import reference_picture
+from files.selectors.references import Reference, find_reference, read_reference
 from files.services.uploads import take_down
 from files.tests.forms import File, uploaded
-from files.types import storage_path
+from files.types import MAX_PICTURE_BYTES, storage_path
 from inspection.tests.samples import picture
 
 
@@ -26,7 +26,7 @@ def png_of(width: int, height: int) -> bytes:
 
 def refused(persona: Persona, upload_id: UUID) -> str:
     with pytest.raises(ValidationFailed) as refusal:
-        reference_picture(persona.user.pk, upload_id, loc=("references", 1))
+        find_reference(persona.user.pk, upload_id, loc=("references", 1))
     [problem] = refusal.value.extra["errors"]
     assert problem["loc"] == ["references", 1]
     return str(problem["msg"])
@@ -36,12 +36,15 @@ def refused(persona: Persona, upload_id: UUID) -> str:
 def test_a_picture_of_one_s_own_is_given(alice: Persona, form: str) -> None:
     data = picture(form)
     upload = uploaded(alice, File(data, "holiday.txt", "text/plain"))
-    assert reference_picture(alice.user.pk, upload.pk) == (upload, data, f"image/{form.lower()}")
+    reference = find_reference(alice.user.pk, upload.pk)
+    assert reference == Reference(upload, f"image/{form.lower()}")
+    assert read_reference(reference) == data
 
 
 def test_nothing_is_decoded(alice: Persona) -> None:
     data = png_of(5_000, 4_000)
-    assert reference_picture(alice.user.pk, uploaded(alice, File(data)).pk)[1] == data
+    reference = find_reference(alice.user.pk, uploaded(alice, File(data)).pk)
+    assert read_reference(reference) == data
 
 
 @pytest.mark.parametrize(
@@ -56,10 +59,18 @@ def test_a_picture_that_is_too_large_is_refused(alice: Persona, size: tuple[int,
     )
 
 
+def test_a_picture_of_too_many_bytes_is_refused(alice: Persona) -> None:
+    png = png_of(1_000, 1_000)
+    largest = uploaded(alice, File(png.ljust(MAX_PICTURE_BYTES, b"\0")))
+    larger = uploaded(alice, File(png.ljust(MAX_PICTURE_BYTES + 1, b"\0")))
+    assert find_reference(alice.user.pk, largest.pk).upload == largest
+    assert refused(alice, larger.pk) == "A reference has at most 10 MB."
+
+
 @pytest.mark.parametrize("size", [(8_192, 2_441), (1, 8_192)])
 def test_the_largest_pictures_are_given(alice: Persona, size: tuple[int, int]) -> None:
     upload = uploaded(alice, File(png_of(*size)))
-    assert reference_picture(alice.user.pk, upload.pk)[2] == "image/png"
+    assert find_reference(alice.user.pk, upload.pk).media_type == "image/png"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +87,7 @@ def test_somebody_else_s_upload_is_not_there(alice: Persona, bob: Persona) -> No
     upload = uploaded(alice, File(picture("PNG")))
     for upload_id in (upload.pk, uuid7()):
         with pytest.raises(UploadNotFound):
-            reference_picture(bob.user.pk, upload_id)
+            find_reference(bob.user.pk, upload_id)
         assert "no such upload" in refused(bob, upload_id)
 
 
@@ -84,7 +95,10 @@ def test_what_is_gone_is_not_there(alice: Persona) -> None:
     down, over, lost = (uploaded(alice, File(picture("PNG"))) for _ in range(3))
     take_down(upload=down)
     Upload.objects.filter(pk=over.pk).update(expires_at="2020-01-01T00:00:00Z")
+    found = find_reference(alice.user.pk, lost.pk)
     storages["uploads"].delete(storage_path(str(lost.pk)))
+    with pytest.raises(UploadNotFound):
+        read_reference(found)
     for upload in (down, over, lost):
         with pytest.raises(UploadNotFound):
-            reference_picture(alice.user.pk, upload.pk)
+            find_reference(alice.user.pk, upload.pk)

@@ -1,14 +1,17 @@
 """Operations of a provider, from the order to the end, carried out by a real worker."""
 
+from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import User
 from billing.tests import bank
-from jobs.tests.queueing import cancel
+from jobs.tests.queueing import cancel, job_of
+from operations.models import Operation
 from operations.tests.ordering import (
     end_of,
     operation_of,
@@ -17,6 +20,7 @@ from operations.tests.ordering import (
     wait_for_state,
 )
 from operations.tests.renderer import NUSD_PER_SECOND
+from operations.transitions import CLOSING
 from operations.types import State
 from simulator.process import RunningSimulator
 from tests.personas import new_user
@@ -174,7 +178,7 @@ def test_one_whose_cancellation_is_always_refused_is_delivered_and_billed(
     worker: Worker, alice: User, simulator: RunningSimulator
 ) -> None:
     operation_id = order(
-        alice, '"polls": 4, "finish": "uncancellable", "at": ["cancel"], "status": 403'
+        alice, '"polls": 2, "finish": "uncancellable", "at": ["cancel"], "status": 403'
     )
     wait_for_state(operation_id, State.RUNNING)
 
@@ -183,6 +187,22 @@ def test_one_whose_cancellation_is_always_refused_is_delivered_and_billed(
     assert end_of(operation_id, seconds=40)["status"] == "completed"
     assert submissions(simulator, operation_id) == ["completed"]
     assert bank.charge_of(operation_id).cost == COST
+
+
+def test_a_copy_ends_before_the_hold_lapses(worker: Worker, alice: User) -> None:
+    operation_id = order(alice, '"hang": true, "at": ["file"], "finish": "uncancellable"')
+    wait_for_state(operation_id, State.RUNNING)
+    over_at = timezone.now() + timedelta(seconds=6)
+    Operation.objects.filter(pk=operation_id).update(deadline_at=over_at - CLOSING)
+
+    end = end_of(operation_id)
+
+    assert (end["status"], operation_of(operation_id).is_unreconciled) == ("failed", True)
+    ended_at = job_of(operation_id).ended_at
+    assert ended_at is not None
+    # The copy alone would wait 30 s for the provider.
+    assert ended_at - over_at < timedelta(seconds=15)
+    assert bank.charge_of(operation_id).status == "released"
 
 
 def test_one_that_nobody_has_begun_is_cancelled_at_once(
