@@ -1,17 +1,13 @@
 """Periodic work on jobs: ending lost ones, deleting old ones."""
 
-from datetime import timedelta
-
 import structlog
 from django.db import connection
-from django.db.models.functions import Now
 
 from jobs.lost import carry_out_verdict
 from jobs.models import Job
+from jobs.retention import deletable
 
 log = structlog.get_logger(__name__)
-
-KEPT = timedelta(days=7)
 
 
 def end_lost_jobs(*, limit: int = 1000) -> int:
@@ -36,6 +32,6 @@ def end_lost_jobs(*, limit: int = 1000) -> int:
 
 
 def purge_ended_jobs() -> int:
-    """Delete jobs that ended a week ago. Returns how many."""
-    count, _ = Job.objects.filter(ended_at__lt=Now() - KEPT).delete()
-    return count
+    """Delete jobs that ended a week ago, and that no app needs. Returns how many."""
+    _, deleted = deletable().delete()
+    return deleted.get(Job._meta.label, 0)

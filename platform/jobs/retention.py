@@ -1,0 +1,24 @@
+"""How long the rows of jobs are kept."""
+
+from datetime import timedelta
+
+from django.db.models import Exists, QuerySet
+from django.db.models.functions import Now
+
+from jobs.models import Job
+
+KEPT = timedelta(days=7)
+
+_reasons: list[Exists] = []
+
+
+def keep_while(reason: Exists) -> None:
+    """Keep ended jobs for which there is such a row, whose `OuterRef`s are to the job. An app says
+    so when it is ready."""
+    _reasons.append(reason)
+
+
+def deletable() -> QuerySet[Job]:
+    """The jobs that ended a week ago, and that no app needs any more."""
+    old = Job.objects.filter(ended_at__lt=Now() - KEPT)
+    return old.filter(*(~reason for reason in _reasons))
