@@ -4,8 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from operations.types import CancelAsked, Operation, Outcome, Refused, Step, TurnedAway, Unanswered
-from providers.errors import ProviderError, UpstreamError
-from providers.operations import Delivered, OperationWire
+from providers.errors import NothingMade, ProviderError, UpstreamError
+from providers.operations import Delivered, Failed, OperationWire
 
 # Seconds that a provider may take to answer.
 ASK_SECONDS = 30.0
@@ -17,6 +17,8 @@ async def submit(
     """Submit an operation, with its id as our reference."""
     try:
         return await wire.submit(order, str(operation_id), seconds=seconds)
+    except NothingMade as error:
+        return Failed(str(error))
     except UpstreamError as error:
         return TurnedAway(error) if error.retryable else Unanswered(error)
     except ProviderError as error:

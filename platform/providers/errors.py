@@ -36,6 +36,13 @@ class UpstreamError(ProviderError):
         self.retry_after = retry_after
 
 
+class NothingMade(UpstreamError):
+    """The provider's own verdict: it could not make what was ordered, and bills nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("The provider failed to make the picture.", retryable=False)
+
+
 class ResultExpired(UpstreamError):
     """The URL of a result does not work any more; another poll brings a new one."""
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
-from providers.errors import ProviderUnavailable, ResultMisplaced, UpstreamError
+from providers.errors import NothingMade, ProviderUnavailable, ResultMisplaced, UpstreamError
 from providers.http_calls import HttpCall
 from providers.named_urls import NamedUrls
 from providers.paid_calls import PaidCalls
@@ -40,7 +40,9 @@ _TWO_MEGAPIXELS: Mapping[ImageSize, tuple[int, int]] = MappingProxyType(
 )
 
 _MODERATED = frozenset({"Request Moderated", "Content Moderated"})
-_ENDED = frozenset({"Ready", "Error", "Failed", "Task not found"})
+_FAILED = frozenset({"Error", "Failed"})
+# Ended without a verdict: a picture may have been made.
+_LOST = frozenset({"Ready", "Task not found"})
 
 _MAX_STATUS = 1_000_000  # bytes
 
@@ -109,7 +111,9 @@ class Flux:
                 raise blocked()
             if state.status == "Ready" and state.result and state.result.sample:
                 return state.result.sample
-            if state.status in _ENDED:
+            if state.status in _FAILED:
+                raise NothingMade
+            if state.status in _LOST:
                 raise _lost()
 
     def _own(self, url: str) -> str:
@@ -143,4 +147,4 @@ def _read_state(payload: bytes) -> _State:
 
 
 def _lost() -> UpstreamError:
-    return UpstreamError("The provider failed to make the picture.", retryable=False)
+    return UpstreamError("The provider did not say what became of the picture.", retryable=False)

@@ -11,7 +11,13 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
+from providers.errors import (
+    NothingMade,
+    ProviderError,
+    ProviderUnavailable,
+    RequestRefused,
+    UpstreamError,
+)
 from providers.types import Image, ImageRequest, ImageSize
 
 MAX_PICTURE = 40_000_000  # bytes
@@ -97,11 +103,13 @@ def delivered(outcomes: Iterable[Image | BaseException]) -> list[Image]:
 
 
 def _weight(error: ProviderError) -> int:
-    """The significance of `error`: highest for a refusal, lowest for a retryable error."""
+    """The significance of `error`: highest for a refusal, lowest where nothing was made."""
     if isinstance(error, RequestRefused):
         return 4 if error.blocked else 3
     if isinstance(error, ProviderUnavailable):
         return 2
+    if isinstance(error, NothingMade):
+        return 0
     return 0 if isinstance(error, UpstreamError) and error.retryable else 1
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from common.ids import uuid7
 from files.models import StoredFile, Upload
+from operations.models import Operation
 from studios.models import Generation
 from studios.tests.artist import Artist, a_picture
 from studios.tests.conftest import NewArtist
@@ -82,6 +83,20 @@ def test_pictures_that_are_not_delivered_are_not_billed(alice: Artist) -> None:
 
     assert (job["status"], len(job["outputs"])) == ("completed", 1)
     assert alice.charge(job).units == {"images": 1}
+    alice.check_money()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_unreconciled"), [("Error", False), ("Failed", False), ("Task not found", True)]
+)
+def test_only_a_failure_without_a_verdict_is_left_to_operators(
+    alice: Artist, verdict: str, is_unreconciled: bool
+) -> None:
+    job = alice.made("flux-2-pro", steering={"finish": verdict})
+
+    assert (job["status"], job["refunded"]) == ("failed", True)
+    operation = Operation.objects.get(pk=job["id"])
+    assert operation.is_unreconciled is is_unreconciled
     alice.check_money()
 
 
