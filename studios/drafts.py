@@ -11,7 +11,7 @@ from billing.selectors.features import require_feature
 from catalog.params import Extension, Loc
 from catalog.selectors import get_catalog
 from catalog.types import ImagePrice, Model, UnitPrice
-from common.errors import NotFound, ValidationFailed
+from common.errors import DomainError, NotFound, ValidationFailed
 from files.models import Upload
 from files.selectors.references import find_reference
 from inference.errors import ProviderNotAvailable
@@ -26,9 +26,10 @@ _WIRES = {Kind.IMAGE: get_image_wire, Kind.VIDEO: get_video_wire, Kind.ASSET: ge
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """An order that can be placed. `parent` is the job whose result it extends or refines.
-    `lead_seconds` are those of the clip that the result lacks: a provider may return the new part
-    alone. `uploads` are the pictures that `params` name."""
+    """An order that can be placed. `parent` is the job whose result it extends or refines, and
+    `parent_gone` why the order is refused where that job is deleted meanwhile. `lead_seconds` are
+    those of the clip that the result lacks: a provider may return the new part alone. `uploads` are
+    the pictures that `params` name."""
 
     user: User
     kind: Kind
@@ -37,6 +38,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     params: dict[str, Any]
     uploads: list[Upload]
     parent: Generation | None = None
+    parent_gone: DomainError | None = None
     lead_seconds: float = 0.0
 
     @property
@@ -77,6 +79,7 @@ def draft(*, user: User, kind: Kind, model: str, prompt: str, values: Mapping[st
         params=params,
         uploads=list(uploads.values()),
         parent=_get_refined(user, found, refined) if refined else None,
+        parent_gone=_no_preview() if refined else None,
     )
 
 
@@ -110,6 +113,7 @@ def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int |
         params=params,
         uploads=[],
         parent=clip,
+        parent_gone=NotFound(),
         lead_seconds=0.0 if extension.combined else clip.seconds or 0.0,
     )
 
@@ -183,12 +187,16 @@ def _get_refined(user: User, model: Model, job_id: str) -> Generation:
     try:
         preview = get_job(user, UUID(job_id), Kind.ASSET)
     except NotFound:
-        raise ValidationFailed.of("refines", "There is no such job.") from None
+        raise _no_preview() from None
     if preview.status != Status.COMPLETED:
         raise JobNotFinished
     if preview.model != model.id or preview.params.get("stage") != "preview":
         raise CannotBeContinued(f"Only a preview of {model.display_name} can be refined by it.")
     return preview
+
+
+def _no_preview() -> ValidationFailed:
+    return ValidationFailed.of("refines", "There is no such job.")
 
 
 def _check_seconds(clip: Generation, extension: Extension, seconds: int | None) -> int:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from msgspec.structs import replace
 
 from accounts.models import User
 from billing.services import idempotency
@@ -29,13 +30,15 @@ def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[JobView, boo
     has placed it.
 
     Raises IdempotencyMismatch, NotFound where the earlier job is deleted, TooManyJobs,
-    StorageQuotaExceeded, UploadNotFound, and what a hold raises (PaymentRequired).
+    StorageQuotaExceeded, the draft's `parent_gone`, UploadNotFound, and what a hold raises
+    (PaymentRequired).
     """
     user = draft.user
     earlier = idempotency.claim(account=user, request_key=request_key)
     if earlier is not None and (generation := _find_earlier(user, earlier)):
         return view_of(generation), True
     check_room(user)
+    draft = _lock_parent(draft)
     generation = Generation(
         id=uuid7(),
         account=user,
@@ -80,6 +83,18 @@ def check_room(user: User) -> None:
     used, limit = storage_used(user.pk), settings.STUDIO_QUOTA_MB * 1_000_000
     if used >= limit:
         raise StorageQuotaExceeded(used=used, limit=limit)
+
+
+def _lock_parent(draft: Draft) -> Draft:
+    """The order with its parent as it is now, which cannot be deleted before the transaction ends.
+    Raises the draft's `parent_gone`."""
+    if draft.parent is None:
+        return draft
+    rows = Generation.objects.select_for_update(no_key=True)
+    parent = rows.filter(account=draft.user, pk=draft.parent.pk, deleted_at=None).first()
+    if parent is None:
+        raise draft.parent_gone or NotFound()
+    return replace(draft, parent=parent)
 
 
 def _find_earlier(user: User, job_id: UUID) -> Generation | None:

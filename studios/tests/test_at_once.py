@@ -1,0 +1,69 @@
+"""Requests about one job at the same moment: neither fails for it, and none waits for ever."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from studios.tests.artist import Artist, Job
+from studios.tests.conftest import NewArtist
+from tests.locks import wait_until_blocked
+from tests.service import database_url
+
+Send = Callable[[], httpx.Response]
+
+_WALLET = "SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE"
+
+
+@pytest.fixture
+def alice(artist: NewArtist) -> Artist:
+    return artist()
+
+
+def in_turn(lock: str, row: Any, *requests: Send) -> list[httpx.Response]:
+    """The answers to requests that come while that row is locked, each behind the one before."""
+    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor() as threads:
+        holder.execute(lock, (row,))
+        answers = []
+        for number, request in enumerate(requests, 1):
+            answers.append(threads.submit(request))
+            wait_until_blocked(holder, number)
+        holder.commit()
+        return [answer.result(timeout=20) for answer in answers]
+
+
+def extend(alice: Artist, clip: Job) -> httpx.Response:
+    body = {"prompt": alice.prompt("Go on.")}
+    return alice.send("POST", f"/api/videos/{clip['id']}/extend", json=body)
+
+
+class TestAJobThatIsDeletedWhileItIsContinued:
+    """The order has read the job before it is deleted, and is placed after."""
+
+    def test_an_extension_of_it_is_not_placed(self, alice: Artist) -> None:
+        clip = alice.made("ray-2")
+
+        deleted, extended = in_turn(
+            _WALLET,
+            alice.user.pk,
+            lambda: alice.send("DELETE", f"/api/videos/{clip['id']}"),
+            lambda: extend(alice, clip),
+        )
+
+        assert (deleted.status_code, extended.status_code) == (204, 404)
+
+    def test_a_refinement_of_it_is_not_placed(self, alice: Artist) -> None:
+        preview = alice.made("meshy-6")
+
+        deleted, refined = in_turn(
+            _WALLET,
+            alice.user.pk,
+            lambda: alice.send("DELETE", f"/api/assets-3d/assets/{preview['id']}"),
+            lambda: alice.post("meshy-6", stage="refine", refines=preview["id"]),
+        )
+
+        assert (deleted.status_code, refined.status_code) == (204, 422)
+        assert refined.json()["errors"] == [{"loc": ["refines"], "msg": "There is no such job."}]
