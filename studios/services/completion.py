@@ -62,8 +62,9 @@ END = GenerationEnd()
 
 
 def lock_generation(generation_id: UUID) -> Generation | None:
-    """A job, locked until the transaction ends. None where it is erased."""
-    return Generation.objects.select_for_update().filter(pk=generation_id).first()
+    """A job, locked until the transaction ends. None where it is erased. Jobs that refer to it may
+    be committed meanwhile."""
+    return Generation.objects.select_for_update(no_key=True).filter(pk=generation_id).first()
 
 
 @transaction.atomic
@@ -81,7 +82,7 @@ def begin(*, job_id: UUID, attempt: int) -> None:
 def report_progress(*, job_id: UUID, percent: int) -> None:
     """Show how far a job has come. A job never goes back."""
     rows = Generation.objects.filter(Q(progress=None) | Q(progress__lt=percent), ended_at=None)
-    generation = rows.select_for_update().filter(pk=job_id).first()
+    generation = rows.select_for_update(no_key=True).filter(pk=job_id).first()
     if generation is not None:
         generation.progress = percent
         _update(generation, "progress")

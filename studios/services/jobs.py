@@ -71,7 +71,8 @@ def delete(*, user: User, job_id: UUID, kind: Kind) -> None:
 
 def _lock(user: User, job_id: UUID, kind: Kind | None = None) -> Generation:
     """The user's job, locked until the transaction ends. Raises NotFound."""
-    rows = Generation.objects.select_for_update().filter(account=user, pk=job_id, deleted_at=None)
+    rows = Generation.objects.select_for_update(no_key=True)
+    rows = rows.filter(account=user, pk=job_id, deleted_at=None)
     generation = (rows.filter(kind=kind) if kind else rows).first()
     if generation is None:
         raise NotFound

@@ -15,6 +15,7 @@ from tests.service import database_url
 
 Send = Callable[[], httpx.Response]
 
+_STREAM = "SELECT FROM events_stream WHERE id = %s FOR UPDATE"
 _WALLET = "SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE"
 
 
@@ -38,6 +39,10 @@ def in_turn(lock: str, row: Any, *requests: Send) -> list[httpx.Response]:
 def extend(alice: Artist, clip: Job) -> httpx.Response:
     body = {"prompt": alice.prompt("Go on.")}
     return alice.send("POST", f"/api/videos/{clip['id']}/extend", json=body)
+
+
+def star(alice: Artist, clip: Job) -> httpx.Response:
+    return alice.send("POST", f"/api/videos/{clip['id']}/star", json={}, timeout=10)
 
 
 class TestAJobThatIsDeletedWhileItIsContinued:
@@ -67,3 +72,27 @@ class TestAJobThatIsDeletedWhileItIsContinued:
 
         assert (deleted.status_code, refined.status_code) == (204, 422)
         assert refined.json()["errors"] == [{"loc": ["refines"], "msg": "There is no such job."}]
+
+
+class TestAClipThatIsStarredWhileItIsExtended:
+    def test_both_are_done(self, alice: Artist) -> None:
+        """Each has its locks but that of the stream: the commit of the extension looks for the
+        clip that the star has locked, and the star waits for the stream of the extension."""
+        clip = alice.made("ray-2")
+
+        extended, starred = in_turn(
+            _STREAM, alice.user.pk, lambda: extend(alice, clip), lambda: star(alice, clip)
+        )
+
+        assert (extended.status_code, starred.status_code) == (202, 200)
+        alice.ended(extended.json())
+
+    def test_the_star_does_not_wait_for_a_row_that_refers_to_the_clip(self, alice: Artist) -> None:
+        clip = alice.made("ray-2")
+
+        with psycopg.connect(database_url()) as referring:
+            # What a foreign key takes.
+            referring.execute(
+                "SELECT FROM studios_generation WHERE id = %s FOR KEY SHARE", (clip["id"],)
+            )
+            assert star(alice, clip).status_code == 200
