@@ -89,8 +89,10 @@ def report_progress(*, job_id: UUID, percent: int) -> None:
 
 
 def erase(generation: Generation) -> None:
-    """Delete a job that has ended, in the caller's transaction. Its files are purged, and uploads
-    that go with nothing else."""
+    """Delete a job that has ended, in the caller's transaction, which has locked it. Its files are
+    purged, and uploads that go with nothing else."""
+    # The deletion changes the jobs that continue this one; all jobs are locked before files.
+    list(generation.children.order_by("pk").select_for_update(no_key=True).values_list("pk"))
     outputs = generation.outputs.values_list("file_id", "thumbnail_id")
     media.let_expire(file_ids=[each for pair in outputs for each in pair if each is not None])
     upload_ids = list(generation.references.values_list("upload_id", flat=True))

@@ -8,6 +8,7 @@ import httpx
 import psycopg
 import pytest
 
+from studios.models import GenerationOutput
 from studios.tests.artist import Artist, Job
 from studios.tests.conftest import NewArtist
 from tests.locks import wait_until_blocked
@@ -15,6 +16,8 @@ from tests.service import database_url
 
 Send = Callable[[], httpx.Response]
 
+_JOB = "SELECT FROM studios_generation WHERE id = %s FOR NO KEY UPDATE"
+_FILE = "SELECT FROM files_storedfile WHERE id = %s FOR NO KEY UPDATE"
 _STREAM = "SELECT FROM events_stream WHERE id = %s FOR UPDATE"
 _WALLET = "SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE"
 
@@ -96,3 +99,20 @@ class TestAClipThatIsStarredWhileItIsExtended:
                 "SELECT FROM studios_generation WHERE id = %s FOR KEY SHARE", (clip["id"],)
             )
             assert star(alice, clip).status_code == 200
+
+
+def test_a_deleted_clip_is_locked_with_its_extensions_before_its_files(alice: Artist) -> None:
+    """So does every other transaction: here one that has the extension, and goes on to the file."""
+    clip = alice.made("ray-2")
+    extension = alice.ended(extend(alice, clip).json())
+    file_id = GenerationOutput.objects.get(generation=clip["id"]).file_id
+
+    with psycopg.connect(database_url()) as other, ThreadPoolExecutor() as threads:
+        other.execute(_JOB, (extension["id"],))
+        deleted = threads.submit(alice.send, "DELETE", f"/api/videos/{clip['id']}")
+        wait_until_blocked(other)
+        other.execute(_FILE, (file_id,))
+        other.commit()
+
+        assert deleted.result(timeout=20).status_code == 204
+    assert alice.job(extension)["parent_job_id"] is None
