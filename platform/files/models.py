@@ -15,7 +15,7 @@ class StoredFile(models.Model):
 
     `size` is in bytes. From `expires_at` on the file may be purged; null: never. `is_kept`: it is
     in a gallery, and counts towards the account's quota. `thumbnail_of` is the file that this one
-    is a small picture of.
+    is shown for as a small picture, and is taken down with.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

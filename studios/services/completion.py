@@ -33,6 +33,11 @@ class Results(Struct, frozen=True):
         ids = [(file.file_id, file.thumbnail_id) for file in self.files]
         return [each for pair in ids for each in pair if each is not None]
 
+    @property
+    def thumbnails(self) -> dict[UUID, UUID]:
+        """The ids of the thumbnails, each with that of its file."""
+        return {file.thumbnail_id: file.file_id for file in self.files if file.thumbnail_id}
+
 
 class GenerationEnd(Output):
     """Writes the ends of jobs."""
@@ -109,7 +114,12 @@ def _update(generation: Generation, *fields: str) -> None:
 
 def _keep(generation: Generation, results: Results) -> None:
     """Keep the files, as the job's results."""
-    media.keep(file_ids=results.file_ids, retention=studio_retention())
+    media.keep(
+        file_ids=results.file_ids,
+        retention=studio_retention(),
+        # A provider's preview of an asset is a picture by itself.
+        thumbnails=results.thumbnails,
+    )
     GenerationOutput.objects.bulk_create(
         GenerationOutput(
             generation=generation,

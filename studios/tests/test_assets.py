@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from files.models import StoredFile
+from files.services.outputs import take_down
+from studios.models import GenerationOutput
 from studios.tests.artist import Artist
 from studios.tests.conftest import NewArtist
 
@@ -72,6 +75,21 @@ def test_an_asset_is_starred_and_deleted(alice: Artist) -> None:
     assert starred.json()["starred"] is True
     assert alice.send("DELETE", f"{ASSETS}/{job['id']}").status_code == 204
     assert alice.send("GET", ASSETS).json() == []
+
+
+@pytest.mark.parametrize("model", ["meshy-6", "flux-2-pro"])
+def test_what_is_taken_down_is_gone_with_its_preview(alice: Artist, model: str) -> None:
+    """The preview of an asset is made of a picture of the provider's."""
+    job, other = alice.made(model), alice.made(model)
+
+    file_id = GenerationOutput.objects.get(generation=job["id"]).file_id
+    take_down(file=StoredFile.objects.get(pk=file_id))
+
+    [shown] = alice.job(job)["outputs"]
+    assert (shown["url"], shown["thumbnail_url"]) == (None, None)
+    for link in (job["outputs"][0]["url"], job["thumbnail_url"]):
+        assert alice.http.get(f"/files/{link.partition('/files/')[2]}").status_code == 404
+    assert alice.file(other["thumbnail_url"])
 
 
 def test_a_clip_is_no_asset(alice: Artist) -> None:

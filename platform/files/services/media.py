@@ -1,16 +1,18 @@
 """Stores the results of providers that make media, after a look at what they are."""
 
 import asyncio
-from collections.abc import AsyncIterable, Callable, Collection
+from collections.abc import AsyncIterable, Callable, Collection, Mapping
 from datetime import timedelta
 from tempfile import TemporaryFile
+from types import MappingProxyType
 from typing import IO
 from uuid import UUID
 
 import structlog
 from django.core.files import File
 from django.core.files.base import ContentFile
-from django.db.models import Q
+from django.db.models import Case, F, Q, UUIDField, Value, When
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 from django.utils import timezone
 from msgspec import Struct
@@ -128,8 +130,15 @@ async def _store(account_id: UUID, file: IO[bytes], size: int, inspected: Inspec
     )
 
 
-def keep(*, file_ids: Collection[UUID], retention: timedelta | None) -> None:
+def keep(
+    *,
+    file_ids: Collection[UUID],
+    retention: timedelta | None,
+    thumbnails: Mapping[UUID, UUID] = MappingProxyType({}),
+) -> None:
     """Keep files for ever, or as long as `retention` says, within the caller's transaction.
+    `thumbnails` are those of the files that are thumbnails, each with the file that it is shown
+    for, whatever picture it was made of: the two are taken down together.
 
     Raises FileGone where one has expired or was deleted.
     """
@@ -139,7 +148,15 @@ def keep(*, file_ids: Collection[UUID], retention: timedelta | None) -> None:
     if len(held) < len(set(file_ids)):
         raise FileGone
     expires_at = None if retention is None else timezone.now() + retention
-    rows.update(is_kept=True, expires_at=expires_at)
+    rows.update(is_kept=True, expires_at=expires_at, thumbnail_of=_shown_for(thumbnails))
+
+
+def _shown_for(thumbnails: Mapping[UUID, UUID]) -> Combinable:
+    """What `thumbnail_of` becomes; that of other files stays."""
+    if not thumbnails:
+        return F("thumbnail_of")
+    cases = (When(pk=each, then=Value(file_id)) for each, file_id in thumbnails.items())
+    return Case(*cases, default=F("thumbnail_of"), output_field=UUIDField())
 
 
 def let_expire(*, file_ids: Collection[UUID]) -> None:

@@ -271,6 +271,21 @@ def test_nothing_is_kept_where_the_transaction_fails(alice: AbstractBaseUser) ->
     assert not row(media.file_id).is_kept
 
 
+def test_a_thumbnail_can_be_shown_for_another_file(alice: AbstractBaseUser) -> None:
+    asset, preview = stored(alice, picture("PNG")), stored(alice, picture("PNG"))
+    assert preview.thumbnail_id
+
+    with transaction.atomic():
+        keep(
+            file_ids=[asset.file_id, preview.thumbnail_id],
+            retention=None,
+            thumbnails={preview.thumbnail_id: asset.file_id},
+        )
+
+    assert row(preview.thumbnail_id).thumbnail_of_id == asset.file_id
+    assert row(asset.file_id).thumbnail_of_id is None
+
+
 # --- How much room it takes -----------------------------------------------------------------------
 
 
