@@ -87,7 +87,8 @@ def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int |
     """Read an order that extends a clip of the user's: by so many seconds, or as few as its model
     can. Without a prompt, that of the clip counts.
 
-    Raises what `draft` does, JobNotFinished, CannotBeContinued, ClipTooLong.
+    Raises what `draft` does, JobNotFinished, CannotBeContinued (also where the model does not take
+    any more what the clip was made with), ClipTooLong.
     """
     _require(user, Kind.VIDEO)
     if clip.status != Status.COMPLETED:
@@ -98,12 +99,7 @@ def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int |
         raise CannotBeContinued
     added = _check_seconds(clip, extension, seconds)
     prompt = prompt or clip.prompt
-    params = {
-        name: value
-        for name, value in clip.params.items()
-        if model.params.fields.get(name, {}).get("format") != "upload"
-    }
-    params |= {"seconds": added, "resolution": extension.resolution or params["resolution"]}
+    params = _params_of(clip, model, extension) | {"seconds": added}
     model.params.check_prompt(prompt, params)
     return Draft(
         user=user,
@@ -121,10 +117,20 @@ def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int |
 def draft_again(*, user: User, failed: Generation) -> Draft:
     """Read the order of a job that has failed or was cancelled once more.
 
-    Raises what `draft` and `draft_extension` do, and NothingToRetry.
+    Raises what `draft` and `draft_extension` do, but CannotBeContinued instead of ValidationFailed
+    and UploadNotFound; and NothingToRetry.
     """
     if failed.status not in (Status.FAILED, Status.CANCELLED):
         raise NothingToRetry
+    try:
+        return _draft_same(user, failed)
+    except ValidationFailed as misfit:
+        # The request has no fields that could be at fault.
+        raise CannotBeContinued(f"The same cannot be ordered any more. {misfit}") from None
+
+
+def _draft_same(user: User, failed: Generation) -> Draft:
+    """Raises as `draft` and `draft_extension` do."""
     if not failed.is_extension:
         return draft(
             user=user,
@@ -197,6 +203,25 @@ def _get_refined(user: User, model: Model, job_id: str) -> Generation:
 
 def _no_preview() -> ValidationFailed:
     return ValidationFailed.of("refines", "There is no such job.")
+
+
+def _params_of(clip: Generation, model: Model, extension: Extension) -> dict[str, Any]:
+    """What an extension has from its clip, as the model takes it today: pictures are not used
+    again, and what the model does not have any more is left out. Raises CannotBeContinued for a
+    value that it does not take any more."""
+    kept = {
+        name: clip.params[name]
+        for name, field in model.params.fields.items()
+        if name in clip.params and field.get("format") != "upload" and name != "seconds"
+    }
+    if extension.resolution is not None:
+        kept["resolution"] = extension.resolution
+    try:
+        return model.params.check(kept)
+    except ValidationFailed as misfit:
+        raise CannotBeContinued(
+            f"This model does not take any more what the clip was made with. {misfit}"
+        ) from None
 
 
 def _check_seconds(clip: Generation, extension: Extension, seconds: int | None) -> int:

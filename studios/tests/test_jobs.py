@@ -125,6 +125,31 @@ class TestTryingAgain:
 
         assert (again["status"], again["parent_job_id"]) == ("completed", clip["id"])
 
+    @pytest.mark.parametrize("changed", [{"seconds": 99}, {"resolution": "4k"}, {"audio": True}])
+    def test_one_that_its_model_does_not_take_any_more_is_not(
+        self, alice: Artist, changed: dict[str, Any]
+    ) -> None:
+        job = alice.made("gen4.5", steering={"status": 400})
+        Generation.objects.filter(pk=job["id"]).update(params={**job["params"], **changed})
+
+        answer = retry(alice, job)
+
+        assert (answer.status_code, answer.json()["code"]) == (409, "cannot_be_continued")
+        assert next(iter(changed)) in answer.json()["detail"]
+
+    def test_a_failed_extension_by_other_seconds_than_its_model_adds_is_not(
+        self, alice: Artist
+    ) -> None:
+        clip = alice.made("ray-2")
+        body = {"prompt": alice.prompt("Go on.", status=400)}
+        failed = alice.send("POST", f"/api/videos/{clip['id']}/extend", json=body).json()
+        alice.ended(failed)
+        Generation.objects.filter(pk=failed["id"]).update(params={**failed["params"], "seconds": 4})
+
+        answer = retry(alice, failed)
+
+        assert (answer.status_code, answer.json()["code"]) == (409, "cannot_be_continued")
+
     def test_a_finished_job_is_not(self, alice: Artist) -> None:
         answer = retry(alice, alice.made("flux-2-pro"))
 

@@ -107,6 +107,54 @@ class TestWhatCannotBeExtended:
         assert extend(alice, clip).json()["code"] == "clip_too_long"
 
 
+class TestAModelThatHasChangedSince:
+    """The parameters of the clip are those that its model had then."""
+
+    def test_what_it_does_not_have_any_more_is_left_out(self, alice: Artist) -> None:
+        clip = alice.made("ray-2")
+        changed = {**clip["params"], "loop": True, "audio": True}
+        Generation.objects.filter(pk=clip["id"]).update(params=changed)
+
+        job = extend(alice, clip).json()
+
+        assert job["params"] == clip["params"]
+        alice.ended(job)
+
+    def test_what_it_has_since_is_the_default(self, alice: Artist) -> None:
+        clip = alice.made("ray-2")
+        changed = {"seconds": 5, "aspect_ratio": "1:1"}
+        Generation.objects.filter(pk=clip["id"]).update(params=changed)
+
+        job = extend(alice, clip).json()
+
+        assert job["params"] == {**changed, "resolution": "720p"}
+        alice.ended(job)
+
+    @pytest.mark.parametrize(
+        "changed", [{"resolution": "4k"}, {"aspect_ratio": "2:1"}, {"resolution": None}], ids=str
+    )
+    def test_a_clip_of_what_it_does_not_take_any_more_is_not_extended(
+        self, alice: Artist, changed: dict[str, Any]
+    ) -> None:
+        clip = alice.made("ray-2")
+        Generation.objects.filter(pk=clip["id"]).update(params={**clip["params"], **changed})
+
+        answer = extend(alice, clip)
+
+        assert (answer.status_code, answer.json()["code"]) == (409, "cannot_be_continued")
+        assert next(iter(changed)) in answer.json()["detail"]
+
+    def test_a_resolution_that_extensions_do_not_have_is_no_matter(self, alice: Artist) -> None:
+        clip = alice.made("veo-3.1")
+        changed = {**clip["params"], "resolution": "4k", "seconds": 3}
+        Generation.objects.filter(pk=clip["id"]).update(params=changed)
+
+        job = extend(alice, clip).json()
+
+        assert (job["params"]["resolution"], job["params"]["seconds"]) == ("720p", 7)
+        alice.ended(job)
+
+
 def test_a_plan_without_the_studio_is_told_so(artist: NewArtist) -> None:
     charlie = artist(name="charlie", plan="starter")
 

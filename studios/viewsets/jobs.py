@@ -11,7 +11,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.openapi import error_responses
 from common.viewsets import ViewSet
 from studios.drafts import draft_again
-from studios.errors import NothingToRetry
+from studios.errors import CannotBeContinued, ClipTooLong, NothingToRetry
 from studios.selectors.jobs import get_job, view_of
 from studios.serializers.jobs import JobSerializer
 from studios.services import jobs
@@ -44,7 +44,10 @@ class JobViewSet(ViewSet):
     @extend_schema(
         parameters=[IDEMPOTENCY_KEY],
         request=None,
-        responses={202: JobSerializer, **error_responses(NothingToRetry, *ORDERS)},
+        responses={
+            202: JobSerializer,
+            **error_responses(NothingToRetry, CannotBeContinued, ClipTooLong, *ORDERS),
+        },
     )
     def retry(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Order the same once more, by a new job. For jobs that have failed or were cancelled."""
