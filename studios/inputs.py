@@ -72,4 +72,9 @@ class JobsQuerySerializer(serializers.Serializer[Any]):
     )
     status = serializers.ChoiceField([status.value for status in Status], required=False)
     model = TextField(max_length=100, required=False)
-    starred = serializers.BooleanField(required=False, allow_null=True, default=None)
+    starred = serializers.BooleanField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="true: those with a star of their own or of a result; false: those with neither.",
+    )

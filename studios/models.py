@@ -51,11 +51,6 @@ class Generation(models.Model):
                 condition=Q(deleted_at=None),
                 name="generation_newest_first",
             ),
-            models.Index(
-                fields=["account", "kind", "-id"],
-                condition=Q(deleted_at=None, starred=True),
-                name="generation_starred",
-            ),
             models.Index(fields=["account"], condition=Q(ended_at=None), name="generation_open"),
         ]
 
@@ -88,6 +83,11 @@ class GenerationOutput(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["generation", "position"], name="one_output_at_a_position"
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["generation"], condition=Q(starred=True), name="generationoutput_starred"
             )
         ]
 

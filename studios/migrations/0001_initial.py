@@ -153,15 +153,15 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="generation",
             index=models.Index(
-                condition=models.Q(("deleted_at", None), ("starred", True)),
-                fields=["account", "kind", "-id"],
-                name="generation_starred",
+                condition=models.Q(("ended_at", None)), fields=["account"], name="generation_open"
             ),
         ),
         migrations.AddIndex(
-            model_name="generation",
+            model_name="generationoutput",
             index=models.Index(
-                condition=models.Q(("ended_at", None)), fields=["account"], name="generation_open"
+                condition=models.Q(("starred", True)),
+                fields=["generation"],
+                name="generationoutput_starred",
             ),
         ),
         migrations.AddConstraint(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from msgspec import Struct
 
 from accounts.models import User
@@ -62,7 +62,7 @@ def list_jobs(
     starred: bool | None = None,
 ) -> QuerySet[Generation]:
     """The user's jobs of a kind, filtered by a part of the prompt (`q`), status, model and star, if
-    these are given."""
+    these are given. `starred` is a job that has a star itself or has a starred result."""
     owned = _live(user).filter(kind=kind)
     if q:
         owned = owned.filter(prompt__icontains=q)
@@ -71,7 +71,9 @@ def list_jobs(
     if model:
         owned = owned.filter(model=model)
     if starred is not None:
-        owned = owned.filter(starred=starred)
+        results = GenerationOutput.objects.filter(generation=OuterRef("pk"), starred=True)
+        has_star = Q(starred=True) | Exists(results)
+        owned = owned.filter(has_star if starred else ~has_star)
     return owned
 
 

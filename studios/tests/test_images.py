@@ -158,6 +158,26 @@ def test_one_picture_of_a_job_is_starred(alice: Artist) -> None:
     assert alice.send("POST", star, json={"output": 2}).status_code == 404
 
 
+def test_a_job_with_a_starred_picture_is_listed_among_the_starred(alice: Artist) -> None:
+    plain, of_a_picture, of_both = (alice.made(MODEL, n=2) for _ in range(3))
+
+    def listed(**query: Any) -> list[str]:
+        return [row["id"] for row in alice.send("GET", "/api/images", params=query).json()]
+
+    def star(job: Any, **body: Any) -> None:
+        alice.send("POST", f"/api/images/{job['id']}/star", json=body)
+
+    star(of_a_picture, output=1)
+    star(of_both)
+    for index in (0, 1):
+        star(of_both, output=index)
+
+    assert listed(starred=True) == [of_both["id"], of_a_picture["id"]]
+    assert listed(starred=False) == [plain["id"]]
+    star(of_a_picture, output=1, starred=False)
+    assert listed(starred=False) == [of_a_picture["id"], plain["id"]]
+
+
 def test_a_deleted_job_is_gone_with_its_files(alice: Artist) -> None:
     job = alice.made(MODEL)
     url = job["outputs"][0]["url"].partition("/files/")[2]
