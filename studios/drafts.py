@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from accounts.models import User
 from billing.selectors.features import require_feature
@@ -24,12 +25,15 @@ from studios.types import FEATURES, Kind, Status
 
 _WIRES = {Kind.IMAGE: get_image_wire, Kind.VIDEO: get_video_wire, Kind.ASSET: get_asset_wire}
 
+_CLIP_GONE = "The clip that this job was to extend has been deleted."
+_PREVIEW_GONE = "The preview that this job was to refine has been deleted."
+
 
 class Draft(Struct, frozen=True, kw_only=True):
     """An order that can be placed. `parent` is the job whose result it extends or refines, and
     `parent_gone` why the order is refused where that job is deleted meanwhile. `lead_seconds` are
     those of the clip that the result lacks: a provider may return the new part alone. `uploads` are
-    the pictures that `params` name."""
+    the pictures that `params` name, each at one of its `places`."""
 
     user: User
     kind: Kind
@@ -37,6 +41,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     prompt: str
     params: dict[str, Any]
     uploads: list[Upload]
+    places: Mapping[UUID, Loc] = {}
     parent: Generation | None = None
     parent_gone: DomainError | None = None
     lead_seconds: float = 0.0
@@ -78,6 +83,7 @@ def draft(*, user: User, kind: Kind, model: str, prompt: str, values: Mapping[st
         prompt=prompt,
         params=params,
         uploads=list(uploads.values()),
+        places={upload_id: loc for loc, upload_id in _uploads_in(found, params)},
         parent=_get_refined(user, found, refined) if refined else None,
         parent_gone=_no_preview() if refined else None,
     )
@@ -122,8 +128,11 @@ def draft_again(*, user: User, failed: Generation) -> Draft:
     """
     if failed.status not in (Status.FAILED, Status.CANCELLED):
         raise NothingToRetry
+    gone = CannotBeContinued(_PREVIEW_GONE if failed.kind == Kind.ASSET else _CLIP_GONE)
+    if (failed.is_extension or "refines" in failed.params) and failed.parent is None:
+        raise gone
     try:
-        return _draft_same(user, failed)
+        return replace(_draft_same(user, failed), parent_gone=gone)
     except ValidationFailed as misfit:
         # The request has no fields that could be at fault.
         raise CannotBeContinued(f"The same cannot be ordered any more. {misfit}") from None
@@ -131,19 +140,16 @@ def draft_again(*, user: User, failed: Generation) -> Draft:
 
 def _draft_same(user: User, failed: Generation) -> Draft:
     """Raises as `draft` and `draft_extension` do."""
-    if not failed.is_extension:
-        return draft(
-            user=user,
-            kind=Kind(failed.kind),
-            model=failed.model,
-            prompt=failed.prompt,
-            values=failed.params,
-        )
-    clip = failed.parent
-    if clip is None or clip.deleted_at is not None:
-        raise CannotBeContinued("The clip that this job was to extend has been deleted.")
-    seconds = failed.params["seconds"]
-    return draft_extension(user=user, clip=clip, prompt=failed.prompt, seconds=seconds)
+    if failed.is_extension and failed.parent is not None:
+        seconds = failed.params["seconds"]
+        return draft_extension(user=user, clip=failed.parent, prompt=failed.prompt, seconds=seconds)
+    return draft(
+        user=user,
+        kind=Kind(failed.kind),
+        model=failed.model,
+        prompt=failed.prompt,
+        values=failed.params,
+    )
 
 
 def terms_of(model: Model, params: Mapping[str, Any]) -> Terms:

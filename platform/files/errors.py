@@ -11,6 +11,10 @@ from common.errors import (
     ValidationFailed,
 )
 
+# Where a body names an upload.
+Loc = Sequence[str | int]
+UPLOAD_IDS: Loc = ("upload_ids",)
+
 
 class StorageUnavailable(ServiceUnavailable):
     """The storage failed to write or read a file: it is full, away, or not accessible."""
@@ -42,15 +46,17 @@ class RangeNotSatisfiable(DomainError):
 class UploadNotFound(ValidationFailed):
     """An upload that the body names; one in the path is a plain 404."""
 
-    message = "There is no such upload. One that goes with no message is kept for 24 hours."
+    message = "There is no such upload. One that goes with nothing is kept for 24 hours."
 
-    def __init__(self, loc: Sequence[str | int] = ("upload_ids",)) -> None:
+    def __init__(self, loc: Loc = UPLOAD_IDS) -> None:
         super().__init__(errors=[{"loc": list(loc), "msg": self.message}])
 
 
 class UploadInUse(Conflict):
     code = "upload_in_use"
-    message = "This file goes with a message. It is deleted together with the conversation."
+    message = (
+        "This file goes with a message, a project run or a job. It is deleted together with it."
+    )
 
 
 class UploadQuotaExceeded(Conflict):

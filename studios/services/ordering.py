@@ -65,7 +65,7 @@ def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[JobView, boo
         account=user,
     )
     generation.save(force_insert=True)
-    attach(uploads=draft.uploads)
+    attach(uploads=draft.uploads, places=draft.places)
     ReferencePicture.objects.bulk_create(
         ReferencePicture(generation=generation, upload=upload) for upload in draft.uploads
     )

@@ -76,6 +76,47 @@ class TestAJobThatIsDeletedWhileItIsContinued:
         assert (deleted.status_code, refined.status_code) == (204, 422)
         assert refined.json()["errors"] == [{"loc": ["refines"], "msg": "There is no such job."}]
 
+    def test_it_is_not_refined_by_a_retry(self, alice: Artist) -> None:
+        preview = alice.made("meshy-6")
+        failed = alice.made(
+            "meshy-6", steering={"status": 400}, stage="refine", refines=preview["id"]
+        )
+
+        _, again = in_turn(
+            _WALLET,
+            alice.user.pk,
+            lambda: alice.send("DELETE", f"/api/assets-3d/assets/{preview['id']}"),
+            lambda: alice.send("POST", f"/api/jobs/{failed['id']}/retry"),
+        )
+
+        assert (again.status_code, again.json()["code"]) == (409, "cannot_be_continued")
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("flux-2-pro", lambda kept, gone: {"references": [kept, gone]}),
+        ("veo-3.1", lambda kept, gone: {"start_image": kept, "end_image": gone}),
+    ],
+    ids=["references", "end_image"],
+)
+def test_a_picture_that_is_deleted_meanwhile_is_named(
+    alice: Artist, model: str, names: Callable[[str, str], Job]
+) -> None:
+    kept, gone = alice.upload(), alice.upload()
+    body = names(kept, gone)
+    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor() as threads:
+        holder.execute(_WALLET, (alice.user.pk,))
+        ordered = threads.submit(lambda: alice.post(model, **body))
+        wait_until_blocked(holder)
+        alice.send("DELETE", f"/api/uploads/{gone}")
+        holder.commit()
+        answer = ordered.result(timeout=20)
+
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error["loc"] == (["references", 1] if "references" in body else ["end_image"])
+
 
 class TestAClipThatIsStarredWhileItIsExtended:
     def test_both_are_done(self, alice: Artist) -> None:

@@ -150,6 +150,19 @@ class TestTryingAgain:
 
         assert (answer.status_code, answer.json()["code"]) == (409, "cannot_be_continued")
 
+    def test_a_refinement_of_a_deleted_preview_is_not(self, alice: Artist) -> None:
+        preview = alice.made("meshy-6")
+        failed = alice.made(
+            "meshy-6", steering={"status": 400}, stage="refine", refines=preview["id"]
+        )
+        alice.send("DELETE", f"/api/assets-3d/assets/{preview['id']}")
+
+        answer = retry(alice, failed)
+
+        assert (answer.status_code, answer.json()["code"]) == (409, "cannot_be_continued")
+        said = "The preview that this job was to refine has been deleted."
+        assert answer.json()["detail"] == said
+
     def test_a_finished_job_is_not(self, alice: Artist) -> None:
         answer = retry(alice, alice.made("flux-2-pro"))
 

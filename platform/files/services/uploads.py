@@ -1,7 +1,8 @@
 """Stores, attaches, releases and deletes users' uploads."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import cast
 from uuid import UUID
 
@@ -18,7 +19,14 @@ from django.utils import timezone
 from common.errors import NotFound
 from common.filenames import harmless
 from common.locks import hold
-from files.errors import StorageUnavailable, UploadInUse, UploadNotFound, UploadQuotaExceeded
+from files.errors import (
+    UPLOAD_IDS,
+    Loc,
+    StorageUnavailable,
+    UploadInUse,
+    UploadNotFound,
+    UploadQuotaExceeded,
+)
 from files.models import Upload
 from files.selectors.uploads import live, usage_of
 from files.sniffing import Kind, sniff
@@ -27,6 +35,7 @@ from files.types import MAX_UPLOAD_NAME, MAX_UPLOADS, UPLOAD_SECONDS, storage_pa
 log = structlog.get_logger(__name__)
 
 RETRY = timedelta(hours=1)
+_NO_PLACES: Mapping[UUID, Loc] = MappingProxyType({})
 
 
 def store(*, user: AbstractBaseUser, name: str, file: File[bytes]) -> Upload:
@@ -77,15 +86,18 @@ def _erase_unwanted(upload: Upload) -> None:
         _erase(upload)
 
 
-def attach(*, uploads: Sequence[Upload]) -> None:
-    """Keep uploads as long as their attachment, within the caller's transaction.
+def attach(*, uploads: Sequence[Upload], places: Mapping[UUID, Loc] = _NO_PLACES) -> None:
+    """Keep uploads as long as their attachment, within the caller's transaction. `places` are where
+    the body names them, `upload_ids` where nothing is said.
 
     Raises UploadNotFound where one has been deleted since it was read.
     """
     upload_ids = [upload.pk for upload in uploads]
     held = live().filter(pk__in=upload_ids).order_by("pk").select_for_update(no_key=True)
-    if len(held) < len(set(upload_ids)):
-        raise UploadNotFound
+    found = {upload.pk for upload in held}
+    for upload_id in upload_ids:
+        if upload_id not in found:
+            raise UploadNotFound(places.get(upload_id, UPLOAD_IDS))
     Upload.objects.filter(pk__in=upload_ids).update(expires_at=None)
 
 
