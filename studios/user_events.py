@@ -35,5 +35,27 @@ def deleted(generation_id: UUID) -> NewEvent:
     return NewEvent("job.deleted", {"job_id": generation_id}, USER)
 
 
+def blank(generation: Generation) -> Mapping[str, object]:
+    """What earlier events show of a job that is deleted: neither what was asked for, nor what was
+    made of it, nor why it failed."""
+    kept = Generation(
+        id=generation.pk,
+        kind=generation.kind,
+        model=generation.model,
+        status=generation.status,
+        created_at=generation.created_at,
+    )
+    view = JobView(
+        generation=kept,
+        outputs=[],
+        queue_position=None,
+        held=None,
+        billed=None,
+        is_refunded=False,
+    )
+    shown: Mapping[str, object] = JobSerializer(view).data
+    return shown
+
+
 def _shown(view: JobView) -> Mapping[str, object]:
     return {"job": JobSerializer(view).data}

@@ -15,6 +15,7 @@ such as its idempotency key, for which it holds the wallet.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
@@ -68,6 +69,20 @@ def append_to_user(*, user_id: UUID, events: Sequence[NewEvent]) -> None:
     lists show, and never the text of a message.
     """
     _append(ToUser(user_id, events))
+
+
+def blank_for_user(
+    *, user_id: UUID, resource: str, row_id: UUID, row: object, since: datetime
+) -> None:
+    """Leave only `row` of a deleted resource to the events that have shown it in the user's own
+    stream since then. For rows with more than titles. Call it just before `append_to_user`, whose
+    lock it takes."""
+    _check_transaction()
+    encoded = msgspec.json.encode(row).decode()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT events_blank(%s, %s, %s, %s, %s)", (user_id, resource, row_id, since, encoded)
+        )
 
 
 def delete_stream(*, stream_id: UUID, to_user: ToUser) -> None:

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from accounts.models import User
 from billing.services import idempotency
 from common.errors import NotFound
-from events.services import append_to_user
+from events.services import append_to_user, blank_for_user
 from events.types import USER
 from operations import services as operations
 from studios import user_events
@@ -56,16 +56,19 @@ def star(
 
 @transaction.atomic
 def delete(*, user: User, job_id: UUID, kind: Kind) -> None:
-    """Delete a job with its results. One that has not ended is hidden at once and cancelled, and
-    billed as the provider says. Raises NotFound."""
+    """Delete a job with its results, and what its events have shown. One that has not ended is
+    hidden at once and cancelled, and billed as the provider says. Raises NotFound."""
     idempotency.claim(account=user, request_key=None)
     generation = _lock(user, job_id, kind)
+    blank, since = user_events.blank(generation), generation.created_at
     if generation.is_open:
         generation.deleted_at = Now()
         generation.save(update_fields=["deleted_at"])
         operations.cancel(END, account=user, operation_id=job_id)
     else:
         erase(generation)
+    # No event of the job follows: all are written under its lock.
+    blank_for_user(user_id=user.pk, resource="job", row_id=job_id, row=blank, since=since)
     append_to_user(user_id=user.pk, events=[user_events.deleted(job_id)])
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from files.models import StoredFile
 from files.services.outputs import take_down
 from studios.models import GenerationOutput
 from studios.tests.artist import Artist
@@ -82,8 +81,9 @@ def test_what_is_taken_down_is_gone_with_its_preview(alice: Artist, model: str) 
     """The preview of an asset is made of a picture of the provider's."""
     job, other = alice.made(model), alice.made(model)
 
-    file_id = GenerationOutput.objects.get(generation=job["id"]).file_id
-    take_down(file=StoredFile.objects.get(pk=file_id))
+    file = GenerationOutput.objects.get(generation=job["id"]).file
+    assert file
+    take_down(file=file)
 
     [shown] = alice.job(job)["outputs"]
     assert (shown["url"], shown["thumbnail_url"]) == (None, None)

@@ -72,6 +72,63 @@ def test_each_change_is_told_in_the_users_stream(alice: Artist) -> None:
     assert shown["url"] is not None
 
 
+class TestTheEventsOfADeletedJob:
+    def test_nothing_of_it_is_left_in_them_but_their_order(self, alice: Artist) -> None:
+        job = alice.made("flux-2-pro")
+        alice.send("POST", f"/api/images/{job['id']}/star", json={})
+        before = replayed(alice)
+
+        assert alice.send("DELETE", f"/api/images/{job['id']}").status_code == 204
+
+        after = replayed(alice)
+        told = after.pop()
+        assert (told["type"], told["data"]) == ("job.deleted", {"job_id": job["id"]})
+        facts = ("seq", "type", "actor", "created_at")
+        assert [[event[fact] for fact in facts] for event in after] == [
+            [event[fact] for fact in facts] for event in before
+        ]
+        for event in after:
+            shown = event["data"]["job"]
+            assert set(shown) == FIELDS
+            assert (shown["id"], shown["kind"], shown["model"]) == (
+                job["id"],
+                "image",
+                "flux-2-pro",
+            )
+            assert (shown["prompt"], shown["params"], shown["outputs"]) == ("", {}, [])
+            assert (shown["thumbnail_url"], shown["error"]) == (None, None)
+
+    def test_those_of_other_jobs_stay(self, alice: Artist) -> None:
+        clip = alice.made("ray-2")
+        body = {"prompt": alice.prompt("Go on.")}
+        extension = alice.ended(
+            alice.send("POST", f"/api/videos/{clip['id']}/extend", json=body).json()
+        )
+        before = [event for event in replayed(alice) if event["data"]["job"]["id"] != clip["id"]]
+
+        alice.send("DELETE", f"/api/videos/{clip['id']}")
+
+        after = [event for event in replayed(alice) if "job" in event["data"]]
+        assert [event for event in after if event["data"]["job"]["id"] == extension["id"]] == before
+
+    def test_neither_does_one_that_was_running_leave_anything(self, alice: Artist) -> None:
+        job = alice.running(alice.order("gen4.5", steering={"polls": 1000}))
+
+        alice.send("DELETE", f"/api/videos/{job['id']}")
+        alice.wait_until_erased(job)
+
+        shown = [event["data"].get("job", {}) for event in replayed(alice)]
+        assert {each.get("prompt", "") for each in shown} == {""}
+
+
+def replayed(person: Artist) -> list[Any]:
+    """The events of the user's stream, as a client gets them."""
+    answer = person.send("GET", "/api/events", params={"after_seq": 0})
+    assert answer.status_code == 200
+    events: list[Any] = answer.json()
+    return events
+
+
 class TestCancelling:
     def test_one_that_runs_is_cancelled_at_its_provider(self, alice: Artist) -> None:
         job = alice.running(alice.order("gen4.5", steering={"polls": 1000}))

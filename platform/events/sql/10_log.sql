@@ -17,6 +17,21 @@ BEGIN
     RETURN v_last;
 END $$;
 
+-- Replace the row that the events of a deleted resource have brought to a stream since p_since, within
+-- the caller's transaction: `p_resource.verb` with {p_resource: row}. They keep their numbers, and the
+-- rows of other resources that name this one stay. Reads the events of that stream, and no other.
+CREATE OR REPLACE FUNCTION events_blank(
+    p_stream uuid, p_resource text, p_id uuid, p_since timestamptz, p_row json) RETURNS void
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+DECLARE v_purged bigint;
+BEGIN
+    SELECT purged_seq INTO v_purged FROM events_stream WHERE id = p_stream FOR NO KEY UPDATE;
+    UPDATE events_event e SET data = json_build_object(p_resource, p_row)::text
+    WHERE e.stream_id = p_stream AND e.seq > v_purged AND e.created_at >= p_since
+      AND starts_with(e.type, p_resource || '.') AND position(p_id::text IN e.data) > 0
+      AND e.data::json -> p_resource ->> 'id' = p_id::text;
+END $$;
+
 -- The events of a stream after a number, as they are delivered: at most p_limit of them, and at
 -- most p_bytes of text, but at least one. Only this function knows the format of an event.
 CREATE OR REPLACE FUNCTION events_after(p_stream uuid, p_after bigint, p_limit int, p_bytes int)
