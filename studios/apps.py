@@ -7,10 +7,13 @@ class StudiosConfig(AppConfig):
     name = "studios"
 
     def ready(self) -> None:
+        from files.services.outputs import taken_down
         from jobs.handlers import register
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
+        from studios.services.completion import tell_takedown
         from studios.types import JOBS, Kind
 
         register(JOBS[Kind.IMAGE], ImageHandler())
         register(JOBS[Kind.VIDEO], VideoHandler())
         register(JOBS[Kind.ASSET], AssetHandler())
+        taken_down.connect(tell_takedown)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from accounts.models import User
 from billing.selectors.charges import ChargeState, get_states
 from common.errors import NotFound
+from files.models import StoredFile
 from files.selectors.links import steady_url
 from studios.models import Generation, GenerationOutput
 from studios.types import Kind, Status
@@ -148,11 +149,12 @@ def _outputs(generation_ids: Sequence[UUID]) -> dict[UUID, list[OutputView]]:
 
 
 def _output(row: GenerationOutput) -> OutputView:
-    file = row.file if row.file and row.file.taken_down_at is None else None
+    file = _unless_taken_down(row.file)
+    thumbnail = _unless_taken_down(row.thumbnail)
     return OutputView(
         index=row.position,
         url=steady_url(file.name) if file else None,
-        thumbnail_url=steady_url(row.thumbnail.name) if file and row.thumbnail else None,
+        thumbnail_url=steady_url(thumbnail.name) if file and thumbnail else None,
         media_type=file.media_type if file else None,
         size=file.size if file else None,
         width=row.width,
@@ -160,3 +162,7 @@ def _output(row: GenerationOutput) -> OutputView:
         seconds=row.seconds,
         starred=row.starred,
     )
+
+
+def _unless_taken_down(file: StoredFile | None) -> StoredFile | None:
+    return file if file and file.taken_down_at is None else None

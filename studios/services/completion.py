@@ -1,5 +1,6 @@
 """What is written when a job begins, comes further and ends."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
@@ -103,6 +104,21 @@ def erase(generation: Generation) -> None:
     upload_ids = list(generation.references.values_list("upload_id", flat=True))
     generation.delete()
     release(upload_ids=upload_ids)
+
+
+def tell_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
+    """The receiver of `files.services.outputs.taken_down`: jobs have changed."""
+    affected = Q(outputs__file__in=file_ids) | Q(outputs__thumbnail__in=file_ids)
+    rows = Generation.objects.filter(affected).order_by("pk")
+    for job_id in rows.distinct().values_list("pk", flat=True):
+        _tell_changed(job_id)
+
+
+@transaction.atomic
+def _tell_changed(job_id: UUID) -> None:
+    generation = lock_generation(job_id)
+    if generation is not None and generation.deleted_at is None:
+        append_to_user(user_id=generation.account_id, events=[user_events.updated(generation)])
 
 
 def _update(generation: Generation, *fields: str) -> None:

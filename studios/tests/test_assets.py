@@ -92,6 +92,23 @@ def test_what_is_taken_down_is_gone_with_its_preview(alice: Artist, model: str) 
     assert alice.file(other["thumbnail_url"])
 
 
+@pytest.mark.parametrize("part", ["file", "thumbnail"])
+def test_a_takedown_is_told_in_the_stream(alice: Artist, part: str) -> None:
+    job = alice.made("tripo-h3")
+    alice.made("tripo-h3")
+    before = alice.events()
+    output = GenerationOutput.objects.select_related("file", "thumbnail").get(generation=job["id"])
+
+    for _ in range(2):
+        take_down(file=getattr(output, part))
+
+    [(name, data)] = alice.events()[len(before) :]
+    assert (name, data["job"]["id"]) == ("job.updated", job["id"])
+    [shown] = data["job"]["outputs"]
+    assert shown["thumbnail_url"] is None
+    assert (shown["url"] is None) == (part == "file")
+
+
 def test_a_clip_is_no_asset(alice: Artist) -> None:
     clip = alice.made("gen4.5")
 

@@ -11,6 +11,7 @@ from django.core.files.storage import storages
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.dispatch import Signal
 from django.utils import timezone
 
 from common.database import get_database
@@ -22,6 +23,8 @@ from files.types import file_name, storage_path
 log = structlog.get_logger(__name__)
 
 RETRY = timedelta(hours=1)
+# Sent with `file_ids`, those of the files and of their thumbnails, when a takedown is committed.
+taken_down = Signal()
 
 _INSERT = """
 INSERT INTO files_storedfile (id, account_id, media_type, size, thumbnail_of_id, expires_at)
@@ -71,7 +74,7 @@ async def store_file(
 @transaction.atomic
 def take_down(*, file: StoredFile) -> bool:
     """Delete the bytes of a file and of its thumbnails, and keep the rows: links answer that they
-    are gone. Was it there?
+    are gone. Sends `taken_down`. Was it there?
 
     Raises StorageUnavailable.
     """
@@ -81,6 +84,12 @@ def take_down(*, file: StoredFile) -> bool:
         _erase(each)
         each.taken_down_at = timezone.now()
         each.save(update_fields=["taken_down_at"])
+    if files:
+        file_ids = [each.pk for each in files]
+        # Receivers lock rows that come before files.
+        transaction.on_commit(
+            lambda: taken_down.send(sender=StoredFile, file_ids=file_ids), robust=True
+        )
     return bool(files)
 
 
