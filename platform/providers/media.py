@@ -95,6 +95,6 @@ def no_result() -> UpstreamError:
     return UpstreamError("The provider named no result.")
 
 
-def share(percent: float | None) -> float | None:
-    """A progress in percent as a number between 0 and 1."""
-    return None if percent is None else min(max(percent / 100, 0.0), 1.0)
+def share(done: float | None, *, of: float = 100.0) -> float | None:
+    """A progress, in percent where nothing else is said, as a number between 0 and 1."""
+    return None if done is None else min(max(done / of, 0.0), 1.0)

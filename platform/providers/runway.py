@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import RequestRefused
-from providers.media import VideoOrder, WithoutReferences, failed, no_result
+from providers.media import VideoOrder, WithoutReferences, failed, no_result, share
 from providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
 from providers.payloads import Count, sensible
 from providers.pictures import data_uri
@@ -132,7 +132,7 @@ def _state(task: _Task) -> OperationState:
         case "CANCELLED":
             return Cancelled()
     # PENDING, THROTTLED, RUNNING, and what may be added.
-    return Pending(task.progress, _POLL_SECONDS)
+    return Pending(share(task.progress, of=1.0), _POLL_SECONDS)
 
 
 def _cost(task: _Task) -> int | None:

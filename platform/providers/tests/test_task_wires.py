@@ -80,6 +80,8 @@ async def test_runway_s_first_frame_is_a_picture(
         ({"status": "PENDING"}, Pending(None, 5.0)),
         ({"status": "THROTTLED"}, Pending(None, 5.0)),
         ({"status": "RUNNING", "progress": 0.25}, Pending(0.25, 5.0)),
+        ({"status": "RUNNING", "progress": 1.01}, Pending(1.0, 5.0)),
+        ({"status": "RUNNING", "progress": -1}, Pending(0.0, 5.0)),
         ({"status": "CANCELLED"}, Cancelled()),
         ({"status": "SUCCEEDED", "output": ["u"]}, Succeeded(("u",))),
         (
