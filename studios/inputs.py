@@ -12,7 +12,9 @@ from studios.types import MAX_PROMPT, MAX_QUERY, Status
 OWN_FIELDS = frozenset({"model", "prompt"})
 
 
-class _OrderSerializer(serializers.Serializer[Any]):
+class OrderSerializer(serializers.Serializer[Any]):
+    """An order of any kind; `config.openapi_orders` adds the parameters to its description."""
+
     prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True, default="")
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -23,21 +25,21 @@ class _OrderSerializer(serializers.Serializer[Any]):
         return {**values, "values": params}
 
 
-class ImageOrderSerializer(_OrderSerializer):
+class ImageOrderSerializer(OrderSerializer):
     """Besides `model` and `prompt`, the parameters that the model has in its `params`: `n`, `size`,
     `quality`, and others. One that it does not have is refused."""
 
     model = ImageModelField()
 
 
-class VideoOrderSerializer(_OrderSerializer):
+class VideoOrderSerializer(OrderSerializer):
     """Besides `model` and `prompt`, the parameters that the model has in its `params`: `seconds`,
     `aspect_ratio`, `resolution`, and others. One that it does not have is refused."""
 
     model = VideoModelField()
 
 
-class AssetOrderSerializer(_OrderSerializer):
+class AssetOrderSerializer(OrderSerializer):
     """Besides `model` and `prompt`, the parameters that the model has in its `params`: `image`,
     `texture`, and others. One that it does not have is refused. With a picture, the prompt may be
     left out."""

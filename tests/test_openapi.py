@@ -25,6 +25,8 @@ from billing.errors import (
     PlanRequired,
 )
 from billing.services.balance import change_plan
+from catalog.param_union import order_fields
+from catalog.types import Modality
 from common import envelope
 from config import openapi_file
 from config.openapi import document
@@ -133,6 +135,18 @@ def test_limits_are_published() -> None:
     assert images["prompt"]["maxLength"] == 4_000
     texts = schemas["EmbeddingsBody"]["properties"]["input"]["anyOf"]
     assert [text.get("maxLength") or text["maxItems"] for text in texts] == [12_000, 256]
+
+
+@pytest.mark.parametrize(
+    ("name", "modality"), [("ImageOrder", "image"), ("VideoOrder", "video"), ("AssetOrder", "3d")]
+)
+def test_orders_are_described_with_the_parameters_of_all_models(
+    name: str, modality: Modality
+) -> None:
+    order = document()["components"]["schemas"][name]
+    own = order["properties"].keys() - {"model", "prompt"}
+    assert own == order_fields(modality).keys()
+    assert order["additionalProperties"] is True
 
 
 # --- The answers of the application interface ---------------------------------------------------

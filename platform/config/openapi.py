@@ -13,6 +13,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
+import config.openapi_orders  # noqa: F401 - registers an extension of the generator
 from config.openapi_errors import COMPONENTS, describe_errors
 from publicapi.v1 import openapi as v1
 
