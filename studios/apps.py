@@ -7,12 +7,15 @@ class StudiosConfig(AppConfig):
     name = "studios"
 
     def ready(self) -> None:
+        from billing import invariants
         from files.services.outputs import taken_down
         from jobs.handlers import register
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
+        from studios.invariants import INVARIANTS
         from studios.services.completion import tell_takedown
         from studios.types import JOBS, Kind
 
+        invariants.register(*INVARIANTS)
         register(JOBS[Kind.IMAGE], ImageHandler())
         register(JOBS[Kind.VIDEO], VideoHandler())
         register(JOBS[Kind.ASSET], AssetHandler())
