@@ -1,6 +1,7 @@
 """Jobs of the studios for tests of what goes wrong: one of each kind, each of a person of their
 own, and a worker that is going to die with them."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ from uuid import UUID
 import httpx
 import psutil
 import psycopg
+from django.db import connection
 from django.db.models.functions import Now
 
 from billing.models import Charge
 from billing.services import sweeps
 from billing.tests import bank
 from files.models import StoredFile
+from jobs.lost import MAX_LOSSES
 from jobs.models import Job as JobRow
 from jobs.sweeps import end_lost_jobs
 from jobs.tests.queueing import job_of, wait_until
@@ -26,6 +29,7 @@ from studios.models import Generation, GenerationOutput
 from studios.tests.artist import Artist, Job, generation_of, new_artist
 from tests.locks import end_blocked, wait_until_blocked
 from tests.service import database_url
+from tests.stopwatch import Stopwatch
 from tests.worker import Worker, running_worker
 
 MODELS = {"image": "gpt-image-2.5-flare", "video": "gen4.5", "3d": "tripo-h3"}
@@ -73,6 +77,18 @@ class Ordered:
 
     def has_ended(self) -> bool:
         return generation_of(self.job).ended_at is not None
+
+    def has_lost_its_worker(self) -> bool:
+        """Is it still to continue what a worker has left?"""
+        return not self.has_ended() and job_of(self.id).losses > 0
+
+    def is_lost(self) -> bool:
+        """Does nobody know what its provider does, now that its worker is dead? Or is it given up,
+        because too many workers have died with it?"""
+        if self.has_ended():
+            is_failed = generation_of(self.job).status == "failed"
+            return is_failed and job_of(self.id).losses == MAX_LOSSES
+        return self.operation.state == State.SUBMITTING.value
 
     def told_ends(self) -> list[str]:
         """The ends that the user's stream tells."""
@@ -160,12 +176,16 @@ class Scene:
 
     def kill(self) -> None:
         """The worker is killed, and its statements end with it."""
+        self.worker.freeze()
+        ports = _ports_of(self.worker)
         self.worker.kill()
         for holder in self._holders:
             end_blocked(holder)
         self._open.close()
         for inspector in self._inspectors:
             inspector.kill()
+        # What it has sent to the server may still be carried out.
+        wait_until(lambda: not _count_sessions(ports))
 
     def _new_holder(self) -> Holder:
         holder = self._open.enter_context(psycopg.connect(database_url()))
@@ -182,6 +202,13 @@ def dying_worker(http: httpx.Client, simulator: RunningSimulator) -> Iterator[Sc
             yield scene
         finally:
             scene.kill()
+
+
+def kill_simulator(simulator: RunningSimulator) -> None:
+    """kill -9 of a simulator that was started with the option of its port."""
+    option = f"--port={simulator.port}"
+    [process] = [each for each in psutil.Process().children() if option in each.cmdline()]
+    process.kill()
 
 
 def order(http: httpx.Client, simulator: RunningSimulator, kind: str, **steering: Any) -> Ordered:
@@ -204,11 +231,18 @@ def wait_in_haste(ordered: list[Ordered], what: Callable[[Ordered], bool]) -> No
     """Until it is true of each of them. They do not pause between two steps."""
 
     def is_true_of_all() -> bool:
-        waiting = JobRow.objects.filter(pk__in=[each.id for each in ordered])
-        waiting.filter(status=JobRow.Status.SCHEDULED).update(due_at=Now())
+        _end_pauses(ordered)
         return all(what(each) for each in ordered)
 
     wait_until(is_true_of_all, seconds=60)
+
+
+def hasten(ordered: list[Ordered], *, seconds: float) -> None:
+    """They do not pause between two steps, for so long."""
+    with Stopwatch() as watch:
+        while watch.seconds < seconds:
+            _end_pauses(ordered)
+            time.sleep(0.05)
 
 
 def wait_for_blocked(holder: Holder, ordered: list[Ordered]) -> None:
@@ -222,3 +256,26 @@ def sweep() -> None:
         for _ in range(2):
             sweeps.expire_lapsed_charges()
             end_lost_jobs()
+
+
+def _end_pauses(ordered: list[Ordered]) -> None:
+    waiting = JobRow.objects.filter(pk__in=[each.id for each in ordered])
+    waiting.filter(status=JobRow.Status.SCHEDULED).update(due_at=Now())
+
+
+def _ports_of(worker: Worker) -> list[int]:
+    """The ports from which a worker speaks to its stores."""
+    connections = psutil.Process(worker.process.pid).net_connections("tcp")
+    return [each.laddr.port for each in connections]
+
+
+def _count_sessions(ports: list[int]) -> int:
+    """The sessions of our database that come from these ports."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE client_port = ANY (%s) AND datname = current_database()",
+            (ports,),
+        )
+        count: int = cursor.fetchone()[0]
+    return count
