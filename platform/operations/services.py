@@ -97,6 +97,11 @@ def cancel(output: Output, *, account: User, operation_id: UUID) -> None:
     output.write_end(operation_id, End("cancelled", failure))
 
 
+def forget(*, operation_id: UUID) -> None:
+    """Blank what was asked for by an operation that has ended, within the caller's transaction."""
+    models.Operation.objects.filter(pk=operation_id, state=State.ENDED).update(request={})
+
+
 def _end(output: Output, operation_id: UUID, attempt: int, end: End) -> None:
     """End the job, and write the end. Where another attempt has the job, the transaction is rolled
     back: the hold is kept for that attempt."""

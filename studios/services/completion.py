@@ -15,6 +15,7 @@ from files.services.media import StoredMedia
 from files.services.uploads import release
 from inference.errors import error_of
 from jobs import services as jobs
+from operations import services as operations
 from operations.services import Output
 from operations.types import End
 from studios import user_events
@@ -102,6 +103,7 @@ def erase(generation: Generation) -> None:
     outputs = generation.outputs.values_list("file_id", "thumbnail_id")
     media.let_expire(file_ids=[each for pair in outputs for each in pair if each is not None])
     upload_ids = list(generation.references.values_list("upload_id", flat=True))
+    operations.forget(operation_id=generation.pk)
     generation.delete()
     release(upload_ids=upload_ids)
 

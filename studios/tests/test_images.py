@@ -189,6 +189,7 @@ def test_a_deleted_job_is_gone_with_its_files(alice: Artist) -> None:
     assert alice.http.get(f"/files/{url}").status_code == 404
     kept = StoredFile.objects.filter(account=alice.user.pk, expires_at=None)
     assert not kept.exists()
+    assert Operation.objects.get(pk=job["id"]).request == {}
     assert alice.events(job)[-1][0] == "job.deleted"
 
 
@@ -199,6 +200,7 @@ def test_a_running_job_is_hidden_at_once_and_settled_as_its_provider_says(alice:
 
     assert alice.send("GET", f"/api/jobs/{job['id']}").status_code == 404
     alice.wait_until_erased(job)
+    assert Operation.objects.get(pk=job["id"]).request == {}
     assert alice.charge(job).status == "settled"
     assert [told for told, _ in alice.events(job)][-1] == "job.deleted"
 
