@@ -56,4 +56,14 @@ INVARIANTS = (
         WHERE g.ended_at IS NOT NULL AND (g.status = 'completed') <> (c.status = 'settled')
            OR c.id IS NULL""",
     ),
+    Invariant(
+        "storage_use",
+        "What is counted of an account's stored files is what they take.",
+        """
+        SELECT account_id, u.bytes AS counted, f.bytes
+        FROM files_storageuse u
+        FULL JOIN (SELECT account_id, sum(size) AS bytes FROM files_storedfile
+                   WHERE is_kept AND taken_down_at IS NULL GROUP BY account_id) f USING (account_id)
+        WHERE coalesce(u.bytes, 0) <> coalesce(f.bytes, 0)""",
+    ),
 )

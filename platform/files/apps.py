@@ -1,7 +1,13 @@
 """Models' pictures and users' uploads, and the signed links to them."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class FilesConfig(AppConfig):
     name = "files"
+
+    def ready(self) -> None:
+        from common.sqlfunctions import install_functions
+
+        post_migrate.connect(install_functions, sender=self)

@@ -43,12 +43,6 @@ class StoredFile(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["account"],
-                include=["size"],
-                condition=Q(is_kept=True, taken_down_at=None),
-                name="storedfile_used",
-            ),
-            models.Index(
                 fields=["thumbnail_of"],
                 condition=Q(thumbnail_of__isnull=False),
                 name="storedfile_thumbnails",
@@ -61,6 +55,23 @@ class StoredFile(models.Model):
     @property
     def name(self) -> str:
         return file_name(self.pk, self.media_type)
+
+
+class StorageUse(models.Model):
+    """The bytes of an account's kept files, thumbnails included, without those that were taken
+    down. A trigger counts them (`sql/10_storage.sql`)."""
+
+    account = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        primary_key=True,
+        db_constraint=False,
+        related_name="+",
+    )
+    bytes = models.PositiveBigIntegerField()
+
+    def __str__(self) -> str:
+        return str(self.pk)
 
 
 class Upload(models.Model):

@@ -15,6 +15,23 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="StorageUse",
+            fields=[
+                (
+                    "account",
+                    models.OneToOneField(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("bytes", models.PositiveBigIntegerField()),
+            ],
+        ),
+        migrations.CreateModel(
             name="StoredFile",
             fields=[
                 (
@@ -55,12 +72,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [
-                    models.Index(
-                        condition=models.Q(("is_kept", True), ("taken_down_at", None)),
-                        fields=["account"],
-                        include=("size",),
-                        name="storedfile_used",
-                    ),
                     models.Index(
                         condition=models.Q(("thumbnail_of__isnull", False)),
                         fields=["thumbnail_of"],

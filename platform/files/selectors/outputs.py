@@ -4,11 +4,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q, Sum
-from django.db.models.functions import Coalesce, Now
+from django.db.models import Q
+from django.db.models.functions import Now
 
 from files.errors import FileGone
-from files.models import StoredFile
+from files.models import StorageUse, StoredFile
 from files.selectors.links import check_link
 
 
@@ -25,9 +25,7 @@ def find_by_link(*, name: str, expires: str, signature: str) -> StoredFile:
 
 def storage_used(account_id: UUID) -> int:
     """The bytes of the account's kept files, thumbnails included."""
-    kept = StoredFile.objects.filter(account_id=account_id, is_kept=True, taken_down_at=None)
-    used: int = kept.aggregate(bytes=Coalesce(Sum("size"), 0))["bytes"]
-    return used
+    return StorageUse.objects.filter(pk=account_id).values_list("bytes", flat=True).first() or 0
 
 
 def studio_retention() -> timedelta | None:
