@@ -1,19 +1,11 @@
-"""Reading the catalog: one snapshot per process, at most a few seconds old.
+"""Reading the catalog: one snapshot per process, at most a few seconds old."""
 
-A lookup costs no query. A stale snapshot is served while one thread fetches the next, and for as
-long as the database is away.
-"""
-
-import asyncio
-import threading
 from datetime import UTC, datetime, time
 from functools import cache
-from time import monotonic
 from types import MappingProxyType
 from typing import cast
 
 import structlog
-from django.db import InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 
 from catalog.models import (
@@ -39,38 +31,9 @@ from catalog.types import (
     TokenPrice,
     UnitPrice,
 )
-from common.errors import ServiceUnavailable
-
-MAX_AGE = 5.0  # seconds
+from common.snapshots import Snapshot
 
 log = structlog.get_logger(__name__)
-
-
-class _Cache:
-    """The snapshot, the time of the last attempt to refresh it, and the lock for refreshing."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.catalog: Catalog | None = None
-        self.sought_at = 0.0
-
-    def is_fresh(self) -> bool:
-        return self.catalog is not None and monotonic() - self.sought_at < MAX_AGE
-
-    def refresh(self) -> None:
-        """Fetch the next snapshot, or keep this one while the database is away.
-
-        The caller holds the lock.
-        """
-        try:
-            self.catalog = _load()
-        except (OperationalError, InterfaceError):
-            if self.catalog is None:
-                raise ServiceUnavailable from None
-        self.sought_at = monotonic()
-
-
-_cache = _Cache()
 
 
 def get_catalog() -> Catalog:
@@ -78,13 +41,7 @@ def get_catalog() -> Catalog:
 
     Raises ServiceUnavailable where the database is away and was never reached before.
     """
-    if not _cache.is_fresh() and _cache.lock.acquire(blocking=_cache.catalog is None):
-        try:
-            if not _cache.is_fresh():
-                _cache.refresh()
-        finally:
-            _cache.lock.release()
-    return _loaded()
+    return _snapshot.get()
 
 
 async def aget_catalog() -> Catalog:
@@ -93,11 +50,7 @@ async def aget_catalog() -> Catalog:
 
     Raises ServiceUnavailable where the database is away and was never reached before.
     """
-    if _cache.catalog is None:
-        return await asyncio.to_thread(_get_in_thread)
-    if not _cache.is_fresh() and _cache.lock.acquire(blocking=False):
-        asyncio.get_running_loop().run_in_executor(None, _refresh_in_thread)
-    return _loaded()
+    return await _snapshot.aget()
 
 
 def price_history() -> dict[str, list[tuple[datetime, Price]]]:
@@ -111,30 +64,7 @@ def price_history() -> dict[str, list[tuple[datetime, Price]]]:
 
 def reset() -> None:
     """Forget the snapshot. For tests, whose database changes under it."""
-    _cache.catalog = None
-
-
-def _loaded() -> Catalog:
-    if _cache.catalog is None:
-        raise ServiceUnavailable
-    return _cache.catalog
-
-
-def _get_in_thread() -> Catalog:
-    """`get_catalog`, leaving no database connection behind in a thread that Django never sees."""
-    try:
-        return get_catalog()
-    finally:
-        connection.close()
-
-
-def _refresh_in_thread() -> None:
-    """The second half of `aget_catalog`, which took the lock."""
-    try:
-        _cache.refresh()
-    finally:
-        _cache.lock.release()
-        connection.close()
+    _snapshot.reset()
 
 
 def _load() -> Catalog:
@@ -228,3 +158,6 @@ def _model(row: AIModel, price: Price, known: frozenset[str]) -> Model:
         params=Params(row.params, known),
         price=price,
     )
+
+
+_snapshot = Snapshot(_load)

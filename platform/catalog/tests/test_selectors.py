@@ -18,6 +18,7 @@ from catalog import selectors
 from catalog.models import AIModel, Alias, PriceVersion
 from catalog.selectors import aget_catalog, get_catalog, price_history
 from catalog.types import Catalog, ImagePrice, TokenPrice, UnitPrice
+from common import snapshots
 from common.errors import ServiceUnavailable, ValidationFailed
 
 from .conftest import database_away
@@ -207,7 +208,7 @@ class TestAge:
     def test_an_old_snapshot_is_replaced(self, monkeypatch: pytest.MonkeyPatch) -> None:
         get_catalog()
         Alias.objects.create(name="luna", model_id=LUNA)
-        monkeypatch.setattr(selectors, "MAX_AGE", 0.0)
+        monkeypatch.setattr(snapshots, "MAX_AGE", 0.0)
         assert get_catalog().find("luna")
 
 
@@ -216,7 +217,7 @@ class TestWaiting:
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         old = get_catalog()
-        monkeypatch.setattr(selectors, "MAX_AGE", 0.0)
+        monkeypatch.setattr(snapshots, "MAX_AGE", 0.0)
         fetched: list[Catalog] = []
 
         def refresh() -> None:
@@ -235,7 +236,7 @@ class TestWaiting:
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         old = get_catalog()
-        monkeypatch.setattr(selectors, "MAX_AGE", 0.0)
+        monkeypatch.setattr(snapshots, "MAX_AGE", 0.0)
 
         async def scenario() -> None:
             for _ in range(50):
@@ -288,7 +289,7 @@ class TestAbsence:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         old = get_catalog()
-        monkeypatch.setattr(selectors, "MAX_AGE", 0.0)
+        monkeypatch.setattr(snapshots, "MAX_AGE", 0.0)
         with database_away():
             assert get_catalog() is old
             assert asyncio.run(aget_catalog()) is old
