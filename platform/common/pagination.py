@@ -1,6 +1,7 @@
 """Bounded lists: newest first, a bare array, the next page in a `Link` header."""
 
 import uuid
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -146,8 +147,9 @@ class NewestFirst(BasePagination):
         fields = self._fields(queryset)
         parts = text.split(_SEPARATOR)
         try:
-            return tuple(each.to_python(part) for each, part in zip(fields, parts, strict=True))
-        except (ValidationError, ValueError):
+            values = [each.to_python(part) for each, part in zip(fields, parts, strict=True)]
+            return tuple(map(_in_utc, values))
+        except (ValidationError, ValueError, OverflowError):
             raise ValidationFailed.of(name, "This is not a place in this list.") from None
 
     def _link(self, name: str, request: Request, queryset: QuerySet[Any], row: Any) -> None:
@@ -201,6 +203,11 @@ def read_limit(text: str | None) -> int:
             "limit", f"A limit is a whole number, at least 1. More than {MAX_LIMIT} is {MAX_LIMIT}."
         )
     return min(limit, MAX_LIMIT)
+
+
+def _in_utc(value: Any) -> Any:
+    """A moment in UTC: PostgreSQL refuses some other offsets. Raises OverflowError."""
+    return value.astimezone(UTC) if isinstance(value, datetime) else value
 
 
 def _id(text: str, name: str) -> uuid.UUID:
