@@ -12,11 +12,10 @@ from rest_framework.serializers import EmailField, ValidationError
 from accounts.addresses import validate_address
 from accounts.pictures import validate_picture_url
 from common.fields import IdField, TextField
+from common.locales import LANGUAGE_TAG
 
 # Control characters, and the separators of lines and paragraphs: a name is one line.
 _NOT_IN_A_NAME = ("Cc", "Zl", "Zp")
-# The shape of a language tag (RFC 5646, section 2.1), without the registry behind it.
-_LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z"
 
 
 class AddressField(EmailField):
@@ -77,7 +76,7 @@ class LocaleField(TextField):
     """A BCP 47 language tag like `en` or `pt-BR`; empty for none."""
 
     def __init__(self, **options: Any) -> None:
-        shape = RegexValidator(_LANGUAGE_TAG, "Write a language tag like en or pt-BR.")
+        shape = RegexValidator(LANGUAGE_TAG, "Write a language tag like en or pt-BR.")
         super().__init__(max_length=35, allow_blank=True, validators=[shape], **options)
 
 
