@@ -1,7 +1,7 @@
 """The base of every viewset of `/api`. Unchanged answers are sent as a 304."""
 
 from hashlib import md5
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
@@ -10,11 +10,14 @@ from rest_framework import status, viewsets
 from rest_framework.response import Response
 
 # The headers of an answer that its 304 repeats (RFC 9110, 15.4.5).
-_KEPT = ("ETag", "Vary")
+_KEPT = ("Cache-Control", "ETag", "Vary")
 
 
 class ViewSet(viewsets.ViewSet):
     # No docstring: it would become the description of every view that has none.
+
+    # The `Cache-Control` of answers that are the same for everybody; all others are not stored.
+    cache_control: ClassVar[str] = ""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Answer, and break the reference cycles of view, request and answer.
@@ -26,7 +29,7 @@ class ViewSet(viewsets.ViewSet):
         if isinstance(answer, Response):
             answer.render()
             answer.renderer_context.clear()  # type: ignore[attr-defined]
-            answer = _revalidated(request, answer)
+            answer = _revalidated(request, answer, self.cache_control)
         self.request.parser_context.clear()
         vars(self).clear()
         return answer
@@ -36,19 +39,22 @@ class ViewSet(viewsets.ViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _revalidated(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+def _revalidated(request: HttpRequest, answer: HttpResponse, cache_control: str) -> HttpResponse:
     """The answer of a view with an `ETag`, or a 304 for a client that has it (`If-None-Match`). An
     answer that is no 200 to GET or HEAD, or whose view has set `Cache-Control`, is not changed.
 
     The tag is a hash of the body: no column covers all of it, for example the text of a running
-    reply and the cost of a stopped one. It is weak, because the body may be sent compressed. The
-    client keeps tag and answer itself: no shared cache may store what belongs to a user.
+    reply and the cost of a stopped one. It is weak, because the body may be sent compressed. Unless
+    the view has a `cache_control`, the client keeps tag and answer itself: no shared cache may
+    store what belongs to a user.
     """
     is_read = request.method in ("GET", "HEAD") and answer.status_code == 200
     if not is_read or "Cache-Control" in answer:
         return answer
     tag = f'"{md5(answer.content, usedforsecurity=False).hexdigest()}"'
     answer["ETag"] = f"W/{tag}"
+    if cache_control:
+        answer["Cache-Control"] = cache_control
     known = parse_etags(request.headers.get("If-None-Match", ""))
     if not any(each in ("*", tag, f"W/{tag}") for each in known):
         return answer
