@@ -1,6 +1,6 @@
 """Operators' actions on a record, each on a page of its own, with a reason for the audit log."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -69,8 +69,11 @@ class Acting(Page):
             return []
         return super().get_actions_detail(request, object_id)
 
-    def act(self, request: HttpRequest, object_id: str, kind: type[Act]) -> HttpResponse:
-        """The page of an action (GET), or the action itself (POST).
+    def act(
+        self, request: HttpRequest, object_id: str, kind: Callable[[Any, Any], Act]
+    ) -> HttpResponse:
+        """The page of an action (GET), or the action itself (POST). `kind` is given the record and
+        the form that was sent.
 
         Raises Http404 and PermissionDenied.
         """
