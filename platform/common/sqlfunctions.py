@@ -24,7 +24,7 @@ def install_functions(
 
     It does nothing before the app's newest migration is applied: the functions need its tables.
     """
-    if not _is_migrated(app_config.label, using):
+    if not is_migrated(app_config.label, using):
         if verbosity:
             name = app_config.label
             stdout.write(f"SQL functions left as they are: {name} has unapplied migrations.\n")
@@ -34,6 +34,7 @@ def install_functions(
             cursor.execute(path.read_text())
 
 
-def _is_migrated(app: str, using: str) -> bool:
+def is_migrated(app: str, using: str) -> bool:
+    """Is the newest migration of the app applied?"""
     loader = MigrationLoader(connections[using])
     return all(leaf in loader.applied_migrations for leaf in loader.graph.leaf_nodes(app))
