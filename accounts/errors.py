@@ -73,6 +73,13 @@ class TooManySignUps(TooManyRequests):
     message = "Too many accounts were made from here, or with this mailbox. Try again later."
 
 
+class SignUpClosed(Forbidden):
+    """Operators have closed the sign-up (`content.flags.SIGN_UP`)."""
+
+    code = "sign_up_closed"
+    message = "New accounts cannot be made at the moment. Accounts that exist can sign in."
+
+
 class TooManyEmails(TooManyRequests):
     """A network has requested too many mails, whatever their addresses."""
 

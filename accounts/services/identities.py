@@ -11,12 +11,14 @@ from accounts.errors import (
     IdentityUnverified,
     IdTokenUsed,
     InvalidCredentials,
+    SignUpClosed,
 )
 from accounts.google import IdentityClaims, read_id_token
 from accounts.models import LinkedIdentity, UsedIdToken, User
 from accounts.services.sessions import open_session
 from accounts.services.users import take_over
 from accounts.types import UNKNOWN_CLIENT, Client, SignedIn
+from content import flags
 
 
 def sign_in_with_google(
@@ -29,8 +31,8 @@ def sign_in_with_google(
     or links the one with the same address. A `nonce` has to match the token's.
 
     Raises InvalidIdToken, IdTokenUsed, IdentityProviderOff, IdentityProviderUnavailable,
-    IdentityUnverified, IdentityTaken, AccountSuspended, or InvalidCredentials for a deactivated
-    account.
+    IdentityUnverified, IdentityTaken, SignUpClosed, AccountSuspended, or InvalidCredentials for a
+    deactivated account.
     """
     claims = read_id_token(id_token, nonce)
     # Another request may take the address or the identity meanwhile: the second attempt finds it.
@@ -78,6 +80,8 @@ def _new_user(claims: IdentityClaims) -> User:
         raise IdentityUnverified
     user = User.objects.select_for_update(no_key=True).filter(email=claims.email).first()
     if user is None:
+        if not flags.SIGN_UP.is_on():
+            raise SignUpClosed
         user = User.objects.create_user(
             claims.email,
             name=claims.name,

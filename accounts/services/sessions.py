@@ -15,6 +15,7 @@ from accounts.errors import (
     EmailTaken,
     InvalidCredentials,
     InvalidToken,
+    SignUpClosed,
     TooManySignUps,
 )
 from accounts.models import User, UserSession
@@ -28,6 +29,7 @@ from accounts.user_agents import client_name
 from common.errors import NotFound
 from common.ids import uuid7
 from common.locks import hold
+from content import flags
 from edge.client_ip import network_of
 
 # Sessions of an account; a new one beyond that ends the least recently used.
@@ -50,8 +52,10 @@ def sign_up(
 ) -> SignedIn:
     """Create an account, sign it in, and send a mail that verifies the address.
 
-    Raises EmailTaken, TooManySignUps, or ValidationFailed for a weak password.
+    Raises SignUpClosed, EmailTaken, TooManySignUps, or ValidationFailed for a weak password.
     """
+    if not flags.SIGN_UP.is_on():
+        raise SignUpClosed
     email = email.strip().lower()
     user = User(email=email, name=name, signup_network=network_of(client.ip))
     check_password_rules(password, user)

@@ -19,6 +19,7 @@ from accounts.errors import (
     InvalidCredentials,
     InvalidIdToken,
     InvalidToken,
+    SignUpClosed,
     TooManyAttempts,
     TooManySignUps,
 )
@@ -47,7 +48,10 @@ class SignInViewSet(ViewSet):
 
     @extend_schema(
         request=SignUpSerializer,
-        responses={201: TokenPairSerializer, **error_responses(EmailTaken, TooManySignUps)},
+        responses={
+            201: TokenPairSerializer,
+            **error_responses(SignUpClosed, EmailTaken, TooManySignUps),
+        },
     )
     def sign_up(self, request: Request) -> Response:
         """Create an account and sign in.
@@ -84,6 +88,7 @@ class SignInViewSet(ViewSet):
                 AccountSuspended,
                 IdentityTaken,
                 IdentityUnverified,
+                SignUpClosed,
                 IdentityProviderOff,
                 IdentityProviderUnavailable,
             ),
