@@ -1,6 +1,13 @@
 """The errors of conversations."""
 
-from common.errors import Conflict, DomainError, NotFound, ServiceUnavailable, ValidationFailed
+from common.errors import (
+    Conflict,
+    DomainError,
+    Forbidden,
+    NotFound,
+    ServiceUnavailable,
+    ValidationFailed,
+)
 from conversations.types import (
     MAX_CHARACTERS,
     MAX_CONVERSATIONS,
@@ -81,6 +88,13 @@ class ConversationFull(Conflict):
 
 class SearchTooSlow(ServiceUnavailable):
     message = "This search took too long. Try again in a moment, or look for longer words."
+
+
+class SharingOff(Forbidden):
+    """Operators have switched public links off (`content.flags.PUBLIC_SHARING`)."""
+
+    code = "sharing_off"
+    message = "Conversations cannot be shared by a link at the moment."
 
 
 class NothingToShare(Conflict):

@@ -6,7 +6,8 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.models import User
-from conversations.errors import NothingToShare
+from content import flags
+from conversations.errors import NothingToShare, SharingOff
 from conversations.models import Share
 from conversations.selectors.sharing import snapshot_of
 from conversations.services.locks import lock_conversation
@@ -17,8 +18,10 @@ def share(*, user: User, conversation_id: UUID) -> tuple[Share, bool]:
     """Let everybody who has the link read the conversation as it is now; and was it not shared
     before?
 
-    The link stays the same until it is revoked. Raises NotFound or NothingToShare.
+    The link stays the same until it is revoked. Raises SharingOff, NotFound or NothingToShare.
     """
+    if not flags.PUBLIC_SHARING.is_on(user):
+        raise SharingOff
     conversation = lock_conversation(user, conversation_id)
     snapshot = snapshot_of(conversation)
     if not snapshot["messages"]:

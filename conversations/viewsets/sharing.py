@@ -13,7 +13,7 @@ from accounts.types import AuthenticatedRequest
 from common.errors import NotFound
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from conversations.errors import NothingToShare
+from conversations.errors import NothingToShare, SharingOff
 from conversations.selectors.sharing import get_share, get_shared
 from conversations.serializers.sharing import SharedConversationSerializer, ShareSerializer
 from conversations.services import sharing
@@ -31,7 +31,11 @@ class ShareViewSet(ViewSet):
 
     @extend_schema(
         request=None,
-        responses={200: ShareSerializer, 201: ShareSerializer, **error_responses(NothingToShare)},
+        responses={
+            200: ShareSerializer,
+            201: ShareSerializer,
+            **error_responses(SharingOff, NothingToShare),
+        },
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Share the conversation with anybody who has the link.
