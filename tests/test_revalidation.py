@@ -18,6 +18,7 @@ POLLED = [
     "/api/billing/wallet",
     "/api/billing/transactions",
     "/api/agents",
+    "/api/flags",
     "/api/keys",
     "/api/spaces",
     "/api/uploads",

@@ -34,6 +34,8 @@ _TAGS = {
     "project": ("Projects", "Models of several vendors work on one goal."),
     "connectors": ("Connectors", "The accounts elsewhere that the signed-in user has connected."),
     "events": ("Events", "What changes in the lists of the signed-in user, as it changes."),
+    "flags": ("Feature flags", "What operators have switched on or off for the signed-in user."),
+    "cms": ("Content", "Pages, news and banners, for everybody."),
     "keys": ("API keys", "The keys with which programs call `/v1`."),
     "transcribe": ("Transcription", "Speech to text."),
     "uploads": ("Uploads", "Files that go with messages."),

@@ -10,6 +10,7 @@ from billing import urls as billing
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
 from config.continuations import ContinuationViewSet
 from config.openapi import openapi_json
+from content import urls as content
 from conversations import urls as conversations
 from files import urls as files
 from studios import urls as studios
@@ -40,6 +41,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/jobs", include(studios.job_routes)),
     path("api/connectors", include("connectors.urls")),
     path("api/events", include("events.urls")),
+    path("api/flags", include(content.flag_routes)),
+    path("api/cms", include(content.cms_routes)),
     path("files/", include(files.file_routes)),
     path("admin/", admin.site.urls),
 ]

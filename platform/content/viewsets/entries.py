@@ -1,0 +1,35 @@
+"""`/api/cms`: pages, news and banners."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from common.inputs import read
+from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.viewsets import ViewSet
+from content.inputs import EntriesQuerySerializer
+from content.selectors.entries import list_published
+from content.serializers import EntrySerializer
+
+
+class EntryViewSet(ViewSet):
+    """For everybody. A stale Authorization header is ignored."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    cache_control = "public, max-age=60"
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, EntriesQuerySerializer],
+        responses=EntrySerializer(many=True),
+    )
+    def list(self, request: Request) -> Response:
+        """Pages, news and banners that are public now.
+
+        Those of high priority come first, then the newest. Nobody needs to sign in.
+        """
+        asked = read(EntriesQuerySerializer, request.query_params.dict())
+        pages = NewestFirst("priority", "publish_at", "id")
+        page = pages.paginate_queryset(list_published(**asked), request)
+        return pages.get_paginated_response(EntrySerializer(page, many=True).data)
