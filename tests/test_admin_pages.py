@@ -21,6 +21,9 @@ from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
 from common.ids import uuid7
 from connectors.models import Connector
+from content.models import FlagRecord
+from content.services import flags
+from content.tests.writing import write
 from conversations.tests.rows import talk
 from files.models import StoredFile
 from jobs.models import Job
@@ -66,6 +69,9 @@ def add_rows(count: int) -> None:
         connector = Connector.objects.create(**elsewhere)
         Workspace.objects.create(**elsewhere, name="site", connector=connector)
         add_apply(user)
+        write(f"entry-{user.pk}")
+        sharing = FlagRecord.objects.get(name="public_sharing")
+        flags.set_for_user(flag=sharing, user_id=user.pk, is_on=True)
 
 
 def add_apply(user: User) -> Apply:

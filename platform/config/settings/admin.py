@@ -101,6 +101,15 @@ UNFOLD: dict[str, Any] = {
                 ],
             },
             {
+                "title": "Content",
+                "separator": True,
+                "items": [
+                    _page("Feature flags", "flag", "content.flagrecord"),
+                    _page("Pages, news, banners", "article", "content.entry"),
+                    _page("Revisions", "history", "content.revision"),
+                ],
+            },
+            {
                 "title": "Work",
                 "separator": True,
                 "items": [
