@@ -40,6 +40,7 @@ def prepare(*, demo: bool) -> None:
         email = json.loads(credentials.read_text())["email"]
         call_command("create_demo_runs", email)
         call_command("create_demo_gallery", email)
+        call_command("create_demo_content")
 
 
 if __name__ == "__main__":
