@@ -51,6 +51,7 @@ PAGE = ROOT / "docs" / "api" / "app.md"
 PROJECTS = ROOT / "docs" / "api" / "projects.md"
 WORKSPACES = ROOT / "docs" / "api" / "workspaces.md"
 CONNECTORS = ROOT / "docs" / "api" / "connectors.md"
+CONTENT = ROOT / "docs" / "api" / "content.md"
 
 
 def test_the_quick_start_signs_in_tops_up_and_lists(
@@ -156,6 +157,7 @@ def test_a_google_token_is_made_on_the_spot(simulator: RunningSimulator) -> None
         ("Endpoints", ("/api/project/sessions", "/api/project/deliverables")),
         ("Endpoints", "/api/project/workspaces"),
         ("Endpoints", "/api/connectors"),
+        ("Endpoints", ("/api/flags", "/api/cms")),
     ],
 )
 def test_every_endpoint_is_listed_once_and_exists(
@@ -166,6 +168,7 @@ def test_every_endpoint_is_listed_once_and_exists(
         "/api/project/sessions": PROJECTS,
         "/api/project/workspaces": WORKSPACES,
         "/api/connectors": CONNECTORS,
+        "/api/flags": CONTENT,
     }
     page = pages.get(first, PAGE)
     listed = [(row[0].lower(), row[1]) for row in rows(section(page, title))]
