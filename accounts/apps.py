@@ -8,5 +8,7 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import audit
+        from accounts.services.account_emails import register_kinds
 
         audit.connect()
+        register_kinds()

@@ -208,6 +208,9 @@ class OutgoingEmail(models.Model):
     that the request does not reveal it. Rows are kept for a day, to bound the number of mails per
     address, per mailbox, and per `network` of strangers who request them.
 
+    `kind` is registered by the app that writes such mails (accounts/services/email_kinds.py);
+    `about` is the id of that app's row that the mail is about, if there is one.
+
     `outcome` is empty while the mail waits; `error` says why the last attempt failed.
     """
 
@@ -217,15 +220,9 @@ class OutgoingEmail(models.Model):
         # The mail has no recipient any more, or its mailbox has received enough.
         DROPPED = "dropped"
 
-    class Kind(models.TextChoices):
-        VERIFY_EMAIL = "verify_email"
-        RESET_PASSWORD = "reset_password"  # noqa: S105
-        PASSWORD_CHANGED = "password_changed"  # noqa: S105
-        PASSWORD_GUESSED = "password_guessed"  # noqa: S105
-        CODE_GUESSED = "code_guessed"
-
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    kind = models.CharField(max_length=24, choices=Kind.choices)
+    kind = models.CharField(max_length=24)
+    about = models.UUIDField(null=True)
     address = models.EmailField(db_index=True)
     mailbox = models.CharField(max_length=254, db_default="", db_index=True)
     network = models.CharField(max_length=50, db_default="", db_index=True)

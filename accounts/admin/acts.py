@@ -89,7 +89,7 @@ class SendAgain(Act):
     title = "Send this mail again"
     explanation = (
         "It goes out within seconds, with a link of its own where it has one. Links of earlier "
-        "mails stay good for as long as they were."
+        "mails stay good for as long as they were; of an invitation only the newest link works."
     )
     record: OutgoingEmail
 

@@ -3,14 +3,32 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from accounts.admin.acts import SendAgain
 from accounts.models import OutgoingEmail
+from accounts.services import email_kinds
 from backoffice.acts import Acting
 from backoffice.pages import ReadOnly
-from backoffice.theme import action, display
+from backoffice.theme import DropdownFilter, action, display
+
+
+class KindFilter(DropdownFilter):
+    """Mails of one kind, of whichever app."""
+
+    title = "kind"
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name.replace("_", " ").capitalize()) for name in email_kinds.names()]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[OutgoingEmail]
+    ) -> QuerySet[OutgoingEmail]:
+        kind = self.value()
+        return queryset.filter(kind=kind) if kind in email_kinds.names() else queryset
 
 
 @admin.register(OutgoingEmail)
@@ -18,7 +36,7 @@ class OutgoingEmailAdmin(ReadOnly, Acting):
     """The mails of a day."""
 
     list_display = ("created_at", "kind", "address", "state", "attempts", "error")
-    list_filter = (("outcome", ChoicesDropdownFilter), ("kind", ChoicesDropdownFilter))
+    list_filter = (("outcome", ChoicesDropdownFilter), KindFilter)
     search_fields: ClassVar[tuple[str, ...]] = ("^address",)
     search_help_text = "An address, or its beginning"
     ordering = ("-pk",)

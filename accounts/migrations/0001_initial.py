@@ -283,19 +283,8 @@ class Migration(migrations.Migration):
                         default=common.ids.uuid7, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("verify_email", "Verify Email"),
-                            ("reset_password", "Reset Password"),
-                            ("password_changed", "Password Changed"),
-                            ("password_guessed", "Password Guessed"),
-                            ("code_guessed", "Code Guessed"),
-                        ],
-                        max_length=24,
-                    ),
-                ),
+                ("kind", models.CharField(max_length=24)),
+                ("about", models.UUIDField(null=True)),
                 ("address", models.EmailField(db_index=True, max_length=254)),
                 ("mailbox", models.CharField(db_default="", db_index=True, max_length=254)),
                 ("network", models.CharField(db_default="", db_index=True, max_length=50)),

@@ -2,29 +2,25 @@
 
 import time
 from datetime import timedelta
+from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
 from django.db import Error as DatabaseError
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts import emailed_tokens, messages
 from accounts.addresses import mailbox_of
 from accounts.errors import TooManyEmails
-from accounts.models import EmailedToken, OutgoingEmail, User
+from accounts.models import EmailedToken, OutgoingEmail
+from accounts.selectors.outgoing_emails import MAX_PER_HOUR, recent_emails
+from accounts.services.email_kinds import get_kind
 from common.ids import uuid7
 from common.locks import hold
 from common.redaction import redact
 
 log = structlog.get_logger(__name__)
 
-# Mails of one kind to one address in an hour; more are dropped. The limit also holds for mails with
-# a link to one mailbox, except the first in an hour to each address that has an account: a
-# stranger's requests for other addresses of the mailbox must not keep back the owner's mail.
-MAX_PER_HOUR = 3
 # Waiting mails in all. Only a flood, or a worker that is down, reaches this number.
 MAX_WAITING = 10_000
 # Rows that are kept, without waiting ones.
@@ -41,21 +37,20 @@ _NETWORK_AGAIN = 3_600
 
 Outcome = OutgoingEmail.Outcome
 
-_PURPOSES = {
-    OutgoingEmail.Kind.VERIFY_EMAIL: EmailedToken.Purpose.VERIFY_EMAIL,
-    OutgoingEmail.Kind.RESET_PASSWORD: EmailedToken.Purpose.RESET_PASSWORD,
-}
 
-
-def request_email(*, kind: OutgoingEmail.Kind, address: str, network: str = "") -> None:
+def request_email(*, kind: str, address: str, network: str = "", about: UUID | None = None) -> bool:
     """Request a mail within the caller's transaction; `network` is that of an unauthenticated
-    client. Known and unknown addresses take the same time; mails over the address's limit are
-    dropped. Raises TooManyEmails where the network has requested too many."""
+    client, `about` the id of the row that the mail is about. Known and unknown addresses take the
+    same time.
+
+    False where the mail is dropped: the address has got its mails of this kind about this row, or
+    the outbox is full. Raises TooManyEmails where the network has requested too many.
+    """
     # Requests for one address, or of one network, take turns: two cannot both pass the limit.
     hold("accounts.request_email", address)
-    recent = _recent()
-    if recent.filter(address=address, kind=kind).count() >= MAX_PER_HOUR:
-        return
+    recent = recent_emails()
+    if recent.filter(address=address, kind=kind, about=about).count() >= MAX_PER_HOUR:
+        return False
     if network:
         hold("accounts.request_email", network)
         if recent.filter(network=network).count() >= settings.MAX_EMAILS_PER_NETWORK:
@@ -63,10 +58,11 @@ def request_email(*, kind: OutgoingEmail.Kind, address: str, network: str = "") 
     waiting = OutgoingEmail.objects.filter(ended_at=None)
     if waiting[:MAX_WAITING].count() >= MAX_WAITING:
         log.error("email.outbox_full", kind=kind)
-        return
+        return False
     OutgoingEmail.objects.create(
-        kind=kind, address=address, mailbox=mailbox_of(address), network=network
+        kind=kind, address=address, mailbox=mailbox_of(address), network=network, about=about
     )
+    return True
 
 
 def send_again(*, email: OutgoingEmail) -> bool:
@@ -108,7 +104,8 @@ def _send_next() -> bool:
         email.due_at = timezone.now() + FIRST_RETRY * 4 ** (email.attempts - 1)
         email.save(update_fields=["attempts", "due_at"])
     try:
-        message = _compose(email)
+        kind = get_kind(email.kind)
+        message = kind.compose(kind, email)
         if message is not None:
             message.send()
     except (OSError, DatabaseError) as error:  # smtplib's own errors are OSErrors, too
@@ -124,48 +121,6 @@ def _send_next() -> bool:
 def _take_due() -> OutgoingEmail | None:
     due = OutgoingEmail.objects.filter(ended_at=None, due_at__lte=timezone.now())
     return due.select_for_update(skip_locked=True).order_by("due_at").first()
-
-
-def _compose(email: OutgoingEmail) -> EmailMultiAlternatives | None:
-    """The message, with a new token where its kind has one; None where it has no recipient any
-    more."""
-    kind = OutgoingEmail.Kind(email.kind)
-    if kind == OutgoingEmail.Kind.PASSWORD_CHANGED:  # whatever has happened to the account since
-        return messages.without_token(kind, email.address)
-    user = User.objects.filter(email=email.address).first()
-    if user is None or not user.is_active:
-        return None
-    purpose = _PURPOSES.get(kind)
-    if purpose is None:
-        return messages.without_token(kind, email.address)
-    if kind == OutgoingEmail.Kind.VERIFY_EMAIL and user.is_of_its_address:
-        return None
-    if _mailbox_is_full(email):
-        return None
-    token = emailed_tokens.generate()
-    EmailedToken.objects.create(
-        user=user,
-        purpose=purpose,
-        email=user.email,
-        digest=emailed_tokens.digest(token),
-        expires_at=timezone.now() + emailed_tokens.LIFETIMES[purpose],
-    )
-    return messages.with_token(kind, user.email, purpose, token)
-
-
-def _recent() -> QuerySet[OutgoingEmail]:
-    """The mails of the last hour."""
-    return OutgoingEmail.objects.filter(created_at__gt=timezone.now() - timedelta(hours=1))
-
-
-def _mailbox_is_full(email: OutgoingEmail) -> bool:
-    """Has the mailbox received its mails of this kind within the hour, and the address one of
-    them?"""
-    others = _recent().filter(mailbox=email.mailbox, kind=email.kind).exclude(pk=email.pk)
-    # Sent mails, and those that are tried again.
-    attempted = others.filter(attempts__gt=0, outcome__in=["", Outcome.SENT])
-    addresses = attempted.values_list("address", flat=True)
-    return len(addresses) >= MAX_PER_HOUR and email.address in addresses
 
 
 def _note_failure(email: OutgoingEmail, error: Exception) -> None:

@@ -24,7 +24,8 @@ import structlog
 from django.db import connection, transaction
 
 from accounts.errors import TooManyAttempts
-from accounts.models import OutgoingEmail, SignInFailures
+from accounts.models import SignInFailures
+from accounts.services.account_emails import AccountEmail
 from accounts.services.emails import request_email
 from accounts.services.known_clients import KNOWN_FOR, digest
 from accounts.types import UNKNOWN_CLIENT, Client
@@ -47,8 +48,8 @@ _STRANGERS = "anywhere"
 _OF_CODES = "anywhere, of codes"
 # The owner gets a mail at the fifth failure of these: a known client is the owner's own.
 _TOLD = {
-    _STRANGERS: OutgoingEmail.Kind.PASSWORD_GUESSED,
-    _OF_CODES: OutgoingEmail.Kind.CODE_GUESSED,
+    _STRANGERS: AccountEmail.PASSWORD_GUESSED,
+    _OF_CODES: AccountEmail.CODE_GUESSED,
 }
 _IS_OVER = f"f.last_at <= now() - interval '{QUIET_HOURS} hours'"
 

@@ -5,9 +5,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.errors import InvalidToken
-from accounts.models import EmailedToken, OutgoingEmail, User
+from accounts.models import EmailedToken, User
 from accounts.selectors.emailed_tokens import get_emailed_token
 from accounts.services import known_clients, lockout
+from accounts.services.account_emails import AccountEmail
 from accounts.services.emails import request_email
 from accounts.services.password_rules import check_password_rules
 from accounts.services.sessions import open_session, release_connection
@@ -25,7 +26,7 @@ def request_reset(*, email: str, client_ip: str = "") -> None:
     """Request a mail with a token to `email`; it is sent if there is an account, and the answer
     does not reveal it."""
     request_email(
-        kind=OutgoingEmail.Kind.RESET_PASSWORD,
+        kind=AccountEmail.RESET_PASSWORD,
         address=email.strip().lower(),
         network=network_of(client_ip),
     )
@@ -115,4 +116,4 @@ def _set_password(user: User, encoded: str) -> None:
     user.password = encoded
     user.save(update_fields=["password"])
     revoke_sessions(user=user)
-    request_email(kind=OutgoingEmail.Kind.PASSWORD_CHANGED, address=user.email)
+    request_email(kind=AccountEmail.PASSWORD_CHANGED, address=user.email)

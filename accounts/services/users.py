@@ -18,6 +18,7 @@ from accounts.models import (
     UserSession,
 )
 from accounts.services import known_clients
+from accounts.services.account_emails import AccountEmail
 from accounts.types import ProfileChanges
 
 # Sent with `session_ids`, a list of UUIDs, when it is committed that these sessions were ended, or
@@ -141,10 +142,9 @@ def close_every_way_in(*, user: User) -> None:
     now = timezone.now()
     ApiKey.objects.owned_by(user).active().update(revoked_at=now)
     EmailedToken.objects.filter(user=user).delete()
-    waiting = OutgoingEmail.objects.filter(address=user.email, ended_at=None)
-    waiting.exclude(kind=OutgoingEmail.Kind.PASSWORD_CHANGED).update(
-        ended_at=now, outcome=OutgoingEmail.Outcome.DROPPED
-    )
+    dropped = [kind for kind in AccountEmail if kind != AccountEmail.PASSWORD_CHANGED]
+    waiting = OutgoingEmail.objects.filter(address=user.email, ended_at=None, kind__in=dropped)
+    waiting.update(ended_at=now, outcome=OutgoingEmail.Outcome.DROPPED)
 
 
 def lock_user(user: User) -> User:

@@ -4,8 +4,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.errors import InvalidEmailedToken
-from accounts.models import EmailedToken, OutgoingEmail, User
+from accounts.models import EmailedToken, User
 from accounts.selectors.emailed_tokens import get_emailed_token
+from accounts.services.account_emails import AccountEmail
 from accounts.services.emails import request_email
 from accounts.services.users import lock_user
 
@@ -15,7 +16,7 @@ _VERIFY = EmailedToken.Purpose.VERIFY_EMAIL
 @transaction.atomic
 def request_verification(*, user: User) -> None:
     """Request a mail with a new token, unless there were several already."""
-    request_email(kind=OutgoingEmail.Kind.VERIFY_EMAIL, address=user.email)
+    request_email(kind=AccountEmail.VERIFY_EMAIL, address=user.email)
 
 
 def verify_email(*, token: str, signed_in: User | None) -> User:

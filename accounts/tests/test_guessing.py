@@ -20,6 +20,7 @@ from accounts import tasks
 from accounts.errors import TooManyAttempts
 from accounts.models import KnownClient, OutgoingEmail, SignInFailures, User
 from accounts.services import known_clients, lockout, passwords, sessions, users
+from accounts.services.account_emails import AccountEmail
 from accounts.tests.hashing import counted_hashes
 from accounts.tests.mailbox import delivered, mailed_token
 from accounts.types import Client
@@ -236,12 +237,12 @@ def test_the_owner_is_told_once_in_a_wave(alice: Persona) -> None:
 def test_an_owner_who_mistypes_on_a_known_client_is_sent_no_mail(alice: Persona) -> None:
     assert log_in(HOME).status_code == 200
     assert wrong(HOME, 6) == [401] * 5 + [429]
-    assert not OutgoingEmail.objects.filter(kind=OutgoingEmail.Kind.PASSWORD_GUESSED).exists()
+    assert not OutgoingEmail.objects.filter(kind=AccountEmail.PASSWORD_GUESSED).exists()
 
 
 def test_nobody_is_told_of_guesses_at_an_unknown_address(db: None) -> None:
     wrong(ELSEWHERE, 6, "nobody@example.com")
-    assert OutgoingEmail.objects.filter(kind=OutgoingEmail.Kind.PASSWORD_GUESSED).count() == 1
+    assert OutgoingEmail.objects.filter(kind=AccountEmail.PASSWORD_GUESSED).count() == 1
     assert delivered() == []
 
 

@@ -15,6 +15,7 @@ from accounts import tasks
 from accounts.addresses import mailbox_of
 from accounts.models import OutgoingEmail, User
 from accounts.services import users, verification
+from accounts.services.account_emails import AccountEmail
 from accounts.tests.mailbox import mailed_token
 from conftest import PASSWORD, Persona
 
@@ -42,7 +43,7 @@ def to_aliases() -> list[str]:
     return [each.to[0] for each in mail.outbox if each.to[0] in ALIASES]
 
 
-def mails_of(kind: str = OutgoingEmail.Kind.RESET_PASSWORD) -> int:
+def mails_of(kind: str = AccountEmail.RESET_PASSWORD) -> int:
     return OutgoingEmail.objects.filter(kind=kind).count()
 
 
@@ -183,4 +184,4 @@ def test_an_alias_of_a_stranger_does_not_keep_back_what_the_owner_is_told(alice:
             )
     body = {"current_password": PASSWORD, "new_password": "a wholly different phrase"}
     assert alice.client.post("/api/auth/change-password", body, format="json").status_code == 200
-    assert mails_of(OutgoingEmail.Kind.PASSWORD_CHANGED) == 1
+    assert mails_of(AccountEmail.PASSWORD_CHANGED) == 1

@@ -14,6 +14,7 @@ from pytest_django import Settings
 from accounts import tasks
 from accounts.models import EmailedToken, OutgoingEmail, User
 from accounts.services import emails, passwords
+from accounts.services.account_emails import AccountEmail
 from accounts.services.emails import request_email
 from accounts.tests.mailbox import delivered, token_in
 from accounts.tests.mailserver import MailServer, running_mail_server
@@ -22,7 +23,7 @@ from common.redaction import redact
 from conftest import Persona, persona
 from tests.operators import audit_of, new_operator
 
-KINDS = OutgoingEmail.Kind
+KINDS = AccountEmail
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 
 
@@ -72,7 +73,7 @@ def test_a_mail_arrives_over_smtp(server: MailServer, alone: None, alice: Person
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_mail_says_who_what_and_how_long(
-    alice: Persona, settings: Settings, kind: OutgoingEmail.Kind
+    alice: Persona, settings: Settings, kind: AccountEmail
 ) -> None:
     settings.WEB_APP_URL = "https://web.example.com/app/"
     settings.PRODUCT_NAME = "Tom & Jerry"
