@@ -1,7 +1,16 @@
-"""Teams, members and invitations will live here."""
+"""Teams of users: members with roles, invitations by mail, an audit log."""
 
 from django.apps import AppConfig
 
 
 class TeamsConfig(AppConfig):
     name = "teams"
+
+    def ready(self) -> None:
+        from accounts.services import email_kinds
+        from accounts.services.users import user_departed
+        from teams.services.emails import INVITATION
+        from teams.services.members import leave_departed
+
+        email_kinds.register(INVITATION)
+        user_departed.connect(leave_departed)

@@ -1,36 +1,19 @@
-"""Fields of people: addresses, passwords, names and preferences."""
+"""Fields of people: passwords, names and preferences."""
 
 import unicodedata
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from django.core.exceptions import ValidationError as DjangoValidationError
 from django.core.validators import RegexValidator
-from rest_framework.serializers import EmailField, ValidationError
+from rest_framework.serializers import ValidationError
 
-from accounts.addresses import validate_address
 from accounts.pictures import validate_picture_url
 from common.fields import IdField, TextField
 from common.locales import LANGUAGE_TAG
 
 # Control characters, and the separators of lines and paragraphs: a name is one line.
 _NOT_IN_A_NAME = ("Cc", "Zl", "Zp")
-
-
-class AddressField(EmailField):
-    """An e-mail address of an account."""
-
-    def __init__(self) -> None:
-        super().__init__(max_length=254)
-
-    def to_internal_value(self, data: Any) -> str:
-        address = super().to_internal_value(data)
-        try:
-            validate_address(address)
-        except DjangoValidationError as error:
-            raise ValidationError(error.messages) from None
-        return address
 
 
 class PasswordField(TextField):

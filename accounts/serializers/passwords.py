@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.serializers.fields import AddressField, DeviceIdField, PasswordField
+from accounts.fields import AddressField
+from accounts.serializers.fields import DeviceIdField, PasswordField
 from common.fields import TextField
 
 

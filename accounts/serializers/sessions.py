@@ -4,8 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from accounts.fields import AddressField
 from accounts.models import UserSession
-from accounts.serializers.fields import AddressField, DeviceIdField, NameField, PasswordField
+from accounts.serializers.fields import DeviceIdField, NameField, PasswordField
 from accounts.serializers.users import UserSerializer
 from accounts.types import SignedIn
 from common.fields import TextField

@@ -24,6 +24,9 @@ from accounts.types import ProfileChanges
 # Sent with `session_ids`, a list of UUIDs, when it is committed that these sessions were ended, or
 # that their user was suspended: long responses check their tokens again.
 sessions_ended = Signal()
+# Sent with `user`, at the end of the transaction in which the person who used an account loses it:
+# it is closed, or given to the owner of its address. The account is locked.
+user_departed = Signal()
 
 
 @transaction.atomic
@@ -118,6 +121,7 @@ def deactivate(*, user: User) -> None:
     if not locked.is_of_its_address:
         _free_address(user)
     _set_status(user, User.Status.DEACTIVATED)
+    user_departed.send(sender=User, user=user)
 
 
 @transaction.atomic
@@ -130,6 +134,7 @@ def take_over(*, user: User) -> None:
     user.set_unusable_password()
     user.email_verified = user.verified_by_holder = True
     user.save(update_fields=["password", "email_verified", "verified_by_holder"])
+    user_departed.send(sender=User, user=user)
 
 
 @transaction.atomic

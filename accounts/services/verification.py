@@ -36,6 +36,14 @@ def verify_email(*, token: str, signed_in: User | None) -> User:
     return user
 
 
+def confirm_holder(user: User) -> None:
+    """Note that the locked user, whose address is verified, has proved both to read its mail and to
+    hold the account, for example by an invitation that was mailed to it."""
+    if not user.verified_by_holder:
+        user.verified_by_holder = True
+        user.save(update_fields=["verified_by_holder"])
+
+
 def redeem(token: EmailedToken) -> User:
     """Use up `token` and all others of its user and purpose; returns the user, locked.
 

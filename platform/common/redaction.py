@@ -20,6 +20,8 @@ _SECRETS = (
         re.compile(r"\b((?:key|org|proj)(?:-|_(?=\w*[\dA-Z*])))[\w.*-]{6,}"),
         r"\1[redacted]",
     ),
+    # The token of an invitation in a path.
+    (re.compile(r"(/teams/invites/)[^\s/\"']+"), r"\1[redacted]"),
     # The token of a shared conversation: an id and its HMAC-SHA256.
     (re.compile(r"[0-9a-f]{32}\.[\w-]{43}"), "[redacted]"),
     (re.compile(r"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*"), "[redacted]"),

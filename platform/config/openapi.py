@@ -33,6 +33,7 @@ _TAGS = {
     "council": ("Council", "Several models answer one question side by side."),
     "project": ("Projects", "Models of several vendors work on one goal."),
     "connectors": ("Connectors", "The accounts elsewhere that the signed-in user has connected."),
+    "teams": ("Teams", "The team of the signed-in user: members, roles and invitations."),
     "events": ("Events", "What changes in the lists of the signed-in user, as it changes."),
     "flags": ("Feature flags", "What operators have switched on or off for the signed-in user."),
     "cms": ("Content", "Pages, news and banners, for everybody."),

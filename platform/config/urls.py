@@ -40,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/assets-3d/", include(studios.asset_routes)),
     path("api/jobs", include(studios.job_routes)),
     path("api/connectors", include("connectors.urls")),
+    path("api/teams/", include("teams.urls")),
     path("api/events", include("events.urls")),
     path("api/flags", include(content.flag_routes)),
     path("api/cms", include(content.cms_routes)),

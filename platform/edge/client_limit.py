@@ -54,6 +54,6 @@ def _general(client: str) -> str:
 def is_for_authentication(method: str, path: str) -> bool:
     """Can the request be used to guess passwords or tokens? A preflight and a GET of the admin's
     form cannot."""
-    if path.startswith("/api/auth/"):
+    if path.startswith(("/api/auth/", "/api/teams/invites/")):
         return method != "OPTIONS"
     return path == "/admin/login/" and method not in ("GET", "HEAD", "OPTIONS")

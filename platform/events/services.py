@@ -14,7 +14,7 @@ transaction may hold comes after. Rows that the transaction has locked or create
 such as its idempotency key, for which it holds the wallet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -83,6 +83,14 @@ def blank_for_user(
         cursor.execute(
             "SELECT events_blank(%s, %s, %s, %s, %s)", (user_id, resource, row_id, since, encoded)
         )
+
+
+def append_to_users(to_users: Iterable[ToUser]) -> None:
+    """Append to the streams of several users, in the order of their ids, so that two transactions
+    do not wait for each other."""
+    in_order = sorted(to_users, key=lambda to_user: to_user.user_id)
+    if in_order:
+        _append(*in_order)
 
 
 def delete_stream(*, stream_id: UUID, to_user: ToUser) -> None:

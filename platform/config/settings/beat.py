@@ -30,5 +30,6 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "settle-lapsed-applies": _every(30.0, "projects.tasks.settle_lapsed_applies"),
     "sweep-connectors": _every(600.0, "connectors.tasks.sweep"),
     "purge-ended-streams": _every(60.0, "conversations.tasks.purge_ended_streams"),
+    "purge-teams": _every(3600.0, "teams.tasks.purge"),
     "reconcile": _every(300.0, "billing.tasks.reconcile"),
 }

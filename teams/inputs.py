@@ -1,0 +1,54 @@
+"""The bodies of `/api/teams`."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.fields import AddressField
+from common.fields import IdField, TitleField
+from common.titles import shows_something
+from teams.models import Role
+from teams.types import MAX_NAME
+
+_GIVEN = [choice for choice in Role.choices if choice[0] != Role.OWNER]
+
+
+class TeamNameField(TitleField):
+    """The name of a team: one line in any script, without control and format characters."""
+
+    def __init__(self) -> None:
+        super().__init__(max_length=MAX_NAME)
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        if not shows_something(name):
+            self.fail("blank")
+        return name
+
+
+class TeamInputSerializer(serializers.Serializer[Any]):
+    """The name of a team."""
+
+    name = TeamNameField()
+
+
+class InviteInputSerializer(serializers.Serializer[Any]):
+    """Whom to invite, and with which role. Nobody is invited as owner."""
+
+    email = AddressField()
+    role = serializers.ChoiceField(_GIVEN, default=Role.MEMBER)
+
+    def validate_email(self, address: str) -> str:
+        return address.lower()
+
+
+class RoleInputSerializer(serializers.Serializer[Any]):
+    """The new role. The role of owner is transferred instead."""
+
+    role = serializers.ChoiceField(_GIVEN)
+
+
+class TransferInputSerializer(serializers.Serializer[Any]):
+    """The new owner."""
+
+    member_id = IdField()
