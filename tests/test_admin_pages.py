@@ -28,6 +28,7 @@ from conversations.tests.rows import talk
 from files.models import StoredFile
 from jobs.models import Job
 from projects.models import Apply, Run
+from teams.services import invitations, teams
 from tests.operators import Operator, new_operator
 from tests.personas import new_key
 from tests.service import Web
@@ -72,6 +73,13 @@ def add_rows(count: int) -> None:
         write(f"entry-{user.pk}")
         sharing = FlagRecord.objects.get(name="public_sharing")
         flags.set_for_user(flag=sharing, user_id=user.pk, is_on=True)
+        add_team(user)
+
+
+def add_team(user: User) -> None:
+    """A team of theirs, that somebody is invited to."""
+    teams.create(user=user, name="<b>Sea</b>")
+    invitations.invite(user=user, address=f"dora-{user.pk}@example.com", role="member")
 
 
 def add_apply(user: User) -> Apply:

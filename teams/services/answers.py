@@ -76,6 +76,7 @@ def decline(*, token: str) -> None:
         AuditEntry.Action.INVITATION_DECLINED,
         actor=None,
         address=invitation.address,
+        before=invitation.role,
     )
     tell(invitation.team_id, managers=[user_events.invite_updated(invitation)])
 

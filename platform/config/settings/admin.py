@@ -79,6 +79,16 @@ UNFOLD: dict[str, Any] = {
                 ],
             },
             {
+                "title": "Teams",
+                "separator": True,
+                "items": [
+                    _page("Teams", "diversity_3", "teams.team"),
+                    _page("Members", "badge", "teams.member"),
+                    _page("Invitations", "outgoing_mail", "teams.invitation"),
+                    _page("Audit log of teams", "history", "teams.auditentry"),
+                ],
+            },
+            {
                 "title": "Money",
                 "separator": True,
                 "items": [
