@@ -5,17 +5,17 @@ What happens at the same moment is for test_at_once.py. How to live through more
 tests/lives.py.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
 from django.db.models import Count, Q
 from django.utils import timezone
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from accounts.models import OutgoingEmail, User
 from accounts.services import users
@@ -28,8 +28,12 @@ from teams.tokens import digest
 from tests.lives import RolledBackLife, live_through
 from tests.personas import new_user
 
+T = TypeVar("T")
+
 PEOPLE = 5
+PICK = st.integers(min_value=0, max_value=60)
 WHO = st.integers(min_value=0, max_value=PEOPLE - 1)
+LAST = -1
 GIVEN = st.sampled_from(["admin", "member"])
 RANK = {"owner": 2, "admin": 1, "member": 0}
 
@@ -46,16 +50,27 @@ class Invited:
     is_expired: bool = False
 
 
+def one(choices: Sequence[T], pick: int) -> T:
+    return choices[pick % len(choices)]
+
+
 class Life(RolledBackLife):
-    """The oracle: who is in which team with which role, and who is invited where."""
+    """The oracle: who is in which team with which role, and who is invited where.
+
+    Most rules pick somebody who is in a team, and most often somebody else of the same team whom it
+    is about: otherwise hypothesis would hardly find two who have to do with each other.
+    """
 
     @initialize()
-    def people_come(self) -> None:
+    def a_team_is_there(self) -> None:
         self.people = [verify(new_user(f"person{n}")) for n in range(PEOPLE)]
         self.teams: dict[UUID, dict[int, str]] = {}
         self.invited: list[Invited] = []
         self.dead: list[str] = ["unknown"]
         self.closed: set[int] = set()
+        self.create(0)
+        self.join(0, 1, "admin")
+        self.join(0, 2, "member")
 
     # --- What they do -----------------------------------------------------------------------------
 
@@ -69,9 +84,16 @@ class Life(RolledBackLife):
         else:
             self.teams[Member.objects.get(account=self.people[who]).team_id] = {who: "owner"}
 
-    @rule(who=WHO, whom=WHO, role=GIVEN)
-    def invite(self, who: int, whom: int, role: str) -> None:
-        address, team = self.people[whom].email, self.team_of(who)
+    @rule(pick=PICK, whom=WHO, role=GIVEN)
+    def join(self, pick: int, whom: int, role: str) -> None:
+        """Somebody is invited, and accepts."""
+        self.invite(pick, whom, role, is_sent=True)
+        self.accept(LAST, whom)
+
+    @rule(pick=PICK, whom=WHO, role=GIVEN, is_sent=st.booleans())
+    def invite(self, pick: int, whom: int, role: str, is_sent: bool) -> None:
+        who, address = self.somebody(pick), self.people[whom].email
+        team = self.team_of(who)
         pending = self.pending(team, whom) if team else None
         outcome = self.attempt(
             lambda: invitations.invite(user=self.people[who], address=address, role=role)
@@ -91,25 +113,15 @@ class Life(RolledBackLife):
             if pending:
                 self.end(pending)
             self.invited.append(Invited(team, whom, who, role))
+        if is_sent:
+            self.send_mails(whom)
 
-    @rule(whom=WHO)
-    def mails_are_sent(self, whom: int) -> None:
-        """The limits of mails are for other tests."""
-        sent = delivered(self.people[whom].email)
-        for message in sent:
-            if "/invitations?" in str(message.body):
-                token = token_in(message)
-                row = Invitation.objects.pending().filter(digest=digest(token)).first()
-                if row and (invitation := self.pending(row.team_id, whom)):
-                    invitation.token = token
-        OutgoingEmail.objects.exclude(ended_at=None).delete()
-
-    @rule(who=WHO, pick=st.integers(min_value=0, max_value=20))
-    def accept(self, who: int, pick: int) -> None:
-        sent = [each for each in self.invited if each.token]
-        tokens = [each.token for each in sent] + self.dead[-3:]
-        token = tokens[pick % len(tokens)]
-        invitation = next((each for each in sent if each.token == token), None)
+    @rule(pick=PICK, who=st.none() | WHO)
+    def accept(self, pick: int, who: int | None) -> None:
+        """By whoever is invited, or by somebody."""
+        token, invitation = self.pick_token(pick)
+        if who is None:
+            who = invitation.who if invitation else 0
         outcome = self.attempt(lambda: answers.accept(user=self.people[who], token=token))
         if invitation is None or invitation.is_expired:
             assert outcome == "invitation_not_found"
@@ -124,12 +136,9 @@ class Life(RolledBackLife):
             self.teams[invitation.team][who] = invitation.role
             self.end(invitation)
 
-    @rule(pick=st.integers(min_value=0, max_value=20))
+    @rule(pick=PICK)
     def decline(self, pick: int) -> None:
-        sent = [each for each in self.invited if each.token]
-        tokens = [each.token for each in sent] + self.dead[-1:]
-        token = tokens[pick % len(tokens)]
-        invitation = next((each for each in sent if each.token == token), None)
+        token, invitation = self.pick_token(pick)
         outcome = self.attempt(lambda: answers.decline(token=token))
         if invitation is None or invitation.is_expired:
             assert outcome == "invitation_not_found"
@@ -137,36 +146,36 @@ class Life(RolledBackLife):
             assert outcome == ""
             self.end(invitation)
 
-    @rule(who=WHO, whom=WHO, again=st.booleans())
-    def revoke_or_resend(self, who: int, whom: int, again: bool) -> None:
-        team = self.team_of(who)
-        pending = self.pending(team, whom) if team else None
-        if team is None or pending is None:
-            return
-        row = Invitation.objects.get(
-            team=team, address=self.people[whom].email, status="pending"
-        ).pk
+    @precondition(lambda self: self.invited)
+    @rule(pick=PICK, other=PICK, again=st.booleans())
+    def revoke_or_resend(self, pick: int, other: int, again: bool) -> None:
+        pending = one(self.invited, pick)
+        who = one(list(self.teams[pending.team]), other)
+        address = self.people[pending.who].email
+        row = Invitation.objects.pending().get(team=pending.team, address=address).pk
         service: Any = invitations.resend if again else invitations.revoke
         outcome = self.attempt(lambda: service(user=self.people[who], invitation_id=row))
-        if RANK[self.teams[team][who]] <= RANK[pending.role]:
+        if RANK[self.teams[pending.team][who]] <= RANK[pending.role]:
             assert outcome == "role_too_low"
             return
         assert outcome == ""
         self.end(pending)
         if again:
-            self.invited.append(Invited(team, whom, who, pending.role))
+            self.invited.append(Invited(pending.team, pending.who, who, pending.role))
+            self.send_mails(pending.who)
 
-    @rule(pick=st.integers(min_value=0, max_value=20))
+    @precondition(lambda self: self.invited)
+    @rule(pick=PICK)
     def a_week_passes(self, pick: int) -> None:
-        if self.invited:
-            each = self.invited[pick % len(self.invited)]
-            each.is_expired = True
-            Invitation.objects.filter(
-                team=each.team, address=self.people[each.who].email, status="pending"
-            ).update(expires_at=timezone.now() - timedelta(seconds=1))
+        each = one(self.invited, pick)
+        each.is_expired = True
+        rows = Invitation.objects.pending().filter(team=each.team)
+        rows = rows.filter(address=self.people[each.who].email)
+        rows.update(expires_at=timezone.now() - timedelta(seconds=1))
 
-    @rule(who=WHO)
-    def leave(self, who: int) -> None:
+    @rule(pick=PICK)
+    def leave(self, pick: int) -> None:
+        who = self.somebody(pick)
         team = self.team_of(who)
         outcome = self.attempt(lambda: members.leave(user=self.people[who]))
         if team is None:
@@ -180,8 +189,9 @@ class Life(RolledBackLife):
             assert outcome == ""
             self.depart(team, who)
 
-    @rule(who=WHO, whom=WHO)
-    def remove(self, who: int, whom: int) -> None:
+    @rule(pick=PICK, other=PICK)
+    def remove(self, pick: int, other: int) -> None:
+        who, whom = self.two(pick, other)
         team, user = self.team_of(who), self.people[who]
         outcome = self.attempt(lambda: members.remove(user=user, member_id=self.people[whom].pk))
         refusal = self.refusal(team, who, whom)
@@ -189,8 +199,9 @@ class Life(RolledBackLife):
         if team and not refusal:
             self.depart(team, whom)
 
-    @rule(who=WHO, whom=WHO, role=GIVEN)
-    def change_role(self, who: int, whom: int, role: str) -> None:
+    @rule(pick=PICK, other=PICK, role=GIVEN)
+    def change_role(self, pick: int, other: int, role: str) -> None:
+        who, whom = self.two(pick, other)
         team, user, member_id = self.team_of(who), self.people[who], self.people[whom].pk
         outcome = self.attempt(
             lambda: members.change_role(user=user, member_id=member_id, role=role)
@@ -203,8 +214,9 @@ class Life(RolledBackLife):
             self.teams[team][whom] = role
             self.revoke_beyond_rights(team, whom)
 
-    @rule(who=WHO, whom=WHO)
-    def transfer(self, who: int, whom: int) -> None:
+    @rule(pick=PICK, other=PICK)
+    def transfer(self, pick: int, other: int) -> None:
+        who, whom = self.two(pick, other)
         team, user, member_id = self.team_of(who), self.people[who], self.people[whom].pk
         outcome = self.attempt(lambda: members.transfer_ownership(user=user, member_id=member_id))
         if team is None:
@@ -219,8 +231,9 @@ class Life(RolledBackLife):
             assert outcome == ""
             self.pass_on(team, who, whom)
 
-    @rule(who=WHO)
-    def delete(self, who: int) -> None:
+    @rule(pick=PICK)
+    def delete(self, pick: int) -> None:
+        who = self.somebody(pick)
         team = self.team_of(who)
         outcome = self.attempt(lambda: teams.delete(user=self.people[who]))
         if team is None:
@@ -249,6 +262,37 @@ class Life(RolledBackLife):
         if self.teams[team][who] == "owner":
             self.pass_on(team, who, self.heir(team))
         self.depart(team, who)
+
+    # --- Whom it is about -------------------------------------------------------------------------
+
+    def somebody(self, pick: int) -> int:
+        """Somebody who is in a team, one time in four anybody."""
+        inside = [who for roles in self.teams.values() for who in roles]
+        return one(inside, pick) if inside and pick % 4 else pick % PEOPLE
+
+    def two(self, pick: int, other: int) -> tuple[int, int]:
+        """Somebody, and somebody of the same team, one time in four anybody."""
+        who = self.somebody(pick)
+        team = self.team_of(who)
+        return who, one(list(self.teams[team]), other) if team and other % 4 else other % PEOPLE
+
+    def pick_token(self, pick: int) -> tuple[str, Invited | None]:
+        """The token of an invitation, or a dead one."""
+        sent = [each for each in self.invited if each.token]
+        if not sent or pick % 8 == 1:
+            return self.dead[-1], None
+        invitation = one(sent, pick)
+        return invitation.token, invitation
+
+    def send_mails(self, whom: int) -> None:
+        """Deliver what is due to somebody. The limits of mails are for other tests."""
+        for message in delivered(self.people[whom].email):
+            if "/invitations?" in str(message.body):
+                token = token_in(message)
+                row = Invitation.objects.pending().filter(digest=digest(token)).first()
+                if row and (invitation := self.pending(row.team_id, whom)):
+                    invitation.token = token
+        OutgoingEmail.objects.exclude(ended_at=None).delete()
 
     # --- What the oracle knows --------------------------------------------------------------------
 
