@@ -8,9 +8,8 @@ from accounts.fields import AddressField
 from common.fields import IdField, TitleField
 from common.titles import shows_something
 from teams.models import Role
+from teams.rights import GIVEN_ROLES
 from teams.types import MAX_NAME
-
-_GIVEN = [choice for choice in Role.choices if choice[0] != Role.OWNER]
 
 
 class TeamNameField(TitleField):
@@ -36,7 +35,7 @@ class InviteInputSerializer(serializers.Serializer[Any]):
     """Whom to invite, and with which role. Nobody is invited as owner."""
 
     email = AddressField()
-    role = serializers.ChoiceField(_GIVEN, default=Role.MEMBER)
+    role = serializers.ChoiceField(GIVEN_ROLES, default=Role.MEMBER)
 
     def validate_email(self, address: str) -> str:
         return address.lower()
@@ -45,7 +44,7 @@ class InviteInputSerializer(serializers.Serializer[Any]):
 class RoleInputSerializer(serializers.Serializer[Any]):
     """The new role. The role of owner is transferred instead."""
 
-    role = serializers.ChoiceField(_GIVEN)
+    role = serializers.ChoiceField(GIVEN_ROLES)
 
 
 class TransferInputSerializer(serializers.Serializer[Any]):

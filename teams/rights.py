@@ -5,6 +5,8 @@ from teams.models import Role
 _RANKS = {Role.MEMBER: 0, Role.ADMIN: 1, Role.OWNER: 2}
 # Owner and admins: they rename the team, invite, and read invitations and the audit log.
 MANAGERS = (Role.OWNER, Role.ADMIN)
+# The choices of a role that is given. Nobody is made the owner but by a transfer.
+GIVEN_ROLES = [choice for choice in Role.choices if choice[0] != Role.OWNER]
 
 
 def manages(role: str) -> bool:

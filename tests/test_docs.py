@@ -42,7 +42,7 @@ COUNCIL_SERVICES, PROJECT_SERVICES = (
     for app in ("council", "projects")
 )
 _APPS = (
-    *("conversations", "council", "projects", "studios"),
+    *("conversations", "council", "projects", "studios", "teams"),
     *("platform/workspaces", "platform/connectors"),
 )
 USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from billing.selectors.payers import payer_of
 from billing.types import HoldRequest
 from inference.types import Call
 
@@ -22,7 +23,7 @@ def hold_request(
         raise ValueError("The hold of a call needs the id of a charge.")
     return HoldRequest(
         charge_id=charge_id,
-        account_id=call.account_id,
+        account_id=payer_of(call.account_id),
         api_key_id=call.api_key_id,
         model_id=call.model.id,
         price_version_id=call.model.price.version_id,

@@ -4,9 +4,9 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.models import User
-from teams.models import Invitation, Role
+from teams.models import Invitation
+from teams.rights import GIVEN_ROLES
 
-_ROLES = [choice for choice in Role.choices if choice[0] != Role.OWNER]
 _EXPIRED = "expired"
 
 
@@ -25,7 +25,7 @@ class InvitationSerializer(serializers.Serializer[Invitation]):
 
     id = serializers.UUIDField(read_only=True)
     email = serializers.CharField(source="address", read_only=True)
-    role = serializers.ChoiceField(_ROLES, read_only=True)
+    role = serializers.ChoiceField(GIVEN_ROLES, read_only=True)
     status = serializers.SerializerMethodField()
     invited_by = InviterSerializer(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
@@ -44,7 +44,7 @@ class ReceivedInvitationSerializer(serializers.Serializer[Invitation]):
     """An invitation, for whoever has its mail. `email` is the invited address."""
 
     team_name = serializers.CharField(source="team.name", read_only=True)
-    role = serializers.ChoiceField(_ROLES, read_only=True)
+    role = serializers.ChoiceField(GIVEN_ROLES, read_only=True)
     invited_by_name = serializers.CharField(source="invited_by.name", read_only=True)
     email = serializers.CharField(source="address", read_only=True)
     expires_at = serializers.DateTimeField(read_only=True)

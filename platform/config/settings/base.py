@@ -284,6 +284,7 @@ SPECTACULAR_SETTINGS = {
     "ENFORCE_NON_BLANK_FIELDS": True,
     # Choices of several fields of one name.
     "ENUM_NAME_OVERRIDES": {
+        "ActionEnum": ["pause", "resume", "cancel"],
         "AttemptSourceEnum": ["model", "user"],
         "CardKindEnum": "council.models.Card.Kind",
         "CardSourceEnum": "council.models.Version.Source",
@@ -292,10 +293,13 @@ SPECTACULAR_SETTINGS = {
         "ConnectorProviderEnum": ["github", "gitlab", "google_drive"],
         "FileOpEnum": ["create", "update", "delete"],
         "GitHostEnum": ["github", "gitlab"],
+        "GivenTeamRoleEnum": "teams.rights.GIVEN_ROLES",
         "MessageRoleEnum": "conversations.models.Message.Role",
         "ProjectStatusEnum": ["queued", "running", "paused", "completed", "failed", "cancelled"],
         "ReasoningEffortEnum": ["low", "medium", "high"],
         "RunStatusEnum": "council.models.Status",
+        "TeamActionEnum": "teams.models.AuditEntry.Action",
+        "TeamRoleEnum": "teams.models.Role",
         "SubtaskStatusEnum": ["queued", "running", "completed", "failed", "cancelled", "skipped"],
     },
 }
