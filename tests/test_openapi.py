@@ -15,6 +15,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from accounts.tests.mailbox import mailed_token
 from billing.errors import (
     FeatureRequired,
     FreeLimit,
@@ -219,3 +220,41 @@ def test_the_application_interface_answers_as_described() -> None:
     api.send("patch", one, 409, {"name": "phone"}, key_id=key["id"])
     api.send("delete", one, 404, key_id=tokens["user"]["id"])
     api.send("post", "/api/auth/logout", 204)
+
+
+@pytest.mark.django_db
+def test_teams_answer_as_described() -> None:
+    alice, bob = CheckedClient(), CheckedClient()
+    users = {}
+    for name, api in (("alice", alice), ("bob", bob)):
+        address = {"email": f"{name}@example.com", "password": "correct horse battery staple"}
+        signed_in = api.send("post", "/api/auth/signup", 201, address)
+        api.sign_in(signed_in["access_token"])
+        users[name] = signed_in["user"]
+    me, invites, received = "/api/teams/me", "/api/teams/me/invites", "/api/teams/invites/{token}"
+    alice.send("get", me, 404)
+    alice.send("post", me, 422, {"name": ""})
+    alice.send("post", me, 201, {"name": "Sea"})
+    alice.send("post", me, 409, {"name": "Sea"})
+    alice.send("get", me, 200)
+    alice.send("patch", me, 200, {"name": "Lake"})
+    invite = alice.send("post", invites, 201, {"email": users["bob"]["email"]})
+    alice.send("post", invites, 409, {"email": users["alice"]["email"]})
+    alice.send("post", f"{invites}/{{invite_id}}/resend", 200, invite_id=invite["id"])
+    alice.send("get", invites, 200)
+    token = mailed_token("/invitations", users["bob"]["email"])
+    bob.send("get", received, 200, token=token)
+    bob.send("get", received, 404, token="unknown")
+    bob.send("post", f"{received}/accept", 403, token=token)
+    User.objects.filter(email=users["bob"]["email"]).update(email_verified=True)
+    bob.send("post", f"{received}/accept", 200, token=token)
+    bob.send("post", f"{received}/decline", 404, token=token)
+    member = f"{me}/members/{{member_id}}"
+    alice.send("patch", member, 200, {"role": "admin"}, member_id=users["bob"]["id"])
+    alice.send("post", f"{me}/leave", 409)
+    alice.send("post", f"{me}/transfer-ownership", 200, {"member_id": users["bob"]["id"]})
+    alice.send("get", f"{me}/audit", 200)
+    alice.send("delete", member, 403, member_id=users["bob"]["id"])
+    bob.send("delete", member, 204, member_id=users["alice"]["id"])
+    bob.send("delete", f"{invites}/{{invite_id}}", 404, invite_id=invite["id"])
+    bob.send("post", f"{me}/leave", 204)

@@ -50,15 +50,15 @@ def remove(*, user: User, member_id: UUID) -> None:
 
 
 @transaction.atomic
-def change_role(*, user: User, member_id: UUID, role: str) -> None:
-    """Make a member an admin, or an admin a member. Raises NoTeam, MemberNotFound, OwnRole,
-    RoleTooLow or TooManyChanges."""
+def change_role(*, user: User, member_id: UUID, role: str) -> Member:
+    """Make a member an admin, or an admin a member, and return them. Raises NoTeam, MemberNotFound,
+    OwnRole, RoleTooLow or TooManyChanges."""
     mine = lock_membership(user)
     other = _find_below(mine, member_id)
     if not is_above(mine.role, role):
         raise RoleTooLow
     if other.role == role:
-        return
+        return other
     pace.check_changes(mine.team_id)
     before = _set_role(other, role)
     record(
@@ -75,6 +75,7 @@ def change_role(*, user: User, member_id: UUID, role: str) -> None:
         everybody=[user_events.member_updated(other)],
         managers=[user_events.invite_updated(each) for each in ended],
     )
+    return other
 
 
 @transaction.atomic

@@ -20,7 +20,7 @@ from teams.errors import (
     TransferToOneself,
 )
 from teams.inputs import RoleInputSerializer, TransferInputSerializer
-from teams.serializers.teams import TeamSerializer
+from teams.serializers.teams import MemberSerializer, TeamSerializer
 from teams.services import members
 from teams.viewsets.teams import shown
 
@@ -30,7 +30,7 @@ _REFUSALS = error_responses(NoTeam, MemberNotFound, OwnRole, RoleTooLow, TooMany
 class MemberViewSet(ViewSet):
     """Other members of the user's team."""
 
-    @extend_schema(request=RoleInputSerializer, responses={200: TeamSerializer, **_REFUSALS})
+    @extend_schema(request=RoleInputSerializer, responses={200: MemberSerializer, **_REFUSALS})
     def partial_update(self, request: AuthenticatedRequest, member_id: UUID) -> Response:
         """Change a member's role.
 
@@ -38,8 +38,8 @@ class MemberViewSet(ViewSet):
         revoked.
         """
         body = read(RoleInputSerializer, request.data)
-        members.change_role(user=request.user, member_id=member_id, **body)
-        return Response(shown(request))
+        member = members.change_role(user=request.user, member_id=member_id, **body)
+        return Response(MemberSerializer(member).data)
 
     @extend_schema(responses={204: None, **_REFUSALS})
     def destroy(self, request: AuthenticatedRequest, member_id: UUID) -> Response:
