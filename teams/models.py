@@ -68,7 +68,7 @@ class Invitation(models.Model):
 
     `digest` is that of the token in the newest mail: a mail that is sent again has another token.
     It is null until the mail is sent, and once the invitation has ended. `sent_at` is when the
-    newest mail was handed to the mail server. `invited_by` sent it last.
+    newest mail was written and handed to the mail server. `invited_by` sent it last.
     """
 
     class Status(models.TextChoices):
