@@ -1,5 +1,7 @@
 """Invitations in the answers of `/api`. None has a token: only mails have."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
@@ -19,7 +21,7 @@ class InviterSerializer(serializers.Serializer[User]):
 
 
 @extend_schema_serializer(component_name="TeamInvite")
-class InvitationSerializer(serializers.Serializer[Invitation]):
+class InvitationSerializer(serializers.Serializer[Any]):
     """An invitation, for the owner and admins. `sent_at` is when its newest mail went out, null
     while the mail waits."""
 

@@ -1,5 +1,7 @@
 """Teams, members and the audit log in the answers of `/api`."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
@@ -51,7 +53,7 @@ class PersonSerializer(serializers.Serializer[User]):
 
 
 @extend_schema_serializer(component_name="TeamAuditEntry")
-class AuditEntrySerializer(serializers.Serializer[AuditEntry]):
+class AuditEntrySerializer(serializers.Serializer[Any]):
     """What was done. `actor` is null for an operator of the platform, and for whoever declines an
     invitation; `subject` is the member concerned, `email` an invited address, `before` and `after`
     are the role or the name of the team. Each is null where there is none."""

@@ -36,6 +36,8 @@ def _compose(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives | 
 
 def _lock_invitation(email: OutgoingEmail) -> Invitation | None:
     """The invitation that the mail is about, its team locked; None where it has ended."""
+    if email.about is None:
+        return None
     usable = Invitation.objects.usable().select_related("invited_by").filter(pk=email.about)
     found = usable.first()
     if found is None or lock_team(found.team_id) is None:

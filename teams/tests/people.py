@@ -1,7 +1,6 @@
 """What people do in teams, over HTTP, and what stands in the database afterwards."""
 
 from typing import Any
-from uuid import UUID
 
 from rest_framework.test import APIClient
 
@@ -60,7 +59,7 @@ def add_owner(user: User, name: str = "Sea") -> Team:
     return team
 
 
-def roles(team_id: UUID | str) -> dict[str, str]:
+def roles(team_id: Any) -> dict[str, str]:
     """The roles in a team, by the names of the members."""
     members = Member.objects.filter(team=team_id).select_related("account")
     return {member.account.name: member.role for member in members}
