@@ -12,6 +12,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import DatabaseError
 
+# Of the demo's cast (`publicapi.demo.cast`).
+COLLEAGUES = ("priya.nair@example.com", "lena.vogt@example.com")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m local.prepare", description=__doc__)
@@ -41,6 +44,7 @@ def prepare(*, demo: bool) -> None:
         call_command("create_demo_runs", email)
         call_command("create_demo_gallery", email)
         call_command("create_demo_content")
+        call_command("create_demo_team", email, *COLLEAGUES)
 
 
 if __name__ == "__main__":
