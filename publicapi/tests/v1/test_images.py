@@ -16,6 +16,7 @@ from files.models import StoredFile
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY_IMAGE, IMAGE, IMAGES, Customer
 from publicapi.tests.v1.errors import refusal
+from tests.personas import access_token_of
 
 SIGNATURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -98,6 +99,13 @@ def test_a_link_works_for_24_hours_and_its_file_is_kept_longer(alice: Customer) 
     assert 24 * 3600 - 60 < life < 24 * 3600 + 60
     assert file.expires_at is not None
     assert (file.expires_at - file.created_at).total_seconds() >= 48 * 3600
+
+
+def test_they_are_not_in_the_history_of_the_studio(alice: Customer) -> None:
+    assert len(urls(alice.draw(n=2))) == 2
+    headers = {"Authorization": f"Bearer {access_token_of(alice.user)}"}
+    history = alice.http.get("/api/images", headers=headers)
+    assert (history.status_code, history.json()) == (200, [])
 
 
 def test_the_same_request_is_carried_out_once(alice: Customer) -> None:

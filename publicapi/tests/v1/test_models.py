@@ -1,5 +1,6 @@
 """GET /v1/models and GET /v1/models/{id}"""
 
+from collections import Counter
 from typing import Any
 
 import httpx
@@ -7,6 +8,7 @@ import pytest
 
 from billing.services.balance import change_plan, set_contract
 from catalog import seeds
+from catalog.selectors import get_catalog
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer
@@ -62,6 +64,26 @@ def test_the_list_is_all_chat_image_and_embeddings_models(http: httpx.Client) ->
     assert {name: row["modality"] for name, row in listed.items()} == {
         model.id: model.modality for model in offered if model.modality != "speech"
     }
+
+
+def test_one_key_reaches_13_chat_4_image_and_1_embeddings_model(alice: Customer) -> None:
+    """Beside those of this machine, which are listed where it serves them."""
+    here = {model.id for model in seeds.LOCAL_MODELS}
+    reached = [
+        row["modality"]
+        for name, row in rows(alice.get("/v1/models")).items()
+        if row["allowed_for_key"] and name not in here
+    ]
+    assert Counter(reached) == {"chat": 13, "image": 4, "embedding": 1}
+
+
+@pytest.mark.parametrize("model", ["veo-3.1", "ray-2", "meshy-6", "tripo-h3", "nova-3"])
+def test_a_model_of_another_product_is_not_called_through_v1(alice: Customer, model: str) -> None:
+    assert get_catalog().find(model) is not None
+    for call in (alice.chat, alice.embed, alice.draw):
+        refusal(call(model=model), 404, "model_not_found")
+    refusal(alice.get(f"/v1/models/{model}"), 404, "model_not_found")
+    assert (alice.charges(), alice.provider_calls()) == ([], [])
 
 
 def test_a_speech_model_is_none_of_v1(http: httpx.Client) -> None:
