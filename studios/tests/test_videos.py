@@ -45,6 +45,22 @@ def test_a_part_of_a_clip_is_served(alice: Artist) -> None:
     assert (part.status_code, part.content) == (206, b"ftyp")
 
 
+def test_clips_are_listed_starred_and_deleted(alice: Artist) -> None:
+    clip = alice.made("gen4.5")
+    alice.made("flux-2-pro")
+
+    def listed(**query: Any) -> list[str]:
+        return [row["id"] for row in alice.send("GET", "/api/videos", params=query).json()]
+
+    assert (listed(), listed(starred=True)) == ([clip["id"]], [])
+    starred = alice.send("POST", f"/api/videos/{clip['id']}/star", json={})
+    assert (starred.status_code, starred.json()["starred"]) == (200, True)
+    assert listed(starred=True) == [clip["id"]]
+    assert alice.send("DELETE", f"/api/videos/{clip['id']}").status_code == 204
+    assert listed() == []
+    assert alice.send("GET", f"/api/jobs/{clip['id']}").status_code == 404
+
+
 @pytest.mark.parametrize("model", ["veo-3.1", "gen4.5"])
 def test_a_clip_begins_with_an_uploaded_picture(alice: Artist, model: str) -> None:
     job = alice.made(model, start_image=alice.upload())
