@@ -95,6 +95,12 @@ def test_every_endpoint_of_the_public_interface_is_described_and_no_other() -> N
     assert described | heads == served
 
 
+def test_no_path_of_the_application_interface_has_a_version() -> None:
+    paths = [path for path in document()["paths"] if path.startswith("/api/")]
+    assert paths
+    assert [path for path in paths if re.search(r"/v\d+(/|$)", path)] == []
+
+
 def test_every_operation_has_a_name_and_a_summary_of_its_own() -> None:
     operations = [each for path in document()["paths"].values() for each in path.values()]
     for field in ("operationId", "summary"):
