@@ -13,7 +13,7 @@ PYTHON_CLIENTS := langchain llama_index llm aider
 NODE_CLIENTS := openai_node ai_sdk gltf_validator
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick test-clients check lint types contracts missing-migrations format openapi lock bench screenshots migrations shell clients clean
+.PHONY: help run test quick test-clients check lint types contracts missing-migrations format openapi contract lock bench screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ format: .venv/installed ## Mend style and format
 
 openapi: .venv/installed ## Write docs/openapi.json, when the interfaces have changed
 	@DJANGO_SETTINGS_MODULE=config.settings.dev $(PYTHON) -m config.openapi_file
+
+contract: .venv/installed ## Write docs/contract.md, when a promise or its tests have changed
+	@$(PYTHON) -m tests.contract
 
 lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
 	@for name in requirements requirements-dev bench/litellm $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
