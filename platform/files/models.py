@@ -10,8 +10,8 @@ from files.types import file_name
 
 
 class StoredFile(models.Model):
-    """A file that a model made for an account. It never changes, unless an operator takes it down:
-    that deletes its bytes.
+    """A file that a model made for an account, or an export of the account's data. It never
+    changes, unless an operator takes it down: that deletes its bytes.
 
     `size` is in bytes. From `expires_at` on the file may be purged; null: never. `is_kept`: it is
     in a gallery, and counts towards the account's quota. `thumbnail_of` is the file that this one
@@ -26,7 +26,7 @@ class StoredFile(models.Model):
         related_name="+",
     )
     media_type = models.CharField(max_length=32)
-    size = models.PositiveIntegerField()
+    size = models.PositiveBigIntegerField()
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True, db_index=True)
     is_kept = models.BooleanField(db_default=False)

@@ -2,8 +2,11 @@
 
 from uuid import UUID
 
-# Media types that a browser shows without running anything in them.
+# The export of an account's data.
+EXPORT = "application/zip"
+# The media types of stored files. A browser runs nothing in them, and saves an export.
 EXTENSIONS = {
+    EXPORT: "zip",
     "image/jpeg": "jpg",
     "image/png": "png",
     "image/webp": "webp",
@@ -33,6 +36,12 @@ def file_name(file_id: UUID, media_type: str) -> str:
     Raises KeyError for a media type that is not stored.
     """
     return f"{file_id}.{EXTENSIONS[media_type]}"
+
+
+def disposition(name: str, media_type: str) -> str:
+    """The Content-Disposition with which a stored file is served."""
+    kind = "attachment" if media_type == EXPORT else "inline"
+    return f'{kind}; filename="{name}"'
 
 
 def storage_path(name: str) -> str:

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("media_type", models.CharField(max_length=32)),
-                ("size", models.PositiveIntegerField()),
+                ("size", models.PositiveBigIntegerField()),
                 (
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),

@@ -1,6 +1,7 @@
 """Stores models' files, takes them down, and purges expired ones."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -110,6 +111,12 @@ def purge_expired(*, limit: int = 1000) -> int:
         file.delete()
         purged += 1
     return purged
+
+
+def erase_all(files: Sequence[StoredFile]) -> None:
+    """Delete the bytes of files whose rows the caller deletes. Raises StorageUnavailable."""
+    for file in files:
+        _erase(file)
 
 
 def _erase(file: StoredFile) -> None:

@@ -166,6 +166,12 @@ def _purge(upload_id: UUID) -> bool:
     return True
 
 
+def erase_all(uploads: Sequence[Upload]) -> None:
+    """Delete the bytes of uploads whose rows the caller deletes. Raises StorageUnavailable."""
+    for upload in uploads:
+        _erase(upload)
+
+
 def _erase(upload: Upload) -> None:
     try:
         storages["uploads"].delete(storage_path(str(upload.pk)))

@@ -19,7 +19,7 @@ from common.viewsets import ViewSet
 from files.errors import LinkExpired, LinkNotValid, RangeNotSatisfiable
 from files.selectors import outputs, uploads
 from files.serving import Served, serve
-from files.types import EXTENSIONS, inert_type, storage_path
+from files.types import EXTENSIONS, disposition, inert_type, storage_path
 
 LINK_PARAMETERS = [
     OpenApiParameter("expires", int, required=True, description="Unix seconds."),
@@ -101,7 +101,7 @@ class OutputViewSet(LinkViewSet):
             id=file.pk,
             size=file.size,
             media_type=file.media_type,
-            disposition=f'inline; filename="{name}"',
+            disposition=disposition(name, file.media_type),
             expires=int(link["expires"]),
         )
         return serve(request, served)
