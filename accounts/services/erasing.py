@@ -1,0 +1,22 @@
+"""Removes the address of a deleted account from the audit log."""
+
+from django.db import connection, transaction
+
+from accounts.models import User
+
+# The trigger of the audit log lets exactly this change pass (accounts/migrations/0002).
+_REWRITE = """
+UPDATE django_admin_log
+SET object_repr = left(replace(object_repr, %(address)s, '(deleted)'), 200),
+    change_message = replace(change_message, %(address)s, '(deleted)')
+WHERE position(%(address)s IN object_repr) > 0 OR position(%(address)s IN change_message) > 0
+"""
+
+
+@transaction.atomic
+def erase_from_audit_log(user: User) -> None:
+    """Replace the address wherever the audit log names it; the entries stay."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('accounts.erased_address', %s, true)", (user.email,))
+        cursor.execute(_REWRITE, {"address": user.email})
+        cursor.execute("SELECT set_config('accounts.erased_address', '', true)")
