@@ -8,7 +8,10 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import audit
+        from accounts.owned import OWNED
         from accounts.services.account_emails import register_kinds
+        from common import ownership
 
         audit.connect()
         register_kinds()
+        ownership.register(*OWNED)

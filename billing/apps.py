@@ -8,6 +8,9 @@ class BillingConfig(AppConfig):
     name = "billing"
 
     def ready(self) -> None:
+        from billing.owned import OWNED
+        from common import ownership
         from common.sqlfunctions import install_functions
 
         post_migrate.connect(install_functions, sender=self)
+        ownership.register(*OWNED)

@@ -8,7 +8,9 @@ class ConversationsConfig(AppConfig):
     name = "conversations"
 
     def ready(self) -> None:
+        from common import ownership
         from common.sqlfunctions import install_functions
+        from conversations.owned import OWNED
         from conversations.services.completion import REPLY
         from conversations.types import JOB
         from generations.running import LostCallHandler
@@ -16,3 +18,4 @@ class ConversationsConfig(AppConfig):
 
         post_migrate.connect(install_functions, sender=self)
         register_begun(JOB, LostCallHandler(REPLY))
+        ownership.register(*OWNED)

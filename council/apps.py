@@ -7,8 +7,11 @@ class CouncilConfig(AppConfig):
     name = "council"
 
     def ready(self) -> None:
+        from common import ownership
+        from council.owned import OWNED
         from council.runner import GenerationHandler
         from council.types import JOB
         from jobs.handlers import register
 
         register(JOB, GenerationHandler())
+        ownership.register(*OWNED)

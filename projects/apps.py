@@ -7,8 +7,11 @@ class ProjectsConfig(AppConfig):
     name = "projects"
 
     def ready(self) -> None:
+        from common import ownership
         from jobs.handlers import register
+        from projects.owned import OWNED
         from projects.runner import StepHandler
         from projects.types import JOB
 
         register(JOB, StepHandler())
+        ownership.register(*OWNED)

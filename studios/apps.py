@@ -8,10 +8,12 @@ class StudiosConfig(AppConfig):
 
     def ready(self) -> None:
         from billing import invariants
+        from common import ownership
         from files.services.outputs import taken_down
         from jobs.handlers import register
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
         from studios.invariants import INVARIANTS
+        from studios.owned import OWNED
         from studios.services.completion import tell_takedown
         from studios.types import JOBS, Kind
 
@@ -20,3 +22,4 @@ class StudiosConfig(AppConfig):
         register(JOBS[Kind.VIDEO], VideoHandler())
         register(JOBS[Kind.ASSET], AssetHandler())
         taken_down.connect(tell_takedown)
+        ownership.register(*OWNED)

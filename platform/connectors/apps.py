@@ -5,3 +5,9 @@ from django.apps import AppConfig
 
 class ConnectorsConfig(AppConfig):
     name = "connectors"
+
+    def ready(self) -> None:
+        from common import ownership
+        from connectors.owned import OWNED
+
+        ownership.register(*OWNED)

@@ -10,7 +10,11 @@ class ContentConfig(AppConfig):
     name = "content"
 
     def ready(self) -> None:
+        from common import ownership
+        from content.owned import OWNED
+
         post_migrate.connect(_add_missing_flags, sender=self)
+        ownership.register(*OWNED)
 
 
 def _add_missing_flags(*, using: str = "default", **_: Any) -> None:

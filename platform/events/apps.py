@@ -9,8 +9,11 @@ class EventsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.services.users import sessions_ended
+        from common import ownership
         from common.sqlfunctions import install_functions
         from events.notifier import notify_of_sessions
+        from events.owned import OWNED
 
         post_migrate.connect(install_functions, sender=self)
         sessions_ended.connect(notify_of_sessions)
+        ownership.register(*OWNED)

@@ -8,6 +8,9 @@ class FilesConfig(AppConfig):
     name = "files"
 
     def ready(self) -> None:
+        from common import ownership
         from common.sqlfunctions import install_functions
+        from files.owned import OWNED
 
         post_migrate.connect(install_functions, sender=self)
+        ownership.register(*OWNED)

@@ -9,8 +9,11 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from billing import invariants
+        from common import ownership
         from common.sqlfunctions import install_functions
         from jobs.invariants import INVARIANTS
+        from jobs.owned import OWNED
 
         invariants.register(*INVARIANTS)
         post_migrate.connect(install_functions, sender=self)
+        ownership.register(*OWNED)

@@ -11,12 +11,15 @@ class OperationsConfig(AppConfig):
         from django.db.models import Exists, OuterRef
 
         from billing import invariants
+        from common import ownership
         from common.sqlfunctions import install_functions
         from jobs.retention import keep_while
         from operations.invariants import INVARIANTS
         from operations.models import Operation
+        from operations.owned import OWNED
 
         # Operators still have to look after it.
         keep_while(Exists(Operation.objects.filter(pk=OuterRef("pk"), is_unreconciled=True)))
         invariants.register(*INVARIANTS)
         post_migrate.connect(install_functions, sender=self)
+        ownership.register(*OWNED)

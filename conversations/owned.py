@@ -1,0 +1,51 @@
+"""What accounts own of this app (`common.ownership`)."""
+
+from common.ownership import Delete, Owned
+from conversations.models import Attachment, Conversation, Feedback, Message, Share, Space
+
+OWNED = (
+    Owned(
+        Space,
+        owners=("account",),
+        exported="id name instructions created_at updated_at",
+        left_out="account_id",
+        on_deletion=Delete(),
+    ),
+    Owned(
+        Conversation,
+        owners=("account",),
+        exported="id space_id title title_source model system leaf_id pinned messages_count"
+        " created_at updated_at",
+        left_out="account_id activity characters",
+        on_deletion=Delete(),
+    ),
+    Owned(
+        Message,
+        owners=("conversation__account",),
+        exported="id conversation_id parent_id role content reasoning model reasoning_effort status"
+        " finish_reason error context client_id created_at ended_at",
+        left_out="account_id",
+        on_deletion=Delete(),
+    ),
+    Owned(
+        Feedback,
+        owners=("account",),
+        exported="message_id rating comment created_at updated_at",
+        left_out="account_id",
+        on_deletion=Delete(),
+    ),
+    Owned(
+        Attachment,
+        owners=("message__conversation__account",),
+        exported="id message_id upload_id",
+        on_deletion=Delete(),
+    ),
+    Owned(
+        Share,
+        owners=("conversation__account",),
+        # The id is the secret of the link to it.
+        exported="conversation_id snapshot created_at updated_at",
+        left_out="id",
+        on_deletion=Delete(),
+    ),
+)
