@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "inference",
     "jobs",
     "operations",
+    "userdata",
     "connectors",
     "workspaces",
     "teams",

@@ -1,0 +1,1 @@
+"""The data of an account: its export, and its deletion."""
