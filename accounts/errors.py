@@ -107,6 +107,16 @@ class AccountDeactivated(Conflict):
     message = "This account is deactivated; it can only be reactivated."
 
 
+class AccountDeleted(Conflict):
+    code = "account_deleted"
+    message = "The data of this account is deleted; it cannot be opened again."
+
+
+class OperatorKept(Conflict):
+    code = "operator_kept"
+    message = "This account is an operator's. Take away its rank before its data is deleted."
+
+
 class IdentityUnverified(Forbidden):
     """Google has not verified the address, so anybody who claimed it would get its account."""
 

@@ -42,13 +42,15 @@ class User(AbstractBaseUser, PermissionsMixin):
     somebody who reads the address's mail confirmed it; `verified_by_holder`: that person could also
     use the account, by its session, by setting its password, or by a linked identity. `mailbox`
     receives the mail of the address; `signup_network` is the network of the sign-up, where it is
-    known. `locale` is a BCP 47 language tag, `timezone` a name of the IANA database.
+    known. A `deleted` account has its data deleted, now or soon, and never opens again. `locale` is
+    a BCP 47 language tag, `timezone` a name of the IANA database.
     """
 
     class Status(models.TextChoices):
         ACTIVE = "active"
         SUSPENDED = "suspended"
         DEACTIVATED = "deactivated"
+        DELETED = "deleted"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     email = models.EmailField(unique=True, validators=[validate_address])
@@ -93,6 +95,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def is_active(self) -> bool:  # type: ignore[override]
         """Django's own switch for sessions and the admin."""
         return self.status == self.Status.ACTIVE
+
+    @property
+    def is_closed(self) -> bool:
+        """Is it nobody's way in, as if there were no account?"""
+        return self.status in (self.Status.DEACTIVATED, self.Status.DELETED)
 
     @property
     def is_of_its_address(self) -> bool:

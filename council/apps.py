@@ -8,6 +8,7 @@ class CouncilConfig(AppConfig):
 
     def ready(self) -> None:
         from common import ownership
+        from council.closing import close
         from council.owned import OWNED
         from council.runner import GenerationHandler
         from council.types import JOB
@@ -15,3 +16,4 @@ class CouncilConfig(AppConfig):
 
         register(JOB, GenerationHandler())
         ownership.register(*OWNED)
+        ownership.register_closing(close)

@@ -9,9 +9,11 @@ class ProjectsConfig(AppConfig):
     def ready(self) -> None:
         from common import ownership
         from jobs.handlers import register
+        from projects.closing import close
         from projects.owned import OWNED
         from projects.runner import StepHandler
         from projects.types import JOB
 
         register(JOB, StepHandler())
         ownership.register(*OWNED)
+        ownership.register_closing(close)

@@ -11,6 +11,7 @@ class StudiosConfig(AppConfig):
         from common import ownership
         from files.services.outputs import taken_down
         from jobs.handlers import register
+        from studios.closing import close
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
         from studios.invariants import INVARIANTS
         from studios.owned import OWNED
@@ -23,3 +24,4 @@ class StudiosConfig(AppConfig):
         register(JOBS[Kind.ASSET], AssetHandler())
         taken_down.connect(tell_takedown)
         ownership.register(*OWNED)
+        ownership.register_closing(close)

@@ -109,7 +109,12 @@ class UserAdmin(Acting):
     @display(
         description="status",
         ordering="status",
-        label={"active": "success", "suspended": "warning", "deactivated": "danger"},
+        label={
+            "active": "success",
+            "suspended": "warning",
+            "deactivated": "danger",
+            "deleted": "danger",
+        },
     )
     def shown_status(self, user: User) -> str:
         return user.status

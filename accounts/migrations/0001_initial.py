@@ -70,6 +70,7 @@ class Migration(migrations.Migration):
                             ("active", "Active"),
                             ("suspended", "Suspended"),
                             ("deactivated", "Deactivated"),
+                            ("deleted", "Deleted"),
                         ],
                         default="active",
                         max_length=16,

@@ -62,6 +62,6 @@ def find_refusal(
 ) -> type[InvalidToken | AccountSuspended] | None:
     """The error of a token with `token_version`, or None. `status` and `version` are the user's
     now; both are None where the session does not exist."""
-    if token_version != version or status == User.Status.DEACTIVATED:
+    if token_version != version or status in (User.Status.DEACTIVATED, User.Status.DELETED):
         return InvalidToken
     return AccountSuspended if status == User.Status.SUSPENDED else None

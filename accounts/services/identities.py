@@ -102,7 +102,7 @@ def _new_user(claims: IdentityClaims) -> User:
 def _require_open(user: User) -> None:
     if user.status == User.Status.SUSPENDED:
         raise AccountSuspended
-    if user.status == User.Status.DEACTIVATED:
+    if user.is_closed:
         raise InvalidCredentials(
             "The account of this identity is closed. Ask support to reopen it."
         )

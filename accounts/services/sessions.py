@@ -103,7 +103,7 @@ def sign_in(*, email: str, password: str, client: Client = UNKNOWN_CLIENT) -> Si
         if user is None:
             make_password(password)
             return False
-        return user.check_password(password) and user.status != User.Status.DEACTIVATED
+        return user.check_password(password) and not user.is_closed
 
     is_known = lockout.verify(
         is_right,

@@ -8,7 +8,13 @@ from django.db.models import QuerySet
 from django.dispatch import Signal
 from django.utils import timezone
 
-from accounts.errors import AccountDeactivated, AccountSuspended, InvalidToken
+from accounts.errors import (
+    AccountDeactivated,
+    AccountDeleted,
+    AccountSuspended,
+    InvalidToken,
+    OperatorKept,
+)
 from accounts.models import (
     ApiKey,
     EmailedToken,
@@ -87,10 +93,13 @@ def _announce_end(sessions: QuerySet[UserSession]) -> list[uuid.UUID]:
 def suspend(*, user: User) -> None:
     """Suspend the account until it is reactivated. Its tokens stay, so that its user learns why.
 
-    Raises AccountDeactivated.
+    Raises AccountDeactivated, AccountDeleted.
     """
-    if lock_user(user).status == User.Status.DEACTIVATED:
-        raise AccountDeactivated
+    match lock_user(user).status:
+        case User.Status.DEACTIVATED:
+            raise AccountDeactivated
+        case User.Status.DELETED:
+            raise AccountDeleted
     _set_status(user, User.Status.SUSPENDED)
     _announce_end(user.sessions.all())
 
@@ -98,8 +107,11 @@ def suspend(*, user: User) -> None:
 @transaction.atomic
 def reactivate(*, user: User) -> None:
     """Reactivate a suspended or deactivated account; its user signs in again. Revoked keys stay
-    revoked."""
-    if lock_user(user).status != User.Status.ACTIVE:
+    revoked. Raises AccountDeleted."""
+    status = lock_user(user).status
+    if status == User.Status.DELETED:
+        raise AccountDeleted
+    if status != User.Status.ACTIVE:
         revoke_sessions(user=user)
         _set_status(user, User.Status.ACTIVE)
 
@@ -115,13 +127,27 @@ def deactivate(*, user: User) -> None:
     match locked.status:
         case User.Status.SUSPENDED:
             raise AccountSuspended
-        case User.Status.DEACTIVATED:
+        case User.Status.DEACTIVATED | User.Status.DELETED:
             raise InvalidToken
     close_every_way_in(user=user)
     if not locked.is_of_its_address:
         _free_address(user)
     _set_status(user, User.Status.DEACTIVATED)
     user_departed.send(sender=User, user=user)
+
+
+@transaction.atomic
+def close_for_deletion(*, user: User) -> bool:
+    """Close the account for good, whatever its status, so that its data can be deleted. Returns
+    False where that was done before. Raises OperatorKept."""
+    locked = lock_user(user)
+    if locked.status == User.Status.DELETED:
+        return False
+    if locked.is_staff or locked.is_superuser:
+        raise OperatorKept
+    close_every_way_in(user=user)
+    _set_status(user, User.Status.DELETED)
+    return True
 
 
 @transaction.atomic

@@ -25,6 +25,11 @@ SELECT id, coalesce(tokens_in, 0), coalesce(tokens_out, 0), coalesce(reasoning_t
 """
 
 
+def has_open_charges(account_id: UUID) -> bool:
+    """Does anything hold money, or an allowance, of the account?"""
+    return Charge.objects.filter(account_id=account_id, status=Charge.Status.HELD).exists()
+
+
 class ChargeUsage(Struct, frozen=True):
     """A billed call. `seconds` are of audio. `cost` is at the listed rate, `plan` and `balance` are
     what was paid; all in nano-USD."""

@@ -8,6 +8,8 @@ class ConnectorsConfig(AppConfig):
 
     def ready(self) -> None:
         from common import ownership
+        from connectors.closing import close
         from connectors.owned import OWNED
 
         ownership.register(*OWNED)
+        ownership.register_closing(close)

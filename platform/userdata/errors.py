@@ -1,6 +1,6 @@
 """Errors of exports, and of the deletion of accounts' data."""
 
-from common.errors import Conflict, TooManyRequests, ValidationFailed
+from common.errors import TooManyRequests
 from userdata.types import MAX_EXPORTS_PER_DAY
 
 
@@ -13,10 +13,5 @@ class ExportStopped(Exception):
     """The export is not wanted any more, or another attempt makes it."""
 
 
-class WrongAddress(ValidationFailed):
-    message = "This is not the address of the account."
-
-
-class OperatorKept(Conflict):
-    code = "operator_kept"
-    message = "This account is an operator's. Take away its rank first."
+class TimeIsUp(Exception):
+    """The deletion goes on with the next sweep."""

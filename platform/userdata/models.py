@@ -50,3 +50,23 @@ class Export(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+
+class Deletion(models.Model):
+    """The deletion of an account's data, which an operator has requested. It has ended when all is
+    deleted; until then `waits_for` says what it waits for, if anything."""
+
+    account = models.OneToOneField(
+        User, on_delete=models.PROTECT, primary_key=True, related_name="+"
+    )
+    requested_at = models.DateTimeField(db_default=Now())
+    waits_for = models.CharField(max_length=100, blank=True, db_default="")
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["requested_at"], condition=Q(ended_at=None), name="deletion_open"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Deletion of {self.account_id}"

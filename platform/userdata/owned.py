@@ -1,7 +1,7 @@
 """What accounts own of this app (`common.ownership`)."""
 
-from common.ownership import Delete, Owned
-from userdata.models import Export
+from common.ownership import Delete, Keep, Owned
+from userdata.models import Deletion, Export
 
 OWNED = (
     Owned(
@@ -10,5 +10,12 @@ OWNED = (
         exported="id status file_id size created_at ended_at expires_at",
         left_out="account_id",
         on_deletion=Delete(),
+    ),
+    Owned(
+        Deletion,
+        owners=("account",),
+        exported="requested_at ended_at",
+        left_out="account_id waits_for",
+        on_deletion=Keep("It says when the data was deleted."),
     ),
 )

@@ -78,7 +78,7 @@ def test_a_fourth_export_in_a_day_is_refused(alice: Persona, bob: Persona) -> No
     a_day_ago = timezone.now() - timedelta(days=1, seconds=1)
     oldest = Export.objects.order_by("pk").first()
     assert oldest is not None
-    Export.objects.filter(pk=oldest.pk).update(created_at=a_day_ago)
+    Export.objects.filter(id=oldest.id).update(created_at=a_day_ago)
     assert alice.client.post(PATH).status_code == 202
 
 
