@@ -9,8 +9,11 @@ class TeamsConfig(AppConfig):
     def ready(self) -> None:
         from accounts.services import email_kinds
         from accounts.services.users import user_departed
+        from common import ownership
+        from teams.owned import OWNED
         from teams.services.emails import INVITATION
         from teams.services.members import leave_departed
 
         email_kinds.register(INVITATION)
         user_departed.connect(leave_departed)
+        ownership.register(*OWNED)

@@ -147,6 +147,7 @@ def close_for_deletion(*, user: User) -> bool:
         raise OperatorKept
     close_every_way_in(user=user)
     _set_status(user, User.Status.DELETED)
+    user_departed.send(sender=User, user=user)
     return True
 
 
