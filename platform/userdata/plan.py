@@ -56,20 +56,21 @@ def _referring(model: type[Model], left: Iterable[type[Model]], going: Models) -
 def _targets(model: type[Model], going: Models) -> Models:
     """What must not be deleted before the rows of this model: what they refer to, and what the rows
     that are deleted with them do."""
-    targets = _linked(model, _is_required)
+    targets = linked(model, is_required)
     for child in going:
-        if model in _linked(child, _cascades):
-            targets |= _linked(child, _is_required)
+        if model in linked(child, _cascades):
+            targets |= linked(child, is_required)
     return targets
 
 
-def _linked(model: type[Model], wanted: Callable[[Any], bool]) -> Models:
+def linked(model: type[Model], wanted: Callable[[Any], bool]) -> Models:
     """The targets of such foreign keys of the model."""
     links = [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
     return {cast("type[Model]", link.related_model) for link in links if wanted(link)}
 
 
-def _is_required(link: Any) -> bool:
+def is_required(link: Any) -> bool:
+    """Does the row go, or stay, with what the foreign key refers to?"""
     return link.remote_field.on_delete is not SET_NULL
 
 
