@@ -43,7 +43,7 @@ COUNCIL_SERVICES, PROJECT_SERVICES = (
 )
 _APPS = (
     *("conversations", "council", "projects", "studios", "teams"),
-    *("platform/workspaces", "platform/connectors"),
+    *("platform/workspaces", "platform/connectors", "platform/userdata"),
 )
 USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]
 EVENTS, PROJECTS = (ROOT / "docs" / "api" / name for name in ("events.md", "projects.md"))

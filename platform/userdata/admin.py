@@ -61,7 +61,7 @@ admin.site.unregister(User)
 class AccountAdmin(UserAdmin):
     """The page of an account, with the deletion of its data."""
 
-    actions_detail = (*UserAdmin.actions_detail, "delete_data")
+    actions_detail = (*UserAdmin.actions_detail, "delete_data")  # type: ignore[assignment]
 
     def has_erase_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         return bool(request.user.has_perm(_PERMISSION))

@@ -8,10 +8,13 @@ def created(export: Export) -> NewEvent:
     return NewEvent("export.created", _row(export), USER)
 
 
-def ended(export: Export) -> NewEvent:
-    """It is completed, or has failed. The link is not told: it would be out of date when the event
-    is replayed."""
-    return NewEvent(f"export.{export.status}", _row(export), SYSTEM)
+def completed(export: Export) -> NewEvent:
+    """The link is not told: it would be out of date when the event is replayed."""
+    return NewEvent("export.completed", _row(export), SYSTEM)
+
+
+def failed(export: Export) -> NewEvent:
+    return NewEvent("export.failed", _row(export), SYSTEM)
 
 
 def _row(export: Export) -> dict[str, object]:

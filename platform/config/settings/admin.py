@@ -75,6 +75,7 @@ UNFOLD: dict[str, Any] = {
                     _page("Users", "group", "accounts.user"),
                     _page("API keys", "key", "accounts.apikey"),
                     _page("Sessions", "devices", "accounts.usersession"),
+                    _page("Deletions of data", "delete_forever", "userdata.deletion"),
                     _page("Groups of operators", "badge", "auth.group"),
                 ],
             },

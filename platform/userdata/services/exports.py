@@ -68,6 +68,7 @@ def complete(*, job_id: UUID, attempt: int, file_id: UUID, size: int) -> None:
     export.file_id, export.size = file_id, size
     export.expires_at = timezone.now() + timedelta(seconds=EXPORT_SECONDS)
     _end(export, Export.Status.COMPLETED)
+    append_to_user(user_id=export.account_id, events=[user_events.completed(export)])
 
 
 @transaction.atomic
@@ -75,10 +76,11 @@ def fail(*, job_id: UUID, attempt: int, status: Job.Status = Job.Status.FAILED) 
     """End the export without a file, and its job with `status`. Without effect where the attempt
     does not run any more."""
     if jobs.end(job_id=job_id, attempt=attempt, status=status):
-        _end(Export.objects.get(pk=job_id), Export.Status.FAILED)
+        export = Export.objects.get(pk=job_id)
+        _end(export, Export.Status.FAILED)
+        append_to_user(user_id=export.account_id, events=[user_events.failed(export)])
 
 
 def _end(export: Export, status: Export.Status) -> None:
     export.status, export.ended_at = status, timezone.now()
     export.save()
-    append_to_user(user_id=export.account_id, events=[user_events.ended(export)])

@@ -19,6 +19,7 @@ from accounts.models import User
 from common.ids import uuid7
 from common.ownership import Keep, entries
 from content.models import Entry, Revision
+from teams.models import Team
 from userdata import plan
 
 # What a value must be, where any value would not do.
@@ -47,6 +48,9 @@ VALUES: dict[str, Any] = {
     "council.turn.status": "completed",
     "council.generation.status": "completed",
     "userdata.export.status": "failed",
+    "teams.invitation.role": "member",
+    "teams.invitation.status": "pending",
+    "teams.invitation.ended_at": None,
     "events.inbox.read_number": 0,
 }
 # Texts in which the address of the user stands.
@@ -136,6 +140,8 @@ def _stranger(model: Any) -> Any:
     if model is Entry:
         slug = uuid4().hex
         return Entry.objects.create(kind="page", slug=slug, locale="en", title="Title").pk
+    if model is Team:
+        return Team.objects.create(name="Team").pk
     key = model._base_manager.order_by("pk").values_list("pk", flat=True).first()
     assert key is not None, model
     return key

@@ -78,7 +78,7 @@ def test_a_fourth_export_in_a_day_is_refused(alice: Persona, bob: Persona) -> No
     a_day_ago = timezone.now() - timedelta(days=1, seconds=1)
     oldest = Export.objects.order_by("pk").first()
     assert oldest is not None
-    Export.objects.filter(id=oldest.id).update(created_at=a_day_ago)
+    Export.objects.filter(pk=oldest.pk).update(created_at=a_day_ago)
     assert alice.client.post(PATH).status_code == 202
 
 
@@ -103,7 +103,8 @@ def test_an_expired_export_has_none(alice: Persona) -> None:
 
 def test_an_export_whose_file_is_gone_has_expired(alice: Persona) -> None:
     export = completed(alice)
-    StoredFile.objects.filter(pk=export.file_id).delete()
+    assert export.file is not None
+    export.file.delete()
     assert alice.client.get(PATH).json()["status"] == "expired"
 
 
