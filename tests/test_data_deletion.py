@@ -21,6 +21,7 @@ from common.ownership import Cascade, Delete, Keep, entries
 from connectors.models import Connector
 from connectors.services.connectors import sweep as sweep_connectors
 from jobs.models import Job
+from tests.filling import Filler
 from tests.operators import audit_of, new_operator
 from tests.personas import PASSWORD, new_key, new_user
 from userdata import erasing
@@ -28,7 +29,6 @@ from userdata.models import Deletion
 from userdata.rows import rows_of
 from userdata.services import deletions
 from userdata.tests.exporting import archive_of, rows_in
-from userdata.tests.filling import Filler
 
 pytestmark = pytest.mark.usefixtures("committed")
 
