@@ -1,0 +1,63 @@
+"""The data of an account is deleted while everything of it runs: it is stopped first, and billed as
+usual."""
+
+import time
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from accounts.models import User
+from billing.models import Charge
+from council.models import Session
+from council.tests.owner import Owner
+from jobs.models import Job
+from jobs.tests.queueing import wait_until
+from projects.models import Run
+from projects.tests.principal import Principal
+from simulator.process import RunningSimulator
+from studios.models import Generation
+from studios.tests.artist import Artist
+from tests.personas import new_user
+from tests.service import Web
+from tests.worker import running_worker
+from userdata.models import Deletion
+from userdata.services import deletions
+
+pytestmark = pytest.mark.usefixtures("committed")
+
+# A text that takes a minute.
+SLOW = {"tokens": 600, "delay_ms": 100}
+
+
+def ended(user: User) -> bool:
+    """Sweep until the deletion has ended, or for half a minute."""
+    Deletion.objects.filter(pk=user.pk).update(requested_at=timezone.now() - timedelta(minutes=5))
+    for _ in range(60):
+        deletions.go_on_with_all()
+        if Deletion.objects.get(pk=user.pk).ended_at is not None:
+            return True
+        time.sleep(0.5)
+    return False
+
+
+def test_what_runs_is_stopped_and_then_deleted(web: Web, simulator: RunningSimulator) -> None:
+    alice = new_user("alice", plan="max", balance_usd=20)
+    with httpx.Client(base_url=web.url, timeout=30) as http, running_worker(simulator):
+        owner = Owner(alice, 0, "", http, web, simulator)
+        owner.start(prompt=owner.text(**SLOW))
+        principal = Principal(alice, 0, "", http, web, simulator)
+        principal.start(goal=principal.goal(plan=SLOW))
+        artist = Artist(alice, 0, "", http, simulator)
+        artist.order("gen4.5", steering={"ttft_ms": 3000})
+        held = Charge.objects.filter(account=alice, status="held")
+        wait_until(lambda: held.count() == 4)  # two cards, a plan, a clip
+
+        deletions.request(user=alice)
+        assert ended(alice), Deletion.objects.get(pk=alice.pk).waits_for
+
+    for model in (Session, Run, Generation):
+        assert not model._base_manager.filter(account=alice).exists()
+    assert not Job.objects.filter(account=alice, ended_at=None).exists()
+    assert not Charge.objects.filter(account=alice, status="held").exists()
