@@ -27,9 +27,6 @@ from userdata.services import deletions
 
 pytestmark = pytest.mark.usefixtures("committed")
 
-# A text that takes a minute.
-SLOW = {"tokens": 600, "delay_ms": 100}
-
 
 def ended(user: User) -> bool:
     """Sweep until the deletion has ended, or for half a minute."""
@@ -46,9 +43,10 @@ def test_what_runs_is_stopped_and_then_deleted(web: Web, simulator: RunningSimul
     alice = new_user("alice", plan="max", balance_usd=20)
     with httpx.Client(base_url=web.url, timeout=30) as http, running_worker(simulator):
         owner = Owner(alice, 0, "", http, web, simulator)
-        owner.start(prompt=owner.text(**SLOW))
+        # Texts that take a minute.
+        owner.start(prompt=owner.text(tokens=600, delay_ms=100))
         principal = Principal(alice, 0, "", http, web, simulator)
-        principal.start(goal=principal.goal(plan=SLOW))
+        principal.start(goal=principal.goal(plan={"tokens": 600, "delay_ms": 100}))
         artist = Artist(alice, 0, "", http, simulator)
         artist.order("gen4.5", steering={"ttft_ms": 3000})
         held = Charge.objects.filter(account=alice, status="held")
