@@ -112,7 +112,7 @@ class AccountDeleted(Conflict):
     message = "The data of this account is deleted; it cannot be opened again."
 
 
-class OperatorKept(Conflict):
+class OperatorNotDeletable(Conflict):
     code = "operator_kept"
     message = "This account is an operator's. Take away its rank before its data is deleted."
 

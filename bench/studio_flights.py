@@ -16,7 +16,7 @@ import uvloop
 
 from bench import noise, servers
 from bench.servers import BenchError
-from bench.studio_jobs import ended, fly, order_clips, park
+from bench.studio_jobs import ended, order_clips, postpone, put_in_flight
 from common.http import UpstreamClient
 from simulator import process
 from simulator.bench_videos import COUNTS, BenchTask, Counts
@@ -73,7 +73,7 @@ def measure() -> tuple[Polls, Ends, Copy]:
     with process.running("--bench") as simulator:
         with servers.worker(simulator, **_UNBOUND) as worker:
             polls, ends = _fly(simulator, psutil.Process(worker), jobs)
-        park(jobs)
+        postpone(jobs)
         extra = order_clips(_WARM_UP_CLIPS + 1)
         with servers.worker(simulator) as worker, noise.reported("the copy of a large clip"):
             return polls, ends, _copy(simulator, psutil.Process(worker), extra)
@@ -85,7 +85,7 @@ def _fly(
     """Polls in a steady flight, and ends that come evenly in the middle of it."""
     first_end = time.time() + _SETTLE_SECONDS + _STEADY_SECONDS + _BARE_SECONDS
     flight = dict(zip(jobs, _tasks(first_end, len(jobs)), strict=True))
-    fly(flight)
+    put_in_flight(flight)
     time.sleep(_SETTLE_SECONDS)
     with noise.reported("the polls"):
         rate, cores = _steady(simulator, worker)
@@ -183,7 +183,7 @@ def _peak(worker: psutil.Process) -> int:
 
 
 def _end(simulator: RunningSimulator, tasks: Mapping[UUID, BenchTask]) -> Ends:
-    fly(tasks)
+    put_in_flight(tasks)
     ends = _ends(simulator, tasks)
     if len(ends.seconds["completed"]) < len(tasks):
         raise BenchError("A clip was not completed.")

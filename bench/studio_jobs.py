@@ -21,7 +21,7 @@ POLL_SECONDS = 5.0
 # As many as a user may have.
 _JOBS_OF_A_USER = 20
 
-_PARK = """
+_POSTPONE = """
 UPDATE jobs_job SET status = 'scheduled', attempt = 1, started_at = now() - interval '1 hour',
        due_at = now() + interval '1 hour'
 WHERE id = ANY(%(jobs)s) AND ended_at IS NULL
@@ -29,7 +29,7 @@ WHERE id = ANY(%(jobs)s) AND ended_at IS NULL
 _BEGIN = """
 UPDATE studios_generation SET status = 'running', started_at = now() WHERE id = ANY(%(jobs)s)
 """
-_FLY = """
+_PUT_IN_FLIGHT = """
 UPDATE operations_operation
 SET state = 'running', provider_id = flight.task, submitted_at = now(), progress = 0.5
 FROM unnest(%(jobs)s::uuid[], %(tasks)s::text[]) AS flight(job, task) WHERE job_id = flight.job
@@ -90,7 +90,7 @@ def seed_pictures(user: User, count: int) -> None:
 
 
 def order_clips(count: int) -> list[UUID]:
-    """Clips that are ordered, and parked until `fly`."""
+    """Clips that are ordered, and postponed until `put_in_flight`."""
     accounts = seed.open_accounts(-(-count // _JOBS_OF_A_USER))
     users = User.objects.in_bulk([account.account_id for account in accounts])
     jobs: list[UUID] = []
@@ -99,29 +99,29 @@ def order_clips(count: int) -> list[UUID]:
             ordered = draft(user=user, kind=Kind.VIDEO, values={}, **ORDER)
             for _ in range(min(_JOBS_OF_A_USER, count - len(jobs))):
                 jobs.append(place(draft=ordered, request_key=None)[0].generation.pk)
-        park(jobs)
+        postpone(jobs)
         # No worker is told: nothing is to be submitted.
         connection.run_on_commit.clear()
     return jobs
 
 
-def park(jobs: Sequence[UUID]) -> None:
+def postpone(jobs: Sequence[UUID]) -> None:
     """Let jobs that have not ended wait for an hour."""
     with connection.cursor() as cursor:
-        cursor.execute(_PARK, {"jobs": [*jobs]})
+        cursor.execute(_POSTPONE, {"jobs": [*jobs]})
         cursor.execute(_BEGIN, {"jobs": [*jobs]})
 
 
-def fly(tasks: Mapping[UUID, BenchTask]) -> None:
-    """Put parked jobs in flight as these tasks of the provider's. Their first polls are spread as
-    the later ones."""
+def put_in_flight(tasks: Mapping[UUID, BenchTask]) -> None:
+    """Let postponed jobs run as these tasks of the provider's. Their first polls are spread as
+    later ones are."""
     parameters: dict[str, Any] = {
         "jobs": [*tasks],
         "tasks": [task.id for task in tasks.values()],
         "pauses": [random.uniform(0, POLL_SECONDS) for _ in tasks],  # noqa: S311 - a load
     }
     with connection.cursor() as cursor:
-        cursor.execute(_FLY, parameters)
+        cursor.execute(_PUT_IN_FLIGHT, parameters)
         cursor.execute(_MAKE_DUE, parameters)
 
 

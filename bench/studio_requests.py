@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from bench import noise, seed, servers
-from bench.studio_jobs import ORDER, park, seed_pictures
+from bench.studio_jobs import ORDER, postpone, seed_pictures
 from bench.web_app import ME, Client, Times
 from simulator import process
 
@@ -67,7 +67,7 @@ def _orders(client: Client) -> Times:
         jobs.append(UUID(json.loads(answer)["id"]))
         times[INSERTS].append(_insert_again(jobs[-1]))
     # The workers of other measurements leave them alone.
-    park(jobs)
+    postpone(jobs)
     return {name: seconds[_WARM_UP:] for name, seconds in times.items()}
 
 

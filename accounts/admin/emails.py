@@ -22,13 +22,13 @@ class KindFilter(DropdownFilter):
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(name, name.replace("_", " ").capitalize()) for name in email_kinds.names()]
+        return [(name, name.replace("_", " ").capitalize()) for name in email_kinds.kind_names()]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[OutgoingEmail]
     ) -> QuerySet[OutgoingEmail]:
         kind = self.value()
-        return queryset.filter(kind=kind) if kind in email_kinds.names() else queryset
+        return queryset.filter(kind=kind) if kind in email_kinds.kind_names() else queryset
 
 
 @admin.register(OutgoingEmail)

@@ -32,7 +32,7 @@ _PURPOSES = {
 
 def _to_address(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives:
     """A mail that is sent whatever has happened to the account since."""
-    return email_kinds.write(kind, email.address)
+    return email_kinds.render(kind, email.address)
 
 
 def _to_account(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives | None:
@@ -57,7 +57,7 @@ def _with_token(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives
         expires_at=timezone.now() + lifetime,
     )
     hours = lifetime // timedelta(hours=1)
-    return email_kinds.write(kind, user.email, token=token, hours=hours)
+    return email_kinds.render(kind, user.email, token=token, hours=hours)
 
 
 def _recipient(email: OutgoingEmail) -> User | None:

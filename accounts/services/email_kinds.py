@@ -45,12 +45,12 @@ def get_kind(name: str) -> EmailKind:
     return _kinds[name]
 
 
-def names() -> list[str]:
+def kind_names() -> list[str]:
     """The names of all kinds that are registered in this process."""
     return list(_kinds)
 
 
-def write(
+def render(
     kind: EmailKind, address: str, *, token: str = "", **context: object
 ) -> EmailMultiAlternatives:
     """A message of that kind; its link carries the token, if there is one."""

@@ -13,7 +13,7 @@ from accounts.errors import (
     AccountDeleted,
     AccountSuspended,
     InvalidToken,
-    OperatorKept,
+    OperatorNotDeletable,
 )
 from accounts.models import (
     ApiKey,
@@ -139,12 +139,12 @@ def deactivate(*, user: User) -> None:
 @transaction.atomic
 def close_for_deletion(*, user: User) -> bool:
     """Close the account for good, whatever its status, so that its data can be deleted. Returns
-    False where that was done before. Raises OperatorKept."""
+    False where that was done before. Raises OperatorNotDeletable."""
     locked = lock_user(user)
     if locked.status == User.Status.DELETED:
         return False
     if locked.is_staff or locked.is_superuser:
-        raise OperatorKept
+        raise OperatorNotDeletable
     close_every_way_in(user=user)
     _set_status(user, User.Status.DELETED)
     user_departed.send(sender=User, user=user)

@@ -29,7 +29,7 @@ class Bell:
         self.asked.append(email)
         if self.is_silent:
             return None
-        return email_kinds.write(kind, email.address, token=f"ring{len(self.asked)}", hours=1)
+        return email_kinds.render(kind, email.address, token=f"ring{len(self.asked)}", hours=1)
 
 
 @pytest.fixture
@@ -74,10 +74,10 @@ def test_the_limit_of_an_address_is_that_of_a_row(bell: Bell) -> None:
 
 
 def test_the_kinds_of_all_apps_are_registered_and_each_has_its_texts(db: None) -> None:
-    assert {*AccountEmail, "team_invitation"} <= set(email_kinds.names())
-    for name in email_kinds.names():
+    assert {*AccountEmail, "team_invitation"} <= set(email_kinds.kind_names())
+    for name in email_kinds.kind_names():
         kind = email_kinds.get_kind(name)
-        message = email_kinds.write(kind, DORA, token="secret", hours=1, days=1)
+        message = email_kinds.render(kind, DORA, token="secret", hours=1, days=1)
         assert kind.subject in message.subject
         [(html, _)] = message.alternatives
         for text in (str(message.body), str(html)):

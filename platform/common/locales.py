@@ -5,7 +5,7 @@ LANGUAGE_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z"
 MAX_TAG = 35  # characters; RFC 5646, section 4.4.1
 
 
-def canonical(tag: str) -> str:
+def canonical_tag(tag: str) -> str:
     """The tag in the usual case, such as `zh-Hant-TW` (RFC 5646, section 2.1.1)."""
     language, *rest = tag.lower().split("-")
     return "-".join([language, *map(_in_its_case, rest)])
@@ -24,6 +24,6 @@ def _in_its_case(part: str) -> str:
 def lookup_order(tag: str, default: str) -> list[str]:
     """The tag and its shorter forms, the longest first, and last the default (RFC 4647, section
     3.4)."""
-    parts = canonical(tag).split("-")
+    parts = canonical_tag(tag).split("-")
     forms = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
     return list(dict.fromkeys([*forms, default]))

@@ -97,7 +97,7 @@ def cancel(output: Output, *, account: User, operation_id: UUID) -> None:
     output.write_end(operation_id, End("cancelled", failure))
 
 
-def forget(*, operation_id: UUID) -> None:
+def blank_request(*, operation_id: UUID) -> None:
     """Blank what was asked for by an operation that has ended, within the caller's transaction."""
     models.Operation.objects.filter(pk=operation_id, state=State.ENDED).update(request={})
 

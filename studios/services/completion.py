@@ -100,7 +100,7 @@ def erase(generation: Generation) -> None:
     purged, and uploads that go with nothing else."""
     # The deletion changes the jobs that continue this one; all jobs are locked before files.
     list(generation.children.order_by("pk").select_for_update(no_key=True).values_list("pk"))
-    operations.forget(operation_id=generation.pk)
+    operations.blank_request(operation_id=generation.pk)
     outputs = generation.outputs.values_list("file_id", "thumbnail_id")
     media.let_expire(file_ids=[each for pair in outputs for each in pair if each is not None])
     upload_ids = list(generation.references.values_list("upload_id", flat=True))

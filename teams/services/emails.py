@@ -31,7 +31,7 @@ def _compose(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives | 
         invitation.digest, invitation.sent_at = digest(token), timezone.now()
         invitation.save(update_fields=["digest", "sent_at"])
         tell(invitation.team_id, managers=[user_events.invite_updated(invitation)])
-    return email_kinds.write(kind, email.address, token=token, days=INVITATION_LIFETIME.days)
+    return email_kinds.render(kind, email.address, token=token, days=INVITATION_LIFETIME.days)
 
 
 def _lock_invitation(email: OutgoingEmail) -> Invitation | None:

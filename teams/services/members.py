@@ -87,9 +87,9 @@ def transfer_ownership(*, user: User, member_id: UUID) -> None:
         raise RoleTooLow
     if member_id == mine.account_id:
         raise TransferToOneself
-    heir = _find(mine.team_id, member_id)
+    successor = _find(mine.team_id, member_id)
     pace.check_changes(mine.team_id)
-    _pass_on(mine, heir, actor=user)
+    _pass_on(mine, successor, actor=user)
 
 
 @transaction.atomic
@@ -98,11 +98,11 @@ def make_owner_for_operator(*, member: Member) -> bool:
     where the member owns the team already. Raises MemberNotFound."""
     if lock_team(member.team_id) is None:
         raise MemberNotFound
-    heir = _find(member.team_id, member.account_id)
-    if heir.role == Role.OWNER:
+    successor = _find(member.team_id, member.account_id)
+    if successor.role == Role.OWNER:
         return False
     owner = Member.objects.select_related("account").get(team=member.team_id, role=Role.OWNER)
-    _pass_on(owner, heir, actor=None)
+    _pass_on(owner, successor, actor=None)
     return True
 
 
@@ -119,11 +119,11 @@ def leave_departed(*, user: User, **_: Any) -> None:
     if mine is None or mine.team_id != team_id:  # removed meanwhile; a locked user joins none
         return
     if mine.role == Role.OWNER:
-        heir = _heir(mine)
-        if heir is None:
+        successor = _successor(mine)
+        if successor is None:
             teams.end(mine.team, actor=user)
             return
-        _pass_on(mine, heir, actor=user)
+        _pass_on(mine, successor, actor=user)
     _end_membership(mine, Action.MEMBER_LEFT, actor=user)
 
 
@@ -146,7 +146,7 @@ def _find_below(mine: Member, member_id: UUID) -> Member:
     return other
 
 
-def _heir(owner: Member) -> Member | None:
+def _successor(owner: Member) -> Member | None:
     """Who gets the team of an owner who has lost the account."""
     others = Member.objects.select_related("account").filter(team=owner.team_id)
 
@@ -164,23 +164,23 @@ def _set_role(member: Member, role: str) -> str:
     return before
 
 
-def _pass_on(owner: Member, heir: Member, *, actor: User | None) -> None:
-    """Make the heir the owner, and the owner an admin, of their locked team."""
+def _pass_on(owner: Member, successor: Member, *, actor: User | None) -> None:
+    """Make the successor the owner, and the owner an admin, of their locked team."""
     # In this order: a team has one owner at every moment.
     _set_role(owner, Role.ADMIN)
-    before = _set_role(heir, Role.OWNER)
+    before = _set_role(successor, Role.OWNER)
     record(
         owner.team_id,
         Action.OWNERSHIP_TRANSFERRED,
         actor=actor,
-        subject=heir.account,
+        subject=successor.account,
         before=before,
         after=Role.OWNER,
     )
     ended = revoke_beyond_rights(owner, actor=actor)
     tell(
         owner.team_id,
-        everybody=[user_events.member_updated(each) for each in (owner, heir)],
+        everybody=[user_events.member_updated(each) for each in (owner, successor)],
         managers=[user_events.invite_updated(each) for each in ended],
     )
 

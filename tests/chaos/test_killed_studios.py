@@ -121,7 +121,7 @@ def test_a_job_whose_worker_died_has_one_result_and_one_bill(
 
 def at_the_provider(scene: Scene) -> list[Ordered]:
     """A clip that is made for ever, an asset that its provider cannot stop, a picture that is being
-    made. The worker stands still: what their users ask for now, it does not hear."""
+    made. The worker is frozen, and takes no notice of what their users ask for now."""
     clip = scene.order("video", polls=1000)
     asset = scene.order("3d", polls=2)
     picture = scene.order("image", ttft_ms=LONG_MS)

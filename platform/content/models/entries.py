@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from common.ids import uuid7
-from common.locales import LANGUAGE_TAG, MAX_TAG, canonical
+from common.locales import LANGUAGE_TAG, MAX_TAG, canonical_tag
 
 DEFAULT_LOCALE = "en"
 MAX_BODY = 20_000  # characters
@@ -115,7 +115,7 @@ class Entry(Text):
 
     def clean(self) -> None:
         """Raises ValidationError for a page or news with what only banners have."""
-        self.locale = canonical(self.locale)
+        self.locale = canonical_tag(self.locale)
         is_banner = self.kind == self.Kind.BANNER
         if is_banner:
             self.severity = self.severity or self.Severity.INFO

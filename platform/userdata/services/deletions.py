@@ -29,7 +29,7 @@ SECONDS = 30.0
 @transaction.atomic
 def request(*, user: User) -> bool:
     """Close the account for good, and have its data deleted. Returns False where that was requested
-    before. Raises OperatorKept."""
+    before. Raises OperatorNotDeletable."""
     if not close_for_deletion(user=user):
         return False
     Deletion.objects.create(account=user)
