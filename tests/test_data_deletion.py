@@ -20,6 +20,7 @@ from billing.tests import bank
 from common.ownership import Cascade, Delete, Keep, entries
 from connectors.models import Connector
 from connectors.services.connectors import sweep as sweep_connectors
+from content.models import Entry
 from jobs.models import Job
 from tests.filling import Filler
 from tests.operators import audit_of, new_operator
@@ -39,7 +40,8 @@ REASON = "Requested by letter 17"
 @pytest.fixture
 def filled(committed: None) -> Iterator[Callable[[str, str], User]]:
     """Makes users with a row of everything. Their rows break the invariants, because no product has
-    written them, and are erased after the test."""
+    written them, and are erased after the test; so are the entries that they refer to, which belong
+    to nobody and would be the content of tests that follow."""
     users = []
 
     def fill(name: str, marker: str) -> User:
@@ -55,6 +57,7 @@ def filled(committed: None) -> Iterator[Callable[[str, str], User]]:
     for user in users:
         erasing.erase(user, seconds=60)
         erasing.erase_user(user)
+    Entry.objects.all().delete()
 
 
 @pytest.fixture

@@ -3,10 +3,11 @@ the storage is away for a moment."""
 
 import asyncio
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage
 from pytest_django import Settings
 
 from accounts.models import User
@@ -46,6 +47,15 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
     return folder
 
 
+class LeavingStorage(FileSystemStorage):
+    """It is away after a picture and its thumbnail are stored."""
+
+    def _save(self, name: str, content: File[bytes]) -> str:
+        if len([*Path(self.location).glob("*/*.*")]) == 2:
+            raise OSError("The storage is away.")
+        return super()._save(name, content)
+
+
 def deliver(account: User, *pictures: bytes) -> Fetched | Unusable | Unknown:
     """What becomes of pictures that a provider has delivered."""
     model = get_catalog().models[MODEL]
@@ -79,22 +89,18 @@ def test_they_are_stored_once_the_storage_is_back(alice: User, folder: Path) -> 
 
 
 def test_what_is_stored_is_delivered_where_the_storage_goes_away_after_it(
-    alice: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+    alice: User, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handlers, "STORE_PAUSES", (0.1,))
-    folder.unlink()
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "outputs": {
+            "BACKEND": f"{__name__}.LeavingStorage",
+            "OPTIONS": {"location": tmp_path / "outputs"},
+        },
+    }
 
-    def leave() -> None:
-        """Take the folder away once a picture and its thumbnail are stored."""
-        while len([*folder.glob("*/*.*")]) < 2:
-            time.sleep(0.005)
-        folder.rename(folder.with_name("away"))
-        folder.write_text("This is no folder.")
-
-    leaving = threading.Thread(target=leave)
-    leaving.start()
     outcome = deliver(alice, picture("PNG"), picture("PNG"))
-    leaving.join()
 
     assert isinstance(outcome, Fetched)
     assert len(outcome.outputs.files) == 1

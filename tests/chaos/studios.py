@@ -229,12 +229,13 @@ def wait_for_results(ordered: list[Ordered]) -> None:
 
 def wait_in_haste(ordered: list[Ordered], what: Callable[[Ordered], bool]) -> None:
     """Until it is true of each of them. They do not pause between two steps."""
+    _wait_in_haste(ordered, lambda: all(what(each) for each in ordered))
 
-    def is_true_of_all() -> bool:
-        _end_pauses(ordered)
-        return all(what(each) for each in ordered)
 
-    wait_until(is_true_of_all, seconds=60)
+def wait_for_an_end_of_each_kind(ordered: list[Ordered]) -> None:
+    """Until one job of each kind has ended. They do not pause between two steps."""
+    kinds = {each.kind for each in ordered}
+    _wait_in_haste(ordered, lambda: {each.kind for each in ordered if each.has_ended()} == kinds)
 
 
 def hasten(ordered: list[Ordered], *, seconds: float) -> None:
@@ -256,6 +257,14 @@ def sweep() -> None:
         for _ in range(2):
             sweeps.expire_lapsed_charges()
             end_lost_jobs()
+
+
+def _wait_in_haste(ordered: list[Ordered], is_true: Callable[[], bool]) -> None:
+    def is_true_now() -> bool:
+        _end_pauses(ordered)
+        return is_true()
+
+    wait_until(is_true_now, seconds=60)
 
 
 def _end_pauses(ordered: list[Ordered]) -> None:

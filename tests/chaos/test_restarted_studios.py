@@ -20,6 +20,7 @@ from tests.chaos.studios import (
     kill_simulator,
     order,
     sweep,
+    wait_for_an_end_of_each_kind,
     wait_in_haste,
 )
 from tests.service import Web
@@ -74,8 +75,10 @@ def test_thirty_jobs_in_flight_outlive_one_worker_after_another(
     ordered = [order(http, simulator, kind, **at_random(chance, kind)) for kind in kinds]
     lost: list[Ordered] = []
     left = 0
-    for _ in range(DEATHS):
+    for death in range(DEATHS):
         with dying_worker(http, simulator):
+            if death == 0:
+                wait_for_an_end_of_each_kind(ordered)
             hasten(ordered, seconds=chance.uniform(0.2, 1.6))
         sweep()
         lost += [each for each in ordered if each not in lost and each.is_lost()]
