@@ -47,27 +47,28 @@ class BillingViewSet(ViewSet):
     """Plans and money. No payment is taken here: where accounts cannot serve themselves, an
     operator credits them."""
 
-    @extend_schema(responses=PlanSerializer(many=True))
+    @extend_schema(operation_id="listPlans", responses=PlanSerializer(many=True))
     def plans(self, request: AuthenticatedRequest) -> Response:
         """The plans on offer."""
         return Response([PlanSerializer(plan).data for plan in list_plans()])
 
-    @extend_schema(responses=SubscriptionSerializer)
+    @extend_schema(operation_id="getSubscription", responses=SubscriptionSerializer)
     def subscription(self, request: AuthenticatedRequest) -> Response:
         """The account's plan."""
         return Response(SubscriptionSerializer(get_subscription(request.user)).data)
 
-    @extend_schema(responses=BalanceSerializer)
+    @extend_schema(operation_id="getBalance", responses=BalanceSerializer)
     def balance(self, request: AuthenticatedRequest) -> Response:
         """The prepaid balance, and how much of it running calls hold."""
         return Response(BalanceSerializer(get_funds(request.user)).data)
 
-    @extend_schema(responses=WalletSerializer)
+    @extend_schema(operation_id="getWallet", responses=WalletSerializer)
     def wallet(self, request: AuthenticatedRequest) -> Response:
         """The balance, and the rest of this month's allowances."""
         return Response(WalletSerializer(get_billing_snapshot(request.user)).data)
 
     @extend_schema(
+        operation_id="listTransactions",
         parameters=[TransactionFilterSerializer, *PAGE_PARAMETERS],
         responses=TransactionSerializer(many=True),
     )
@@ -79,6 +80,7 @@ class BillingViewSet(ViewSet):
         return pages.get_paginated_response(TransactionSerializer(entries, many=True).data)
 
     @extend_schema(
+        operation_id="topUp",
         parameters=[IDEMPOTENCY_KEY],
         request=TopupSerializer,
         responses={
@@ -105,6 +107,7 @@ class BillingViewSet(ViewSet):
         )
 
     @extend_schema(
+        operation_id="changePlan",
         parameters=[IDEMPOTENCY_KEY],
         request=UpgradeSerializer,
         responses={
@@ -136,7 +139,7 @@ class BillingViewSet(ViewSet):
 class ModelViewSet(ViewSet):
     """The models on offer."""
 
-    @extend_schema(operation_id="listModelsOnOffer", responses=PickerModelSerializer(many=True))
+    @extend_schema(operation_id="listOfferedModels", responses=PickerModelSerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
         """The models of the web app, with everything that a model picker needs.
 
@@ -151,6 +154,7 @@ class UsageViewSet(ViewSet):
     """The signed-in user's calls, and the models that they may call."""
 
     @extend_schema(
+        operation_id="listUsageRecords",
         parameters=[UsageFilterSerializer, *PAGE_PARAMETERS],
         responses=UsageRecordSerializer(many=True),
     )
@@ -162,7 +166,7 @@ class UsageViewSet(ViewSet):
         page = pages.paginate_queryset(charges, request)
         return pages.get_paginated_response(UsageRecordSerializer(page, many=True).data)
 
-    @extend_schema(responses=EntitlementsSerializer)
+    @extend_schema(operation_id="getEntitlements", responses=EntitlementsSerializer)
     def entitlements(self, request: AuthenticatedRequest) -> Response:
         """What you may use, and what is left of it: everything that an interface has to know before
         it offers a model."""

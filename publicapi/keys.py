@@ -24,7 +24,11 @@ from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApi
 class KeyViewSet(ViewSet):
     """Without API access in the plan no key can be created, but keys can be listed and revoked."""
 
-    @extend_schema(parameters=PAGE_PARAMETERS, responses=ApiKeySerializer(many=True))
+    @extend_schema(
+        operation_id="listApiKeys",
+        parameters=PAGE_PARAMETERS,
+        responses=ApiKeySerializer(many=True),
+    )
     def list(self, request: AuthenticatedRequest) -> Response:
         """All keys, revoked ones too, newest first."""
         pages = NewestFirst()
@@ -32,6 +36,7 @@ class KeyViewSet(ViewSet):
         return pages.get_paginated_response(_shown(keys))
 
     @extend_schema(
+        operation_id="createApiKey",
         request=KeyChangesSerializer,
         responses={201: NewApiKeySerializer, **error_responses(ApiAccessRequired, TooManyKeys)},
     )
@@ -46,6 +51,7 @@ class KeyViewSet(ViewSet):
         return Response(shown.data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
+        operation_id="updateApiKey",
         request=KeyChangesSerializer,
         responses={200: ApiKeySerializer, **error_responses(KeyRevoked)},
     )
@@ -57,7 +63,7 @@ class KeyViewSet(ViewSet):
         [shown] = _shown([key])
         return Response(shown)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="revokeApiKey", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, key_id: UUID) -> Response:
         """Revoke a key: it fails from its next request on."""
         api_keys.revoke_key(user=request.user, key_id=key_id)

@@ -19,13 +19,15 @@ from common.viewsets import ViewSet
 class AgentViewSet(ViewSet):
     """Every chat model is listed, with or without preferences."""
 
-    @extend_schema(responses=AgentSerializer(many=True))
+    @extend_schema(operation_id="listAgents", responses=AgentSerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
         """All chat models as you want them, your favourites first."""
         return Response([AgentSerializer(agent).data for agent in list_agents(request.user)])
 
     @extend_schema(
-        request=AgentInputSerializer, responses={200: AgentSerializer, 201: AgentSerializer}
+        operation_id="setAgent",
+        request=AgentInputSerializer,
+        responses={200: AgentSerializer, 201: AgentSerializer},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Set your preferences for a model.
@@ -40,6 +42,7 @@ class AgentViewSet(ViewSet):
         return Response(AgentSerializer(agent).data, status=code)
 
     @extend_schema(
+        operation_id="updateAgent",
         parameters=[OpenApiParameter("model", str, OpenApiParameter.PATH)],
         request=AgentChangesSerializer,
         responses=AgentSerializer,

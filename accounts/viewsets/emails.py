@@ -31,7 +31,9 @@ class VerifyEmailViewSet(ViewSet):
         except (InvalidToken, AccountSuspended):
             request.user = None  # type: ignore[assignment]
 
-    @extend_schema(request=VerifyEmailSerializer, responses=VerifiedEmailSerializer)
+    @extend_schema(
+        operation_id="verifyEmail", request=VerifyEmailSerializer, responses=VerifiedEmailSerializer
+    )
     def verify(self, request: AnybodysRequest) -> Response:
         """Verify an address by the token that was mailed to it."""
         body = VerifyEmailSerializer(data=request.data)
@@ -43,7 +45,9 @@ class VerifyEmailViewSet(ViewSet):
 class VerificationMailViewSet(ViewSet):
     """The signed-in user's own address."""
 
-    @extend_schema(request=None, responses={202: AcceptedSerializer})
+    @extend_schema(
+        operation_id="resendVerificationEmail", request=None, responses={202: AcceptedSerializer}
+    )
     def send(self, request: AuthenticatedRequest) -> Response:
         """Request another mail that verifies your address."""
         verification.request_verification(user=request.user)

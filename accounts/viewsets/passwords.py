@@ -34,6 +34,7 @@ class ForgottenPasswordViewSet(ViewSet):
     permission_classes = (AllowAny,)
 
     @extend_schema(
+        operation_id="requestPasswordReset",
         request=ForgotPasswordSerializer,
         responses={202: AcceptedSerializer, **error_responses(TooManyEmails)},
     )
@@ -48,7 +49,9 @@ class ForgottenPasswordViewSet(ViewSet):
         answer = AcceptedSerializer({"detail": _SENT})
         return Response(answer.data, status=status.HTTP_202_ACCEPTED)
 
-    @extend_schema(request=ResetPasswordSerializer, responses={204: None})
+    @extend_schema(
+        operation_id="resetPassword", request=ResetPasswordSerializer, responses={204: None}
+    )
     def reset(self, request: Request) -> Response:
         """Set a new password by a mailed token, and sign out everywhere."""
         body = ResetPasswordSerializer(data=request.data)
@@ -56,7 +59,11 @@ class ForgottenPasswordViewSet(ViewSet):
         passwords.reset_password(**with_client(request, body))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(request=ResetTokenSerializer, responses=ResetTokenStateSerializer)
+    @extend_schema(
+        operation_id="checkResetToken",
+        request=ResetTokenSerializer,
+        responses=ResetTokenStateSerializer,
+    )
     def verify(self, request: Request) -> Response:
         """Can this token still be used to reset a password?"""
         body = ResetTokenSerializer(data=request.data)
@@ -69,6 +76,7 @@ class PasswordViewSet(ViewSet):
     """The signed-in user's password."""
 
     @extend_schema(
+        operation_id="changePassword",
         request=ChangePasswordSerializer,
         responses={200: TokenPairSerializer, **error_responses(TooManyAttempts)},
     )

@@ -47,6 +47,7 @@ class SignInViewSet(ViewSet):
     permission_classes = (AllowAny,)
 
     @extend_schema(
+        operation_id="signUp",
         request=SignUpSerializer,
         responses={
             201: TokenPairSerializer,
@@ -64,6 +65,7 @@ class SignInViewSet(ViewSet):
         return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
+        operation_id="signIn",
         request=SignInSerializer,
         responses={
             200: TokenPairSerializer,
@@ -78,6 +80,7 @@ class SignInViewSet(ViewSet):
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
+        operation_id="signInWithGoogle",
         request=IdTokenSerializer,
         responses={
             200: TokenPairSerializer,
@@ -105,6 +108,7 @@ class SignInViewSet(ViewSet):
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
+        operation_id="refreshTokens",
         request=RefreshSerializer,
         responses={200: TokenPairSerializer, **error_responses(InvalidToken, AccountSuspended)},
     )
@@ -125,18 +129,22 @@ class SignInViewSet(ViewSet):
 class SessionViewSet(ViewSet):
     """The signed-in user, and their sessions."""
 
-    @extend_schema(responses=UserSerializer)
+    @extend_schema(operation_id="getCurrentUser", responses=UserSerializer)
     def me(self, request: AuthenticatedRequest) -> Response:
         """The signed-in user."""
         return Response(UserSerializer(request.user).data)
 
-    @extend_schema(request=None, responses={204: None})
+    @extend_schema(operation_id="signOutEverywhere", request=None, responses={204: None})
     def sign_out(self, request: AuthenticatedRequest) -> Response:
         """Sign out everywhere: all tokens of the account are void."""
         users.revoke_sessions(user=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(parameters=PAGE_PARAMETERS, responses=SessionSerializer(many=True))
+    @extend_schema(
+        operation_id="listSessions",
+        parameters=PAGE_PARAMETERS,
+        responses=SessionSerializer(many=True),
+    )
     def list(self, request: AuthenticatedRequest) -> Response:
         """The sessions of the account, newest first. An account has at most 50."""
         pages = NewestFirst()
@@ -144,7 +152,7 @@ class SessionViewSet(ViewSet):
         shown = SessionSerializer(rows, many=True, context={"current": request.auth.session_id})
         return pages.get_paginated_response(shown.data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="endSession", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """End a session: its tokens are void at once, its sockets and streams are closed.
 
@@ -153,7 +161,7 @@ class SessionViewSet(ViewSet):
         sessions.end_session(user=request.user, session_id=session_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(request=None, responses={204: None})
+    @extend_schema(operation_id="endOtherSessions", request=None, responses={204: None})
     def end_others(self, request: AuthenticatedRequest) -> Response:
         """End all sessions of the account but the current one."""
         sessions.end_other_sessions(user=request.user, session_id=request.auth.session_id)

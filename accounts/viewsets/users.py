@@ -13,12 +13,14 @@ from common.viewsets import ViewSet
 class ProfileViewSet(ViewSet):
     """The signed-in user's own account."""
 
-    @extend_schema(responses=ProfileSerializer)
+    @extend_schema(operation_id="getProfile", responses=ProfileSerializer)
     def retrieve(self, request: AuthenticatedRequest) -> Response:
         """The profile."""
         return Response(ProfileSerializer(request.user).data)
 
-    @extend_schema(request=ProfileChangesSerializer, responses=ProfileSerializer)
+    @extend_schema(
+        operation_id="updateProfile", request=ProfileChangesSerializer, responses=ProfileSerializer
+    )
     def partial_update(self, request: AuthenticatedRequest) -> Response:
         """Change some fields of the profile."""
         body = ProfileChangesSerializer(data=request.data)
@@ -26,7 +28,7 @@ class ProfileViewSet(ViewSet):
         user = users.update_profile(user=request.user, **body.validated_data)
         return Response(ProfileSerializer(user).data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deactivateAccount", responses={204: None})
     def destroy(self, request: AuthenticatedRequest) -> Response:
         """Deactivate the account.
 

@@ -47,6 +47,7 @@ class ConversationViewSet(ViewSet):
     """Your conversations."""
 
     @extend_schema(
+        operation_id="listConversations",
         parameters=[*PAGE_PARAMETERS, ConversationsQuerySerializer],
         responses={200: ConversationRowSerializer(many=True), **error_responses(SpaceNotFound)},
     )
@@ -61,6 +62,7 @@ class ConversationViewSet(ViewSet):
             return _page(request, asked.get("space_id"), search)
 
     @extend_schema(
+        operation_id="createConversation",
         request=ConversationInputSerializer,
         responses={
             201: ConversationSerializer,
@@ -73,7 +75,11 @@ class ConversationViewSet(ViewSet):
         conversation = conversations.create(user=request.user, **body)
         return Response(_shown(request, conversation.pk), status=status.HTTP_201_CREATED)
 
-    @extend_schema(parameters=[DetailQuerySerializer], responses=ConversationDetailSerializer)
+    @extend_schema(
+        operation_id="getConversation",
+        parameters=[DetailQuerySerializer],
+        responses=ConversationDetailSerializer,
+    )
     def retrieve(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """A conversation with all its messages.
 
@@ -86,7 +92,11 @@ class ConversationViewSet(ViewSet):
         detail = get_detail(request.user, conversation_id)
         return Response(ConversationDetailSerializer(detail).data)
 
-    @extend_schema(request=ConversationChangesInputSerializer, responses=ConversationSerializer)
+    @extend_schema(
+        operation_id="updateConversation",
+        request=ConversationChangesInputSerializer,
+        responses=ConversationSerializer,
+    )
     def partial_update(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Rename a conversation, move or pin it, show another branch, change its model or
         instructions.
@@ -97,7 +107,7 @@ class ConversationViewSet(ViewSet):
         conversations.update(user=request.user, conversation_id=conversation_id, **body)
         return Response(_shown(request, conversation_id))
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteConversation", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Delete a conversation for good, with its files and its link.
 
@@ -122,6 +132,7 @@ class ConversationViewSet(ViewSet):
         return Response(DeletedConversationsSerializer({"deleted": deleted}).data)
 
     @extend_schema(
+        operation_id="exportConversation",
         parameters=[ExportQuerySerializer],
         responses={
             (200, "text/markdown"): str,

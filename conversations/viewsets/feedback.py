@@ -17,7 +17,9 @@ from conversations.services import messages
 class FeedbackViewSet(ViewSet):
     """Feedback on replies. Operators read it, with the model and without the conversation."""
 
-    @extend_schema(request=FeedbackInputSerializer, responses=FeedbackSerializer)
+    @extend_schema(
+        operation_id="rateReply", request=FeedbackInputSerializer, responses=FeedbackSerializer
+    )
     def update(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
@@ -31,7 +33,7 @@ class FeedbackViewSet(ViewSet):
         )
         return Response(FeedbackSerializer(feedback).data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteRating", responses={204: None})
     def destroy(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:

@@ -12,7 +12,7 @@ from conversations.serializers.messages import AttachmentSerializer
 class FileViewSet(ViewSet):
     """Files that go with messages."""
 
-    @extend_schema(responses=AttachmentSerializer(many=True))
+    @extend_schema(operation_id="listMessageFiles", responses=AttachmentSerializer(many=True))
     def list(self, request: AuthenticatedRequest, message_id: str) -> Response:
         """The files of a message of yours, with links to download them.
 

@@ -93,6 +93,7 @@ class MessageViewSet(ViewSet):
     content_negotiation_class = AnyAccepted
 
     @extend_schema(
+        operation_id="listMessages",
         parameters=[*TWO_WAY_PAGE_PARAMETERS, MessagesQuerySerializer],
         responses={200: MessageSerializer(many=True), **error_responses(MessageNotFound)},
     )
@@ -110,7 +111,7 @@ class MessageViewSet(ViewSet):
         shown = MessageSerializer().to_representation
         return pages.get_paginated_response([shown(state) for state in states])
 
-    @extend_schema(responses=MessageSerializer)
+    @extend_schema(operation_id="getMessage", responses=MessageSerializer)
     def retrieve(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
@@ -121,7 +122,7 @@ class MessageViewSet(ViewSet):
         message = get_message(request.user, conversation_id, message_id)
         return Response(MessageSerializer(state_of(request.user, message)).data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteMessage", responses={204: None})
     def destroy(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
@@ -135,6 +136,7 @@ class MessageViewSet(ViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
+        operation_id="sendMessage",
         parameters=[IDEMPOTENCY_KEY],
         request=SendInputSerializer,
         responses=_ANSWERS
@@ -158,6 +160,7 @@ class MessageViewSet(ViewSet):
         return _answer(request, conversation, body, draft)
 
     @extend_schema(
+        operation_id="regenerateReply",
         parameters=[IDEMPOTENCY_KEY],
         request=ReplyInputSerializer,
         responses=_ANSWERS | error_responses(*_REFUSALS),
@@ -177,7 +180,11 @@ class MessageViewSet(ViewSet):
         draft = partial(draft_regeneration, request.user, conversation, message)
         return _answer(request, conversation, body, draft)
 
-    @extend_schema(request=None, responses={200: MessageSerializer, 202: MessageSerializer})
+    @extend_schema(
+        operation_id="stopReply",
+        request=None,
+        responses={200: MessageSerializer, 202: MessageSerializer},
+    )
     def stop(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:

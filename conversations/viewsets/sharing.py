@@ -30,6 +30,7 @@ class ShareViewSet(ViewSet):
     """The link of a conversation: at most one."""
 
     @extend_schema(
+        operation_id="shareConversation",
         request=None,
         responses={
             200: ShareSerializer,
@@ -48,12 +49,12 @@ class ShareViewSet(ViewSet):
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(ShareSerializer(shared).data, status=code)
 
-    @extend_schema(responses=ShareSerializer)
+    @extend_schema(operation_id="getShare", responses=ShareSerializer)
     def retrieve(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """The link; 404 where the conversation is not shared."""
         return Response(ShareSerializer(get_share(request.user, conversation_id)).data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="revokeShare", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Revoke the link.
 
@@ -70,7 +71,7 @@ class SharedConversationViewSet(ViewSet):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(responses=SharedConversationSerializer)
+    @extend_schema(operation_id="getSharedConversation", responses=SharedConversationSerializer)
     def retrieve(self, request: Request, share_token: str) -> Response:
         """A shared conversation, read without signing in."""
         return Response(get_shared(share_token))

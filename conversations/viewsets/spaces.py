@@ -21,7 +21,9 @@ from conversations.services import spaces
 class SpaceViewSet(ViewSet):
     """Your spaces. A conversation is in one of them, or in none."""
 
-    @extend_schema(parameters=PAGE_PARAMETERS, responses=SpaceSerializer(many=True))
+    @extend_schema(
+        operation_id="listSpaces", parameters=PAGE_PARAMETERS, responses=SpaceSerializer(many=True)
+    )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your spaces, newest first."""
         pages = NewestFirst()
@@ -29,6 +31,7 @@ class SpaceViewSet(ViewSet):
         return pages.get_paginated_response(SpaceSerializer(page, many=True).data)
 
     @extend_schema(
+        operation_id="createSpace",
         request=SpaceInputSerializer,
         responses={201: SpaceSerializer, **error_responses(TooManySpaces)},
     )
@@ -38,12 +41,14 @@ class SpaceViewSet(ViewSet):
         space = spaces.create(user=request.user, **body)
         return Response(_shown(request, space.pk), status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses=SpaceSerializer)
+    @extend_schema(operation_id="getSpace", responses=SpaceSerializer)
     def retrieve(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
         """One of your spaces."""
         return Response(_shown(request, space_id))
 
-    @extend_schema(request=SpaceChangesInputSerializer, responses=SpaceSerializer)
+    @extend_schema(
+        operation_id="updateSpace", request=SpaceChangesInputSerializer, responses=SpaceSerializer
+    )
     def partial_update(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
         """Rename a space, or change its instructions.
 
@@ -53,7 +58,7 @@ class SpaceViewSet(ViewSet):
         spaces.update(user=request.user, space_id=space_id, **body)
         return Response(_shown(request, space_id))
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteSpace", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
         """Delete a space. Its conversations stay, and are in none."""
         spaces.delete(user=request.user, space_id=space_id)

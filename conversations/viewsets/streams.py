@@ -33,6 +33,7 @@ class StreamViewSet(ViewSet):
     content_negotiation_class = AnyAccepted
 
     @_stream
+    @extend_schema(operation_id="streamConversation")
     def of_conversation(
         self, request: AuthenticatedRequest, conversation_id: UUID
     ) -> HttpResponseBase:
@@ -46,6 +47,7 @@ class StreamViewSet(ViewSet):
         return _follow(request, running.first())
 
     @_stream
+    @extend_schema(operation_id="streamReply")
     def of_message(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> HttpResponseBase:

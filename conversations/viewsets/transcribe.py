@@ -33,6 +33,7 @@ class TranscribeViewSet(ViewSet):
     parser_classes = (FormWithFileParser,)
 
     @extend_schema(
+        operation_id="transcribeAudio",
         parameters=[IDEMPOTENCY_KEY],
         request={"multipart/form-data": TranscribeInputSerializer},
         responses={

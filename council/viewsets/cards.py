@@ -54,7 +54,7 @@ from council.viewsets.turns import STARTS, answer, carry_out
 class CardViewSet(ViewSet):
     """Cards of your councils. A removed one is deleted for its user."""
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="removeCard", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
         """Take a card off its council.
 
@@ -64,7 +64,9 @@ class CardViewSet(ViewSet):
         sessions.remove(user=request.user, card_id=card_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(request=None, responses={200: CardSerializer, 202: CardSerializer})
+    @extend_schema(
+        operation_id="stopCard", request=None, responses={200: CardSerializer, 202: CardSerializer}
+    )
     def stop(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
         """Stop the call that writes a card, and keep what has come.
 
@@ -78,6 +80,7 @@ class CardViewSet(ViewSet):
         return Response(CardSerializer(card).data, status=done)
 
     @extend_schema(
+        operation_id="regenerateCard",
         parameters=[IDEMPOTENCY_KEY],
         request=RegenerateInputSerializer,
         responses={
@@ -92,6 +95,7 @@ class CardViewSet(ViewSet):
         return answer(turn, CardSerializer, card_of(request.user, turn))
 
     @extend_schema(
+        operation_id="listCardVersions",
         parameters=[VersionsQuerySerializer, PAGE_PARAMETERS[-1]],
         responses=VersionRowSerializer(many=True),
     )
@@ -111,6 +115,7 @@ class CardViewSet(ViewSet):
         return Response(rows, headers={"Link": f'<{way_on}>; rel="next"'})
 
     @extend_schema(
+        operation_id="restoreCard",
         request=RestoreInputSerializer,
         responses={
             200: CardSerializer,
@@ -129,6 +134,7 @@ class CardViewSet(ViewSet):
         return Response(CardSerializer(state_of(request.user, card, with_text=True)).data)
 
     @extend_schema(
+        operation_id="sendCardMessage",
         parameters=[IDEMPOTENCY_KEY],
         request=MessageInputSerializer,
         responses={
@@ -144,6 +150,7 @@ class CardViewSet(ViewSet):
         return answer(turn, ExchangeSerializer, exchange)
 
     @extend_schema(
+        operation_id="listCardMessages",
         parameters=[
             OpenApiParameter(
                 "limit",
@@ -162,7 +169,9 @@ class CardViewSet(ViewSet):
         thread = thread_of(get_card(request.user, card_id))
         return Response([ThreadMessageSerializer(message).data for message in thread[-limit:]])
 
-    @extend_schema(parameters=[DiffInputSerializer], responses=DiffSerializer)
+    @extend_schema(
+        operation_id="compareCards", parameters=[DiffInputSerializer], responses=DiffSerializer
+    )
     def diff(self, request: AuthenticatedRequest, card_id: UUID) -> Response:
         """What differs between two cards of a council, or two versions of a card.
 
@@ -180,6 +189,7 @@ class CardViewSet(ViewSet):
         return Response({**sides, **to_builtins(difference)})
 
     @extend_schema(
+        operation_id="exportCard",
         parameters=[ExportInputSerializer],
         responses={
             (200, "text/markdown"): str,

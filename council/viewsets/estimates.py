@@ -36,6 +36,7 @@ class EstimateViewSet(ViewSet):
     """Estimates. They begin nothing, and are refused where the action would be, but for money."""
 
     @extend_schema(
+        operation_id="estimateCouncil",
         request=SessionInputSerializer,
         responses={200: EstimateSerializer, **error_responses(TooManySessions, *ESTIMATES)},
     )
@@ -49,6 +50,7 @@ class EstimateViewSet(ViewSet):
         return _answer(request, partial(sessions.start, user=request.user, **body))
 
     @extend_schema(
+        operation_id="estimateCouncilMessage",
         request=MessageInputSerializer,
         responses={
             200: EstimateSerializer,
@@ -62,6 +64,7 @@ class EstimateViewSet(ViewSet):
         return _answer(request, chat)
 
     @extend_schema(
+        operation_id="estimateMerge",
         request=MergeInputSerializer,
         responses={
             200: EstimateSerializer,
@@ -75,6 +78,7 @@ class EstimateViewSet(ViewSet):
         return _answer(request, merge)
 
     @extend_schema(
+        operation_id="estimateDebate",
         request=DebateInputSerializer,
         responses={
             200: EstimateSerializer,

@@ -50,6 +50,7 @@ class SessionViewSet(ViewSet):
     """Councils: several models answer one question side by side."""
 
     @extend_schema(
+        operation_id="listCouncils",
         parameters=[*PAGE_PARAMETERS, SessionsQuerySerializer],
         responses=SessionRowSerializer(many=True),
     )
@@ -62,6 +63,7 @@ class SessionViewSet(ViewSet):
         return pages.get_paginated_response(rows.data)
 
     @extend_schema(
+        operation_id="startCouncil",
         parameters=[IDEMPOTENCY_KEY],
         request=SessionInputSerializer,
         responses={201: SessionSerializer, **error_responses(TooManySessions, *STARTS)},
@@ -78,7 +80,7 @@ class SessionViewSet(ViewSet):
         session = get_session(request.user, turn.session_id)
         return answer(turn, SessionSerializer, session, status.HTTP_201_CREATED)
 
-    @extend_schema(responses=SessionSerializer)
+    @extend_schema(operation_id="getCouncil", responses=SessionSerializer)
     def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """A council with its cards, and their text so far.
 
@@ -87,7 +89,11 @@ class SessionViewSet(ViewSet):
         """
         return Response(SessionSerializer(get_session(request.user, session_id)).data)
 
-    @extend_schema(request=SessionChangesInputSerializer, responses=SessionSerializer)
+    @extend_schema(
+        operation_id="updateCouncil",
+        request=SessionChangesInputSerializer,
+        responses=SessionSerializer,
+    )
     def partial_update(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Rename a council."""
         changes = read(SessionChangesInputSerializer, request.data)
@@ -95,7 +101,7 @@ class SessionViewSet(ViewSet):
             sessions.rename(user=request.user, session_id=session_id, **changes)
         return Response(SessionSerializer(get_session(request.user, session_id)).data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteCouncil", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Delete a council for good, with its cards and its events.
 
@@ -106,6 +112,7 @@ class SessionViewSet(ViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @describes_replay
+    @extend_schema(operation_id="listCouncilEvents")
     def events(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
         """The events of a council, in order, exactly as its socket delivers them.
 
@@ -114,7 +121,11 @@ class SessionViewSet(ViewSet):
         """
         return replay_session(request, STREAM, session_id)
 
-    @extend_schema(request=None, responses={200: SessionSerializer, 202: SessionSerializer})
+    @extend_schema(
+        operation_id="stopCouncil",
+        request=None,
+        responses={200: SessionSerializer, 202: SessionSerializer},
+    )
     def stop(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Stop all that is being written in a council: answers, merges, debates.
 
@@ -127,6 +138,7 @@ class SessionViewSet(ViewSet):
         return Response(SessionSerializer(session).data, status=done)
 
     @extend_schema(
+        operation_id="addCard",
         parameters=[IDEMPOTENCY_KEY],
         request=CardInputSerializer,
         responses={201: CardSerializer, **error_responses(TooManyCards, *STARTS)},
@@ -138,6 +150,7 @@ class SessionViewSet(ViewSet):
         return answer(turn, CardSerializer, card_of(request.user, turn), status.HTTP_201_CREATED)
 
     @extend_schema(
+        operation_id="sendCouncilMessage",
         parameters=[IDEMPOTENCY_KEY],
         request=MessageInputSerializer,
         responses={
@@ -161,6 +174,7 @@ class SessionViewSet(ViewSet):
         return answer(turn, ChatSerializer, chat)
 
     @extend_schema(
+        operation_id="mergeCards",
         parameters=[IDEMPOTENCY_KEY],
         request=MergeInputSerializer,
         responses={
@@ -180,6 +194,7 @@ class SessionViewSet(ViewSet):
         return answer(turn, CardSerializer, card_of(request.user, turn))
 
     @extend_schema(
+        operation_id="startDebate",
         parameters=[IDEMPOTENCY_KEY],
         request=DebateInputSerializer,
         responses={

@@ -37,6 +37,7 @@ class ContinuationViewSet(ViewSet):
     """Continues a card in a conversation."""
 
     @extend_schema(
+        operation_id="continueCard",
         parameters=[IDEMPOTENCY_KEY],
         request=None,
         responses={

@@ -17,6 +17,7 @@ class UserEventsViewSet(ViewSet):
     """Changes of your lists."""
 
     @extend_schema(
+        operation_id="listEvents",
         parameters=[
             OpenApiParameter(
                 "after_seq",

@@ -16,13 +16,15 @@ from userdata.services import exports
 class ExportViewSet(ViewSet):
     """The export of the signed-in user's data."""
 
-    @extend_schema(responses=ExportSerializer)
+    @extend_schema(operation_id="getDataExport", responses=ExportSerializer)
     def retrieve(self, request: AuthenticatedRequest) -> Response:
         """The latest export of your data."""
         return Response(ExportSerializer(get_latest_export(request.user)).data)
 
     @extend_schema(
-        request=None, responses={202: ExportSerializer, **error_responses(TooManyExports)}
+        operation_id="requestDataExport",
+        request=None,
+        responses={202: ExportSerializer, **error_responses(TooManyExports)},
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Have your data exported: a ZIP file with all rows as JSON, and all files.

@@ -29,13 +29,14 @@ from workspaces.errors import (
 class ChangesViewSet(ViewSet):
     """The staged changes of a run."""
 
-    @extend_schema(responses=ChangesSerializer)
+    @extend_schema(operation_id="getRunChanges", responses=ChangesSerializer)
     def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """What the run would change: each file with its content, and its difference to the
         repository. Nothing is written yet."""
         return Response(ChangesSerializer(get_changes(request.user, session_id)).data)
 
     @extend_schema(
+        operation_id="applyRunChanges",
         parameters=[IDEMPOTENCY_KEY],
         request=ApplyInputSerializer,
         responses={
@@ -63,6 +64,7 @@ class ChangesViewSet(ViewSet):
         return Response(ApplySerializer(order).data, headers=replayed(is_replayed))
 
     @extend_schema(
+        operation_id="discardRunChanges",
         request=DiscardInputSerializer,
         responses={
             200: ChangesSerializer,

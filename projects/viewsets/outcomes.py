@@ -36,6 +36,7 @@ class OutcomeViewSet(ViewSet):
     """The texts and files of a run."""
 
     @extend_schema(
+        operation_id="listRunFiles",
         parameters=[FilesQuerySerializer, NEXT_PAGE],
         responses={
             200: FileWithContentSerializer(many=True),
@@ -59,14 +60,14 @@ class OutcomeViewSet(ViewSet):
             link_to_next(answer, request, after=page.next_path)
         return answer
 
-    @extend_schema(responses=DeliverableSerializer(many=True))
+    @extend_schema(operation_id="listDeliverables", responses=DeliverableSerializer(many=True))
     def deliverables(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """The texts that a run has made: one for each completed subtask, and the final one."""
         run = get_run(request.user, session_id)
         rows = run.deliverables.defer("content").order_by("id")
         return Response(DeliverableSerializer(rows, many=True).data)
 
-    @extend_schema(responses=SubtaskDetailSerializer)
+    @extend_schema(operation_id="getSubtask", responses=SubtaskDetailSerializer)
     def subtask(
         self, request: AuthenticatedRequest, session_id: UUID, subtask_id: UUID
     ) -> Response:
@@ -75,6 +76,7 @@ class OutcomeViewSet(ViewSet):
         return Response(SubtaskDetailSerializer(detail).data)
 
     @extend_schema(
+        operation_id="exportRun",
         parameters=[ExportQuerySerializer],
         responses={(200, "text/markdown"): str, (200, "application/json"): dict},
     )
@@ -85,13 +87,13 @@ class OutcomeViewSet(ViewSet):
         shown = RunSerializer(get_snapshot(request.user, session_id)).data
         return _file(render(document, form, shown), MEDIA_TYPES[form], file_name(document, form))
 
-    @extend_schema(responses={(200, "application/zip"): bytes})
+    @extend_schema(operation_id="downloadRun", responses={(200, "application/zip"): bytes})
     def archive(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
         """All texts and files of a run, in a ZIP."""
         document = get_document(request.user, session_id)
         return _file(zipped(document), "application/zip", file_name(document, "zip"))
 
-    @extend_schema(responses={(200, "text/markdown"): str})
+    @extend_schema(operation_id="downloadDeliverable", responses={(200, "text/markdown"): str})
     def download(self, request: AuthenticatedRequest, deliverable_id: UUID) -> HttpResponse:
         """A deliverable as a file."""
         deliverable = get_deliverable(request.user, deliverable_id)

@@ -59,6 +59,7 @@ class SessionViewSet(ViewSet):
     """Project runs: models of several vendors work on one goal."""
 
     @extend_schema(
+        operation_id="listRuns",
         parameters=[*PAGE_PARAMETERS, RunsQuerySerializer],
         responses=RunRowSerializer(many=True),
     )
@@ -71,6 +72,7 @@ class SessionViewSet(ViewSet):
         return pages.get_paginated_response(rows.data)
 
     @extend_schema(
+        operation_id="startRun",
         parameters=[IDEMPOTENCY_KEY],
         request=RunInputSerializer,
         responses={
@@ -95,6 +97,7 @@ class SessionViewSet(ViewSet):
         return Response(shown, status=status.HTTP_201_CREATED, headers=replayed(is_replayed))
 
     @extend_schema(
+        operation_id="estimateRun",
         request=EstimateInputSerializer,
         responses={
             200: EstimateSerializer,
@@ -106,7 +109,7 @@ class SessionViewSet(ViewSet):
         body = read(EstimateInputSerializer, request.data)
         return Response(EstimateSerializer(estimates.estimate(user=request.user, **body)).data)
 
-    @extend_schema(responses=RunSerializer)
+    @extend_schema(operation_id="getRun", responses=RunSerializer)
     def retrieve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """A run with its plan, subtasks, deliverables and messages.
 
@@ -115,7 +118,9 @@ class SessionViewSet(ViewSet):
         """
         return _shown(request, session_id)
 
-    @extend_schema(request=RunChangesInputSerializer, responses=RunSerializer)
+    @extend_schema(
+        operation_id="updateRun", request=RunChangesInputSerializer, responses=RunSerializer
+    )
     def partial_update(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Rename a run."""
         changes = read(RunChangesInputSerializer, request.data)
@@ -123,7 +128,7 @@ class SessionViewSet(ViewSet):
             runs.rename(user=request.user, run_id=session_id, **changes)
         return _shown(request, session_id)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteRun", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Delete a run for good, with what it has made and its events.
 
@@ -134,6 +139,7 @@ class SessionViewSet(ViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @describes_replay
+    @extend_schema(operation_id="listRunEvents")
     def events(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
         """The events of a run, in order, exactly as its socket delivers them.
 
@@ -143,6 +149,7 @@ class SessionViewSet(ViewSet):
         return replay_session(request, STREAM, session_id)
 
     @extend_schema(
+        operation_id="controlRun",
         request=ControlInputSerializer,
         responses={200: RunSerializer, **error_responses(InvalidState, RunLimitReached)},
     )
@@ -158,6 +165,7 @@ class SessionViewSet(ViewSet):
         return _shown(request, session_id)
 
     @extend_schema(
+        operation_id="sendRunMessage",
         request=MessageInputSerializer,
         responses={202: MessageSerializer, **error_responses(InvalidState, InboxFull)},
     )
@@ -172,6 +180,7 @@ class SessionViewSet(ViewSet):
         return Response(MessageSerializer(message).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(
+        operation_id="reassignSubtask",
         request=ReassignInputSerializer,
         responses={
             202: RunSerializer,
@@ -189,6 +198,7 @@ class SessionViewSet(ViewSet):
         return _shown(request, session_id, status.HTTP_202_ACCEPTED)
 
     @extend_schema(
+        operation_id="replaceSubtaskResult",
         request=ReplaceInputSerializer,
         responses={
             200: RunSerializer,
@@ -205,6 +215,7 @@ class SessionViewSet(ViewSet):
         return _shown(request, session_id)
 
     @extend_schema(
+        operation_id="updateRunPlan",
         request=PlanInputSerializer,
         responses={200: RunSerializer, **error_responses(InvalidState, UnsoundPlanRefused)},
     )

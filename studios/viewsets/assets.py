@@ -30,6 +30,7 @@ class AssetViewSet(StudioViewSet):
     order_serializer = AssetOrderSerializer
 
     @extend_schema(
+        operation_id="orderAsset",
         parameters=[IDEMPOTENCY_KEY],
         request=AssetOrderSerializer,
         responses={
@@ -46,6 +47,7 @@ class AssetViewSet(StudioViewSet):
         return self.order(request)
 
     @extend_schema(
+        operation_id="estimateAsset",
         request=AssetOrderSerializer,
         responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
     )
@@ -54,28 +56,30 @@ class AssetViewSet(StudioViewSet):
         return self.estimate_order(request)
 
     @extend_schema(
-        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer], responses=JobSerializer(many=True)
+        operation_id="listAssets",
+        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
+        responses=JobSerializer(many=True),
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your 3D assets, newest first."""
         return self.list_jobs(request)
 
-    @extend_schema(responses=JobSerializer)
+    @extend_schema(operation_id="getAsset", responses=JobSerializer)
     def retrieve(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """A 3D asset."""
         return Response(JobSerializer(view_of(get_job(request.user, job_id, self.kind))).data)
 
-    @extend_schema(responses=StatusSerializer)
+    @extend_schema(operation_id="getAssetStatus", responses=StatusSerializer)
     def status(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """How far a 3D asset has come."""
         return Response(StatusSerializer(view_of(get_job(request.user, job_id, self.kind))).data)
 
-    @extend_schema(request=StarSerializer, responses=JobSerializer)
+    @extend_schema(operation_id="starAsset", request=StarSerializer, responses=JobSerializer)
     def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Star a 3D asset, or take the star away."""
         return self.set_star(request, job_id)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteAsset", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Delete a 3D asset for good.
 

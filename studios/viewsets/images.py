@@ -24,13 +24,14 @@ class ImageViewSet(StudioViewSet):
     order_serializer = ImageOrderSerializer
 
     @extend_schema(
-        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer], responses=JobSerializer(many=True)
+        operation_id="listImages",
+        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
+        responses=JobSerializer(many=True),
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your pictures, newest first."""
         return self.list_jobs(request)
 
-    # /v1 has a createImage.
     @extend_schema(
         operation_id="orderImages",
         parameters=[IDEMPOTENCY_KEY],
@@ -46,6 +47,7 @@ class ImageViewSet(StudioViewSet):
         return self.order(request)
 
     @extend_schema(
+        operation_id="estimateImages",
         request=ImageOrderSerializer,
         responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
     )
@@ -53,12 +55,12 @@ class ImageViewSet(StudioViewSet):
         """What pictures would cost."""
         return self.estimate_order(request)
 
-    @extend_schema(request=StarSerializer, responses=JobSerializer)
+    @extend_schema(operation_id="starImage", request=StarSerializer, responses=JobSerializer)
     def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Star a job or one of its pictures, or take the star away."""
         return self.set_star(request, job_id)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteImage", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Delete pictures for good.
 

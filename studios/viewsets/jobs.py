@@ -21,7 +21,7 @@ from studios.viewsets.orders import ORDERS, order
 class JobViewSet(ViewSet):
     """Jobs of all studios."""
 
-    @extend_schema(responses=JobSerializer)
+    @extend_schema(operation_id="getJob", responses=JobSerializer)
     def retrieve(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """A job.
 
@@ -30,7 +30,9 @@ class JobViewSet(ViewSet):
         """
         return Response(JobSerializer(view_of(get_job(request.user, job_id))).data)
 
-    @extend_schema(request=None, responses={200: JobSerializer, 202: JobSerializer})
+    @extend_schema(
+        operation_id="cancelJob", request=None, responses={200: JobSerializer, 202: JobSerializer}
+    )
     def cancel(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Cancel a job.
 
@@ -42,6 +44,7 @@ class JobViewSet(ViewSet):
         return Response(JobSerializer(view_of(generation)).data, status=code)
 
     @extend_schema(
+        operation_id="retryJob",
         parameters=[IDEMPOTENCY_KEY],
         request=None,
         responses={

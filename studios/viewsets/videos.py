@@ -33,13 +33,16 @@ class VideoViewSet(StudioViewSet):
     order_serializer = VideoOrderSerializer
 
     @extend_schema(
-        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer], responses=JobSerializer(many=True)
+        operation_id="listVideos",
+        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
+        responses=JobSerializer(many=True),
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your clips, newest first."""
         return self.list_jobs(request)
 
     @extend_schema(
+        operation_id="orderVideo",
         parameters=[IDEMPOTENCY_KEY],
         request=VideoOrderSerializer,
         responses={202: JobSerializer, **error_responses(*ORDERS)},
@@ -53,6 +56,7 @@ class VideoViewSet(StudioViewSet):
         return self.order(request)
 
     @extend_schema(
+        operation_id="estimateVideo",
         request=VideoOrderSerializer,
         responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
     )
@@ -61,6 +65,7 @@ class VideoViewSet(StudioViewSet):
         return self.estimate_order(request)
 
     @extend_schema(
+        operation_id="extendVideo",
         parameters=[IDEMPOTENCY_KEY],
         request=ExtensionSerializer,
         responses={
@@ -78,12 +83,12 @@ class VideoViewSet(StudioViewSet):
         clip = get_job(request.user, job_id, self.kind)
         return order(request, draft_extension(user=request.user, clip=clip, **body), body)
 
-    @extend_schema(request=StarSerializer, responses=JobSerializer)
+    @extend_schema(operation_id="starVideo", request=StarSerializer, responses=JobSerializer)
     def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Star a clip, or take the star away."""
         return self.set_star(request, job_id)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteVideo", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Delete a clip for good.
 

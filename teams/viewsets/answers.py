@@ -34,14 +34,19 @@ class ReceivedInvitationViewSet(ViewSet):
     permission_classes = (AllowAny,)
 
     @extend_schema(
-        responses={200: ReceivedInvitationSerializer, **error_responses(InvitationNotFound)}
+        operation_id="getReceivedInvitation",
+        responses={200: ReceivedInvitationSerializer, **error_responses(InvitationNotFound)},
     )
     def retrieve(self, request: Request, token: str) -> Response:
         """An invitation that you have received: which team, and who invites you."""
         shown_to_anybody = ReceivedInvitationSerializer(get_received(token)).data
         return Response(shown_to_anybody, headers=_PRIVATE)
 
-    @extend_schema(request=None, responses={204: None, **error_responses(InvitationNotFound)})
+    @extend_schema(
+        operation_id="declineInvitation",
+        request=None,
+        responses={204: None, **error_responses(InvitationNotFound)},
+    )
     def decline(self, request: Request, token: str) -> Response:
         """Decline an invitation, with or without an account."""
         answers.decline(token=token)
@@ -52,6 +57,7 @@ class AcceptanceViewSet(ViewSet):
     """For signed-in users."""
 
     @extend_schema(
+        operation_id="acceptInvitation",
         request=None,
         responses={
             200: TeamSerializer,

@@ -16,6 +16,7 @@ class AuditViewSet(ViewSet):
     """For the owner and admins."""
 
     @extend_schema(
+        operation_id="listTeamAuditEntries",
         parameters=PAGE_PARAMETERS,
         responses={200: AuditEntrySerializer(many=True), **error_responses(NoTeam, RoleTooLow)},
     )

@@ -36,6 +36,7 @@ class InvitationViewSet(ViewSet):
     """For the owner and admins; admins invite members, and manage the invitations of members."""
 
     @extend_schema(
+        operation_id="listInvitations",
         parameters=PAGE_PARAMETERS,
         responses={200: InvitationSerializer(many=True), **error_responses(NoTeam, RoleTooLow)},
     )
@@ -49,6 +50,7 @@ class InvitationViewSet(ViewSet):
         return pages.get_paginated_response(InvitationSerializer(page, many=True).data)
 
     @extend_schema(
+        operation_id="inviteMember",
         request=InviteInputSerializer,
         responses={201: InvitationSerializer, **error_responses(*_SENDING)},
     )
@@ -63,6 +65,7 @@ class InvitationViewSet(ViewSet):
         return Response(InvitationSerializer(invitation).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
+        operation_id="resendInvitation",
         request=None,
         responses={200: InvitationSerializer, **error_responses(InvitationNotFound, *_SENDING)},
     )
@@ -75,10 +78,11 @@ class InvitationViewSet(ViewSet):
         return Response(InvitationSerializer(invitation).data)
 
     @extend_schema(
+        operation_id="revokeInvitation",
         responses={
             204: None,
             **error_responses(NoTeam, InvitationNotFound, RoleTooLow, TooManyChanges),
-        }
+        },
     )
     def destroy(self, request: AuthenticatedRequest, invite_id: UUID) -> Response:
         """Revoke an invitation.

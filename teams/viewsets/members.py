@@ -30,7 +30,11 @@ _REFUSALS = error_responses(NoTeam, MemberNotFound, OwnRole, RoleTooLow, TooMany
 class MemberViewSet(ViewSet):
     """Other members of the user's team."""
 
-    @extend_schema(request=RoleInputSerializer, responses={200: MemberSerializer, **_REFUSALS})
+    @extend_schema(
+        operation_id="changeMemberRole",
+        request=RoleInputSerializer,
+        responses={200: MemberSerializer, **_REFUSALS},
+    )
     def partial_update(self, request: AuthenticatedRequest, member_id: UUID) -> Response:
         """Change a member's role.
 
@@ -41,7 +45,7 @@ class MemberViewSet(ViewSet):
         member = members.change_role(user=request.user, member_id=member_id, **body)
         return Response(MemberSerializer(member).data)
 
-    @extend_schema(responses={204: None, **_REFUSALS})
+    @extend_schema(operation_id="removeMember", responses={204: None, **_REFUSALS})
     def destroy(self, request: AuthenticatedRequest, member_id: UUID) -> Response:
         """Remove a member.
 
@@ -55,7 +59,11 @@ class MemberViewSet(ViewSet):
 class OwnMembershipViewSet(ViewSet):
     """The user's own membership."""
 
-    @extend_schema(request=None, responses={204: None, **error_responses(NoTeam, TransferFirst)})
+    @extend_schema(
+        operation_id="leaveTeam",
+        request=None,
+        responses={204: None, **error_responses(NoTeam, TransferFirst)},
+    )
     def leave(self, request: AuthenticatedRequest) -> Response:
         """Leave your team.
 
@@ -66,6 +74,7 @@ class OwnMembershipViewSet(ViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
+        operation_id="transferOwnership",
         request=TransferInputSerializer,
         responses={
             200: TeamSerializer,

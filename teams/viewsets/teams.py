@@ -18,12 +18,15 @@ from teams.services import teams
 class TeamViewSet(ViewSet):
     """Each user is in at most one team."""
 
-    @extend_schema(responses={200: TeamSerializer, **error_responses(NoTeam)})
+    @extend_schema(
+        operation_id="getTeam", responses={200: TeamSerializer, **error_responses(NoTeam)}
+    )
     def retrieve(self, request: AuthenticatedRequest) -> Response:
         """Your team, with its members."""
         return Response(shown(request))
 
     @extend_schema(
+        operation_id="createTeam",
         request=TeamInputSerializer,
         responses={201: TeamSerializer, **error_responses(AlreadyInTeam, TooManyTeams)},
     )
@@ -33,6 +36,7 @@ class TeamViewSet(ViewSet):
         return Response(shown(request), status=status.HTTP_201_CREATED)
 
     @extend_schema(
+        operation_id="updateTeam",
         request=TeamInputSerializer,
         responses={200: TeamSerializer, **error_responses(NoTeam, RoleTooLow, TooManyChanges)},
     )
@@ -44,7 +48,9 @@ class TeamViewSet(ViewSet):
         teams.rename(user=request.user, **read(TeamInputSerializer, request.data))
         return Response(shown(request))
 
-    @extend_schema(responses={204: None, **error_responses(NoTeam, RoleTooLow)})
+    @extend_schema(
+        operation_id="deleteTeam", responses={204: None, **error_responses(NoTeam, RoleTooLow)}
+    )
     def destroy(self, request: AuthenticatedRequest) -> Response:
         """Delete your team, whoever is in it.
 

@@ -32,13 +32,14 @@ _OVER: Final = "authorization_expired"
 class AuthorizationViewSet(ViewSet):
     """Accounts elsewhere that can be connected."""
 
-    @extend_schema(responses=ProviderSerializer(many=True))
+    @extend_schema(operation_id="listConnectorProviders", responses=ProviderSerializer(many=True))
     def list(self, request: AuthenticatedRequest) -> Response:
         """The providers whose accounts can be connected, and those that the operator has not set
         up."""
         return Response(ProviderSerializer([*settings.CONNECTORS.values()], many=True).data)
 
     @extend_schema(
+        operation_id="authorizeConnector",
         parameters=[_PROVIDER, AuthorizationQuerySerializer],
         responses={
             200: AuthorizationSerializer,
@@ -67,6 +68,7 @@ class CallbackViewSet(ViewSet):
     permission_classes = ()
 
     @extend_schema(
+        operation_id="receiveConnectorCallback",
         parameters=[
             _PROVIDER,
             OpenApiParameter("state", str, required=True),

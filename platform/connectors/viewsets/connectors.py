@@ -36,7 +36,11 @@ _CALLS = (ConnectorNeedsReauth, ConnectorRefused, ConnectorBusy, ConnectorUnavai
 class ConnectorViewSet(ViewSet):
     """Your accounts at GitHub, GitLab and Google Drive."""
 
-    @extend_schema(parameters=PAGE_PARAMETERS, responses=ConnectorSerializer(many=True))
+    @extend_schema(
+        operation_id="listConnectors",
+        parameters=PAGE_PARAMETERS,
+        responses=ConnectorSerializer(many=True),
+    )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your connectors, newest first."""
         pages = NewestFirst()
@@ -44,6 +48,7 @@ class ConnectorViewSet(ViewSet):
         return pages.get_paginated_response(ConnectorSerializer(page, many=True).data)
 
     @extend_schema(
+        operation_id="createConnector",
         request=ConnectorInputSerializer,
         responses={
             200: ConnectorSerializer,
@@ -66,12 +71,12 @@ class ConnectorViewSet(ViewSet):
             status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK,
         )
 
-    @extend_schema(responses=ConnectorSerializer)
+    @extend_schema(operation_id="getConnector", responses=ConnectorSerializer)
     def retrieve(self, request: AuthenticatedRequest, connector_id: UUID) -> Response:
         """One of your connectors."""
         return Response(ConnectorSerializer(get_connector(request.user, connector_id)).data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteConnector", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, connector_id: UUID) -> Response:
         """Disconnect an account, and end at the provider what you had granted. Workspaces that
         stand on it are disconnected too."""
@@ -79,6 +84,7 @@ class ConnectorViewSet(ViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
+        operation_id="listConnectorFiles",
         parameters=[FilesQuerySerializer, NEXT_PAGE],
         responses={200: FileSerializer(many=True), **error_responses(*_CALLS)},
     )
@@ -92,6 +98,7 @@ class ConnectorViewSet(ViewSet):
         return answer
 
     @extend_schema(
+        operation_id="importConnectorFile",
         request=ImportInputSerializer,
         responses={
             201: UploadSerializer,

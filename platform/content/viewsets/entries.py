@@ -21,6 +21,7 @@ class EntryViewSet(ViewSet):
     cache_control = "public, max-age=60"
 
     @extend_schema(
+        operation_id="listContentEntries",
         parameters=[*PAGE_PARAMETERS, EntriesQuerySerializer],
         responses=EntrySerializer(many=True),
     )

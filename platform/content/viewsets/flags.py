@@ -17,7 +17,9 @@ from content.types import FlagUser
 class FlagViewSet(ViewSet):
     """The flags as they are for a user."""
 
-    @extend_schema(parameters=[FlagsQuerySerializer], responses=FlagsSerializer)
+    @extend_schema(
+        operation_id="getFlags", parameters=[FlagsQuerySerializer], responses=FlagsSerializer
+    )
     def retrieve(self, request: Request) -> Response:
         """The feature flags: which are on for you.
 

@@ -83,6 +83,7 @@ class OutputViewSet(LinkViewSet):
     """`/files/{name}`: models' files."""
 
     @extend_schema(
+        operation_id="downloadFile",
         parameters=LINK_PARAMETERS,
         responses={
             **{(200, media_type): OpenApiTypes.BINARY for media_type in EXTENSIONS},
@@ -111,6 +112,7 @@ class DownloadViewSet(LinkViewSet):
     """`/files/uploads/{id}`: users' uploads, as downloads."""
 
     @extend_schema(
+        operation_id="downloadUpload",
         parameters=LINK_PARAMETERS,
         responses={
             (200, "*/*"): OpenApiTypes.BINARY,

@@ -31,7 +31,11 @@ class UploadViewSet(ViewSet):
 
     parser_classes = (FormWithFileParser,)
 
-    @extend_schema(parameters=PAGE_PARAMETERS, responses=UploadSerializer(many=True))
+    @extend_schema(
+        operation_id="listUploads",
+        parameters=PAGE_PARAMETERS,
+        responses=UploadSerializer(many=True),
+    )
     def list(self, request: OwnersRequest) -> Response:
         """Your uploads, newest first."""
         pages = NewestFirst()
@@ -39,6 +43,7 @@ class UploadViewSet(ViewSet):
         return pages.get_paginated_response(UploadSerializer(page, many=True).data)
 
     @extend_schema(
+        operation_id="uploadFile",
         request={"multipart/form-data": UploadInputSerializer},
         responses={
             201: UploadSerializer,
@@ -56,12 +61,14 @@ class UploadViewSet(ViewSet):
         upload = uploads.store(user=request.user, name=file.name, file=file)
         return Response(UploadSerializer(upload).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses=UploadSerializer)
+    @extend_schema(operation_id="getUpload", responses=UploadSerializer)
     def retrieve(self, request: OwnersRequest, upload_id: UUID) -> Response:
         """An upload."""
         return Response(UploadSerializer(get_upload(request.user, upload_id)).data)
 
-    @extend_schema(responses={204: None, **error_responses(UploadInUse)})
+    @extend_schema(
+        operation_id="deleteUpload", responses={204: None, **error_responses(UploadInUse)}
+    )
     def destroy(self, request: OwnersRequest, upload_id: UUID) -> Response:
         """Delete an upload that belongs to no message."""
         uploads.delete(user=request.user, upload_id=upload_id)

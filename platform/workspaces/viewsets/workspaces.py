@@ -27,7 +27,11 @@ from workspaces.services import workspaces
 class WorkspaceViewSet(ViewSet):
     """Your accounts at GitHub and GitLab, whose repositories runs can work on."""
 
-    @extend_schema(parameters=PAGE_PARAMETERS, responses=WorkspaceSerializer(many=True))
+    @extend_schema(
+        operation_id="listWorkspaces",
+        parameters=PAGE_PARAMETERS,
+        responses=WorkspaceSerializer(many=True),
+    )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your workspaces, newest first."""
         pages = NewestFirst()
@@ -35,6 +39,7 @@ class WorkspaceViewSet(ViewSet):
         return pages.get_paginated_response(WorkspaceSerializer(page, many=True).data)
 
     @extend_schema(
+        operation_id="createWorkspace",
         request=WorkspaceInputSerializer,
         responses={
             201: WorkspaceSerializer,
@@ -56,12 +61,13 @@ class WorkspaceViewSet(ViewSet):
         workspace = connect(user=request.user, **body)
         return Response(WorkspaceSerializer(workspace).data, status=status.HTTP_201_CREATED)
 
-    @extend_schema(responses=WorkspaceSerializer)
+    @extend_schema(operation_id="getWorkspace", responses=WorkspaceSerializer)
     def retrieve(self, request: AuthenticatedRequest, workspace_id: UUID) -> Response:
         """One of your workspaces."""
         return Response(WorkspaceSerializer(get_workspace(request.user, workspace_id)).data)
 
     @extend_schema(
+        operation_id="updateWorkspace",
         request=WorkspaceChangesInputSerializer,
         responses={200: WorkspaceSerializer, **error_responses(HostBusy, HostUnavailable)},
     )
@@ -71,13 +77,14 @@ class WorkspaceViewSet(ViewSet):
         workspace = workspaces.update(user=request.user, workspace_id=workspace_id, **body)
         return Response(WorkspaceSerializer(workspace).data)
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="deleteWorkspace", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, workspace_id: UUID) -> Response:
         """Disconnect a workspace. Its token is forgotten; revoke it at the host as well."""
         workspaces.disconnect(user=request.user, workspace_id=workspace_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
+        operation_id="listRepositories",
         parameters=[RepositoriesQuerySerializer, NEXT_PAGE],
         responses={
             200: RepositorySerializer(many=True),
