@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
@@ -66,6 +66,7 @@ class UnsupportedField(serializers.Field[Any, Any, Any, Any]):
         self.fail("unsupported")
 
 
+@extend_schema_serializer(component_name="CouncilSessionInput")
 class SessionInputSerializer(serializers.Serializer[Any]):
     """One card for each of the models; a model may be there several times."""
 
@@ -77,6 +78,7 @@ class SessionInputSerializer(serializers.Serializer[Any]):
     space_id = UnsupportedField("A council is in no space.")
 
 
+@extend_schema_serializer(component_name="CouncilSessionChanges")
 class SessionChangesInputSerializer(serializers.Serializer[Any]):
     """An empty title restores the first line of the question."""
 
@@ -121,6 +123,7 @@ class CardInputSerializer(serializers.Serializer[Any]):
     prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True)
 
 
+@extend_schema_serializer(component_name="CardRegenerationInput")
 class RegenerateInputSerializer(serializers.Serializer[Any]):
     """Another model than the card's, and instructions for this version."""
 
@@ -128,14 +131,17 @@ class RegenerateInputSerializer(serializers.Serializer[Any]):
     instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
+@extend_schema_serializer(component_name="CardRestorationInput")
 class RestoreInputSerializer(serializers.Serializer[Any]):
     version = WholeNumberField(source="number", min_value=1)
 
 
+@extend_schema_serializer(component_name="CouncilMessageInput")
 class MessageInputSerializer(serializers.Serializer[Any]):
     content = PromptField(max_length=MAX_PROMPT)
 
 
+@extend_schema_serializer(component_name="CouncilMergeInput")
 class MergeInputSerializer(serializers.Serializer[Any]):
     """Merges these cards, or all with an answer. `guided` and `custom` need instructions."""
 
@@ -145,6 +151,7 @@ class MergeInputSerializer(serializers.Serializer[Any]):
     instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
+@extend_schema_serializer(component_name="CouncilDebateInput")
 class DebateInputSerializer(serializers.Serializer[Any]):
     """A debate between these cards, or all with an answer. `focus` is its subject."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.models import ApiKey
@@ -17,6 +17,7 @@ class SpendCapField(serializers.JSONField):
     """A cap as it was sent; the service validates it, to the cent."""
 
 
+@extend_schema_serializer(component_name="ApiKeyInput")
 class KeyChangesSerializer(serializers.Serializer[Any]):
     """The fields of a key that may change."""
 

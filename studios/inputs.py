@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from catalog.fields import AssetModelField, ImageModelField, VideoModelField
@@ -47,6 +48,7 @@ class AssetOrderSerializer(OrderSerializer):
     model = AssetModelField()
 
 
+@extend_schema_serializer(component_name="VideoExtension")
 class ExtensionSerializer(serializers.Serializer[Any]):
     """Without a prompt, that of the clip counts. `seconds` is one of those in the `x-extend` of the
     model's `params`, by default the first."""
@@ -55,6 +57,7 @@ class ExtensionSerializer(serializers.Serializer[Any]):
     seconds = WholeNumberField(required=False, allow_null=True, default=None)
 
 
+@extend_schema_serializer(component_name="StarInput")
 class StarSerializer(serializers.Serializer[Any]):
     """`starred: false` takes the star away. `output` is the index of one of the results; without
     it, the job is starred."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.fields import AddressField
@@ -31,6 +32,7 @@ class TeamInputSerializer(serializers.Serializer[Any]):
     name = TeamNameField()
 
 
+@extend_schema_serializer(component_name="TeamInviteInput")
 class InviteInputSerializer(serializers.Serializer[Any]):
     """Whom to invite, and with which role. Nobody is invited as owner."""
 
@@ -41,12 +43,14 @@ class InviteInputSerializer(serializers.Serializer[Any]):
         return address.lower()
 
 
+@extend_schema_serializer(component_name="TeamMemberInput")
 class RoleInputSerializer(serializers.Serializer[Any]):
     """The new role. The role of owner is transferred instead."""
 
     role = serializers.ChoiceField(GIVEN_ROLES)
 
 
+@extend_schema_serializer(component_name="TeamTransferInput")
 class TransferInputSerializer(serializers.Serializer[Any]):
     """The new owner."""
 

@@ -1,7 +1,9 @@
 """The names in the OpenAPI document, which generated clients take for functions and types."""
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -70,6 +72,34 @@ def test_what_answers_with_a_list_is_named_so() -> None:
             if path.startswith("/api"):
                 name = operation["operationId"]
                 assert name.startswith("list") == (schema.get("type") == "array"), name
+
+
+def test_types_have_names_of_their_own() -> None:
+    """None is named by the generator: not after a mere field, not by a number, not `Patched`."""
+    generated = "Patched.*|.*Enum|.*[0-9].*|Null|Blank|Code|Kind|Reason|Role|State|Status|Type"
+    names = document()["components"]["schemas"]
+    assert [name for name in names if re.fullmatch(generated, name)] == []
+
+
+def test_every_object_with_known_fields_is_a_type_with_a_name() -> None:
+    """Generated clients would name it after the place where it is."""
+    whole = document()
+    named = whole["components"]["schemas"].values()
+    operations = [each for path in whole["paths"].values() for each in path.values()]
+    places = [*named, *operations, *whole["components"]["responses"].values()]
+    assert [found for place in places for found in _nameless(place) if found not in named] == []
+
+
+def _nameless(described: Any) -> Iterator[Any]:
+    """The objects with properties in it, at any depth. What stands beside a `$ref` narrows it."""
+    if isinstance(described, dict) and "$ref" not in described:
+        if described.get("type") == "object" and "properties" in described:
+            yield described
+        for each in described.values():
+            yield from _nameless(each)
+    if isinstance(described, list):
+        for each in described:
+            yield from _nameless(each)
 
 
 def test_a_view_without_a_name_is_not_described() -> None:

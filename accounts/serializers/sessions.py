@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.fields import AddressField
@@ -25,6 +26,7 @@ class SignInSerializer(serializers.Serializer[Any]):
     device_id = DeviceIdField()
 
 
+@extend_schema_serializer(component_name="GoogleSignIn")
 class IdTokenSerializer(serializers.Serializer[Any]):
     id_token = TextField()
     nonce = TextField(
@@ -36,6 +38,7 @@ class IdTokenSerializer(serializers.Serializer[Any]):
     device_id = DeviceIdField()
 
 
+@extend_schema_serializer(component_name="RefreshInput")
 class RefreshSerializer(serializers.Serializer[Any]):
     refresh_token = TextField()
 

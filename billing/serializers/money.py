@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from billing.models import LedgerEntry
@@ -21,6 +21,7 @@ class FeaturesField(serializers.DictField):
     child = serializers.BooleanField()
 
 
+@extend_schema_serializer(component_name="PlanGrant")
 class GrantSerializer(serializers.Serializer[Grant]):
     model = serializers.CharField(read_only=True)
     granted_usd = UsdField(source="granted")
@@ -134,9 +135,11 @@ class TopupField(CentsField):
         super().__init__(least=MIN_TOPUP_USD, most=MAX_TOPUP_USD)
 
 
+@extend_schema_serializer(component_name="TopUp")
 class TopupSerializer(serializers.Serializer[Any]):
     amount_usd = TopupField()
 
 
+@extend_schema_serializer(component_name="PlanChange")
 class UpgradeSerializer(serializers.Serializer[Any]):
     plan = TextField()

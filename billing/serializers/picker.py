@@ -2,6 +2,7 @@
 
 from typing import Any, get_args
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.selectors.preferences import Agent
@@ -35,6 +36,7 @@ class QualityPricesSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField(read_only=True)
 
 
+@extend_schema_serializer(component_name="ModelPrices")
 class PricesSerializer(serializers.Serializer[Any]):
     """US dollars, with the platform's fee, as an allowance is charged; a balance pays twice that.
     Prices that the model does not have are null. Those per second of video and per 3D asset are by
@@ -50,6 +52,7 @@ class PricesSerializer(serializers.Serializer[Any]):
     per_asset_usd = _prices_by_variant()
 
 
+@extend_schema_serializer(component_name="ModelPreferences")
 class PreferencesSerializer(serializers.Serializer[Agent]):
     """Your preferences, as in `/api/agents`."""
 

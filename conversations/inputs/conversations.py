@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from catalog.fields import ChatModelField
@@ -68,6 +68,7 @@ class ConversationsDeletionInputSerializer(serializers.Serializer[Any]):
     ids = BoundedListField(child=IdField(), max_length=MAX_DELETED, allow_empty=False)
 
 
+@extend_schema_serializer(component_name="MessageFeedbackInput")
 class FeedbackInputSerializer(serializers.Serializer[Any]):
     """Your feedback on a reply, which replaces earlier feedback."""
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any, get_args
 
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -46,6 +46,7 @@ class ReplyInputSerializer(serializers.Serializer[Any]):
         return {name: each for name, each in attrs.items() if each is not None or name == _PARENT}
 
 
+@extend_schema_serializer(component_name="MessageInput")
 class SendInputSerializer(ReplyInputSerializer):
     """A message, which has words or files. `parent_id` is the message that it follows, null for a
     new beginning; without it, the message goes to the end of the branch that is shown."""

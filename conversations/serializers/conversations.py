@@ -12,6 +12,7 @@ from conversations.selectors.search import Match
 from conversations.serializers.messages import MessageSerializer
 
 
+@extend_schema_serializer(component_name="ConversationMatch")
 class MatchSerializer(serializers.Serializer[Match]):
     """The newest message with all the words, and the part of it around one of them."""
 

@@ -17,30 +17,28 @@ from files.selectors.uploads import download_url
 from inference.fields import ErrorField, FinishReasonField
 
 
-@extend_schema_field(
-    {
-        "type": "object",
-        "description": "What the model was given: how many messages, how many older ones were left "
-        "out because they do not fit or a provider refused them, an estimate of the tokens in all, "
-        "and which files; `characters` is null of one that it could not read.",
-        "properties": {
-            **{name: {"type": "integer"} for name in ("messages", "omitted", "input_tokens")},
-            "attachments": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "id": {"type": "string", "format": "uuid"},
-                        "name": {"type": "string"},
-                        "mime": {"type": "string"},
-                        "size": {"type": "integer"},
-                        "characters": {"type": ["integer", "null"]},
-                    },
-                },
-            },
-        },
-    }
-)
+class ReadAttachmentSerializer(serializers.Serializer[Any]):
+    """A file that was given to a model; `characters` is null of one that it could not read."""
+
+    id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    mime = serializers.CharField(read_only=True)
+    size = serializers.IntegerField(read_only=True)
+    characters = serializers.IntegerField(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="MessageContext")
+class ContextSerializer(serializers.Serializer[Any]):
+    """What the model was given: how many messages, how many older ones were left out because they
+    do not fit or a provider refused them, an estimate of the tokens in all, and which files."""
+
+    messages = serializers.IntegerField(read_only=True)
+    omitted = serializers.IntegerField(read_only=True)
+    input_tokens = serializers.IntegerField(read_only=True)
+    attachments = ReadAttachmentSerializer(many=True, read_only=True)
+
+
+@extend_schema_field(ContextSerializer(allow_null=True))
 class ContextField(serializers.DictField):
     """A summary of the model's input; null where no model was called."""
 

@@ -9,6 +9,7 @@ from conversations.models import Message, Share
 from conversations.selectors.sharing import share_token, share_url
 
 
+@extend_schema_serializer(component_name="ConversationShare")
 class ShareSerializer(serializers.Serializer[Share]):
     """A link to a conversation, as it was at `updated_at`."""
 

@@ -40,6 +40,7 @@ from conversations.serializers.conversations import (
     ConversationSerializer,
     DeletedConversationsSerializer,
 )
+from conversations.serializers.documents import ConversationDocumentSerializer
 from conversations.services import conversations
 
 
@@ -136,10 +137,7 @@ class ConversationViewSet(ViewSet):
         parameters=[ExportQuerySerializer],
         responses={
             (200, "text/markdown"): str,
-            (200, "application/json"): {
-                "type": "object",
-                "description": "A conversation as it is read, without links to its files.",
-            },
+            (200, "application/json"): ConversationDocumentSerializer,
         },
     )
     def export(self, request: AuthenticatedRequest, conversation_id: UUID) -> HttpResponse:

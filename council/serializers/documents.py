@@ -13,6 +13,7 @@ from council.serializers.sessions import ThreadMessageSerializer
 from inference.fields import FinishReasonField
 
 
+@extend_schema_serializer(component_name="CardDocumentSource")
 class SourceSerializer(serializers.Serializer[Source]):
     """A merged answer, with its letter in the merge."""
 
@@ -41,6 +42,7 @@ class DocumentSerializer(serializers.Serializer[Document]):
     created_at = serializers.DateTimeField(read_only=True)
 
 
+@extend_schema_serializer(component_name="DiffSide")
 class SideSerializer(serializers.Serializer[Version]):
     """A version that is compared with another."""
 
@@ -49,6 +51,7 @@ class SideSerializer(serializers.Serializer[Version]):
     model = serializers.CharField(source="generation.model", read_only=True)
 
 
+@extend_schema_serializer(component_name="DiffHunk")
 class HunkSerializer(serializers.Serializer[Hunk]):
     """A stretch of text of both sides, of the right one alone, or of the left one alone."""
 
@@ -56,6 +59,7 @@ class HunkSerializer(serializers.Serializer[Hunk]):
     text = serializers.CharField(read_only=True)
 
 
+@extend_schema_serializer(component_name="DiffStats")
 class StatsSerializer(serializers.Serializer[Stats]):
     """The number of lines, or words, of the right side alone and of the left one alone;
     `similarity` is the part of all characters that both have, from 0 to 1."""

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import get_doc
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import Direction, OpenApiResponse
 
 from common.errors import DomainError
 
@@ -28,6 +28,16 @@ class ApiSchema(AutoSchema):
     def get_description(self) -> str:  # type: ignore[override]
         _, _, description = self._action_doc().partition("\n\n")
         return description
+
+    def _get_serializer_name(
+        self, serializer: Any, direction: Direction, bypass_extensions: bool = False
+    ) -> str:
+        """Such as `SpaceChanges` for the `SpaceInput` of a PATCH, which has no required fields."""
+        name: str = super()._get_serializer_name(serializer, direction, bypass_extensions)
+        if not name.startswith("Patched"):
+            return name
+        resource = name.removeprefix("Patched").removesuffix("Input").removesuffix("Changes")
+        return f"{resource}Changes"
 
     def _action_doc(self) -> str:
         return str(get_doc(getattr(self.view, getattr(self.view, "action"))))  # noqa: B009

@@ -63,6 +63,7 @@ def document() -> dict[str, Any]:
         for operation in operations.values():
             operation["tags"] = [_TAGS[tag][0] for tag in operation["tags"]]
             describe_errors(path, operation)
+    _inline_blank_and_null(described)
     public = v1.document()
     described["paths"] |= public["paths"]
     for kind, parts in [*COMPONENTS.items(), *public["components"].items()]:
@@ -70,6 +71,20 @@ def document() -> dict[str, Any]:
     tags = [*_TAGS.values(), (v1.TAG, "What speaks the OpenAI wire, called with an API key.")]
     described["tags"] = [{"name": name, "description": about} for name, about in tags]
     return described | {"servers": [{"url": settings.PUBLIC_BASE_URL}]}
+
+
+def _inline_blank_and_null(described: dict[str, Any]) -> None:
+    """drf-spectacular makes components of the choices `""` and `null`. Say them in place: a type
+    named `Null` is of no use to anybody."""
+    instead = {"Blank": {"const": ""}, "Null": {"type": "null"}}
+    schemas = described["components"]["schemas"]
+    for schema in schemas.values():
+        for field in schema.get("properties", {}).values():
+            for number, each in enumerate(field.get("oneOf", [])):
+                name = each.get("$ref", "").rpartition("/")[-1]
+                field["oneOf"][number] = instead.get(name, each)
+    for name in instead:
+        del schemas[name]
 
 
 def openapi_json(request: HttpRequest) -> HttpResponse:

@@ -135,12 +135,6 @@ _CAUSES_OF_402: dict[type[PaymentRequired], dict[str, Schema]] = {
     InsufficientForRequest: {"afford_usd": _USD},
 }
 
-_PROBLEM = _object(
-    "What is wrong with one value.",
-    loc={"type": "array", "items": {"type": ["string", "integer"]}},
-    msg=_TEXT,
-)
-
 SCHEMAS: dict[str, Schema] = {
     "Refusal": {
         **_object(
@@ -151,12 +145,17 @@ SCHEMAS: dict[str, Schema] = {
         ),
         "required": ["detail", "code"],
     },
+    "InvalidValue": _object(
+        "What is wrong with one value.",
+        loc={"type": "array", "items": {"type": ["string", "integer"]}},
+        msg=_TEXT,
+    ),
     "ValidationFailed": {
         **_object(
             "Why the values of a request are refused.",
             detail=_TEXT | {"description": "The first problem, as a sentence."},
             code=_TEXT | {"description": "What a program branches on."},
-            errors={"type": "array", "items": _PROBLEM},
+            errors={"type": "array", "items": {"$ref": "#/components/schemas/InvalidValue"}},
         ),
         "required": ["detail", "code", "errors"],
     },

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from content.models import Entry
@@ -15,6 +15,7 @@ class FlagsSerializer(serializers.Serializer[Any]):
     )
 
 
+@extend_schema_serializer(component_name="ContentEntryLink")
 class EntryLinkSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(help_text="An address, or a path of the web app like `/pricing`.")
     text = serializers.CharField()
@@ -26,6 +27,7 @@ _SEVERITY = serializers.ChoiceField(
 _LINK = EntryLinkSerializer(allow_null=True, help_text="Of a banner that has one, else null.")
 
 
+@extend_schema_serializer(component_name="ContentEntry")
 class EntrySerializer(serializers.ModelSerializer[Entry]):
     html = serializers.SerializerMethodField(help_text="Harmless HTML, made of Markdown.")
     severity = serializers.SerializerMethodField()

@@ -2,23 +2,23 @@
 
 from typing import Any, get_args
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from providers.types import FinishReason
 
 
-@extend_schema_field(
-    {
-        "type": ["object", "null"],
-        "description": "Why there is no answer: `code` is what a program branches on, `message` "
-        "says what to do, and `provider_message` is what the provider said where it refused.",
-        "properties": {
-            **{name: {"type": "string"} for name in ("code", "message", "provider_message")}
-        },
-        "required": ["code", "message"],
-    }
-)
+@extend_schema_serializer(component_name="CallError")
+class ErrorSerializer(serializers.Serializer[Any]):
+    """Why there is no answer: `code` is what a program branches on, `message` says what to do, and
+    `provider_message` is what the provider said where it refused."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    provider_message = serializers.CharField(required=False)
+
+
+@extend_schema_field(ErrorSerializer(allow_null=True))
 class ErrorField(serializers.JSONField):
     """The error of a call, as `error_of` returns it."""
 

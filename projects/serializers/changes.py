@@ -14,13 +14,18 @@ from projects.types import ChangesState
 from workspaces.changes import FaultCode
 
 _STATUSES = ("applied", "failed", "skipped")
-_COUNTS = {
-    "type": "object",
-    "properties": {status: {"type": "integer"} for status in _STATUSES},
-    "required": [*_STATUSES],
-}
 
 
+@extend_schema_serializer(component_name="ProjectApplyCounts")
+class CountsSerializer(serializers.Serializer[Any]):
+    """How many files were written, refused and skipped."""
+
+    applied = serializers.IntegerField(read_only=True)
+    failed = serializers.IntegerField(read_only=True)
+    skipped = serializers.IntegerField(read_only=True)
+
+
+@extend_schema_serializer(component_name="ProjectFileFault")
 class FileFaultSerializer(serializers.Serializer[Any]):
     """Why a file was not written; `unchanged` is none that matters."""
 
@@ -64,7 +69,7 @@ class ApplySerializer(serializers.ModelSerializer[Apply]):
     def get_status(self, apply: Apply) -> str:
         return status_of(apply)
 
-    @extend_schema_field(_COUNTS)
+    @extend_schema_field(CountsSerializer)
     def get_counts(self, apply: Apply) -> dict[str, int]:
         found = Counter(file["status"] for file in apply.files)
         return {status: found[status] for status in _STATUSES}

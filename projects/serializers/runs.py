@@ -24,12 +24,13 @@ from projects.types import (
 )
 from workspaces.models import Checkout
 
-_PROGRESS = {
-    "type": "object",
-    "description": "How many subtasks there are, and how many of them have ended.",
-    "properties": {"done": {"type": "integer"}, "total": {"type": "integer"}},
-    "required": ["done", "total"],
-}
+
+@extend_schema_serializer(component_name="ProjectProgress")
+class ProgressSerializer(serializers.Serializer[Any]):
+    """How many subtasks there are, and how many of them have ended."""
+
+    done = serializers.IntegerField(read_only=True)
+    total = serializers.IntegerField(read_only=True)
 
 
 @extend_schema_serializer(component_name="ProjectSessionRow")
@@ -54,7 +55,7 @@ class RunRowSerializer(serializers.Serializer[Any]):
     def get_pause_reason(self, run: RunSummary | RunView) -> str | None:
         return run.pause_reason or None
 
-    @extend_schema_field(_PROGRESS)
+    @extend_schema_field(ProgressSerializer)
     def get_progress(self, run: RunSummary | RunView) -> dict[str, int]:
         return {"done": run.done, "total": run.total}
 
@@ -152,6 +153,14 @@ class AttemptFileSerializer(serializers.ModelSerializer[AttemptFile]):
         read_only_fields = fields
 
 
+@extend_schema_serializer(component_name="ProjectAttemptFault")
+class AttemptFaultSerializer(serializers.Serializer[Any]):
+    """Why a file of an attempt was left out."""
+
+    path = serializers.CharField(read_only=True, allow_null=True)
+    message = serializers.CharField(read_only=True)
+
+
 @extend_schema_serializer(component_name="ProjectAttemptDetail")
 class AttemptDetailSerializer(AttemptSerializer):
     """An attempt with its text. `sections` are the headings of what its author was given, `review`
@@ -161,7 +170,7 @@ class AttemptDetailSerializer(AttemptSerializer):
     body = serializers.CharField(read_only=True)
     sections = serializers.ListField(child=serializers.CharField(), read_only=True)
     files = AttemptFileSerializer(many=True, read_only=True)
-    faults = serializers.ListField(child=serializers.DictField(), read_only=True)
+    faults = AttemptFaultSerializer(many=True, read_only=True)
     review = serializers.DictField(read_only=True)
 
     def to_representation(self, instance: AttemptDetail) -> dict[str, Any]:
@@ -296,6 +305,14 @@ class RunSerializer(RunInEventSerializer):
     @extend_schema_field(PlanSerializer(allow_null=True))
     def get_plan(self, snapshot: Snapshot) -> dict[str, Any] | None:
         return PlanSerializer(snapshot.run).data if snapshot.run.has_plan else None
+
+
+@extend_schema_serializer(component_name="ProjectDocument")
+class RunDocumentSerializer(RunSerializer):
+    """A run as a JSON file, with `texts` by their names. This describes it; `projects.exports`
+    writes it."""
+
+    texts = serializers.DictField(child=serializers.CharField(), read_only=True)
 
 
 class StepsEstimateSerializer(serializers.Serializer[StepsEstimate]):

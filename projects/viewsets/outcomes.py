@@ -24,6 +24,7 @@ from projects.serializers.runs import (
     DeliverableSerializer,
     FileSerializer,
     FileWithContentSerializer,
+    RunDocumentSerializer,
     RunSerializer,
     SubtaskDetailSerializer,
 )
@@ -78,7 +79,7 @@ class OutcomeViewSet(ViewSet):
     @extend_schema(
         operation_id="exportRun",
         parameters=[ExportQuerySerializer],
-        responses={(200, "text/markdown"): str, (200, "application/json"): dict},
+        responses={(200, "text/markdown"): str, (200, "application/json"): RunDocumentSerializer},
     )
     def export(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
         """A run as a file: its goal, and all texts that it has made."""

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from common.fields import UsdField
-from inference.fields import ErrorField
+from inference.fields import ErrorSerializer
 from studios.selectors.jobs import JobView, OutputView
 from studios.types import Kind, Status
 
@@ -30,6 +30,13 @@ class OutputSerializer(serializers.Serializer[OutputView]):
     starred = serializers.BooleanField(read_only=True)
 
 
+@extend_schema_serializer(component_name="JobError")
+class JobErrorSerializer(ErrorSerializer):
+    """Why a job has failed; `retryable` says whether the same order can succeed."""
+
+    retryable = serializers.BooleanField()
+
+
 class _StatusSerializer(serializers.Serializer[JobView]):
     id = serializers.UUIDField(source="generation.pk", read_only=True)
     status = serializers.ChoiceField(Status.choices, source="generation.status", read_only=True)
@@ -44,7 +51,7 @@ class _StatusSerializer(serializers.Serializer[JobView]):
     )
     error = serializers.SerializerMethodField()
 
-    @extend_schema_field(ErrorField)
+    @extend_schema_field(JobErrorSerializer(allow_null=True))
     def get_error(self, view: JobView) -> dict[str, Any] | None:
         error: dict[str, Any] | None = view.generation.error
         return error and {**error, "retryable": error["code"] not in _LASTING}
