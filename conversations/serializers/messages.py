@@ -38,7 +38,7 @@ class ContextSerializer(serializers.Serializer[Any]):
     attachments = ReadAttachmentSerializer(many=True, read_only=True)
 
 
-@extend_schema_field(ContextSerializer(allow_null=True))
+@extend_schema_field(ContextSerializer)
 class ContextField(serializers.DictField):
     """A summary of the model's input; null where no model was called."""
 

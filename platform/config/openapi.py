@@ -14,6 +14,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
 import config.openapi_orders  # noqa: F401 - registers an extension of the generator
+from config.examples.composing import Examples
 from config.openapi_errors import COMPONENTS, describe_errors
 from publicapi.v1 import openapi as v1
 
@@ -70,6 +71,7 @@ def document() -> dict[str, Any]:
         described["components"].setdefault(kind, {}).update(parts)
     tags = [*_TAGS.values(), (v1.TAG, "What speaks the OpenAI wire, called with an API key.")]
     described["tags"] = [{"name": name, "description": about} for name, about in tags]
+    Examples(described).add()
     return described | {"servers": [{"url": settings.PUBLIC_BASE_URL}]}
 
 

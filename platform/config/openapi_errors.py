@@ -14,6 +14,7 @@ from billing.errors import (
     PaymentRequired,
     PlanRequired,
 )
+from common import envelope
 from common.errors import (
     DomainError,
     InternalError,
@@ -144,6 +145,7 @@ SCHEMAS: dict[str, Schema] = {
             model_key=_TEXT | {"description": "The model that is in the way, if one is."},
         ),
         "required": ["detail", "code"],
+        "examples": [envelope.body(NotFound())],
     },
     "InvalidValue": _object(
         "What is wrong with one value.",
@@ -158,21 +160,28 @@ SCHEMAS: dict[str, Schema] = {
             errors={"type": "array", "items": {"$ref": "#/components/schemas/InvalidValue"}},
         ),
         "required": ["detail", "code", "errors"],
+        "examples": [envelope.body(ValidationFailed.of("email", "Enter a valid email address."))],
     },
-    "PaymentRequired": _object(
-        "What has to be paid for first.",
-        detail={
-            "oneOf": [
-                {"$ref": f"#/components/schemas/{error.__name__}"} for error in _CAUSES_OF_402
-            ],
-            "discriminator": {
-                "propertyName": "code",
-                "mapping": {
-                    error.code: f"#/components/schemas/{error.__name__}" for error in _CAUSES_OF_402
+    "PaymentRequired": {
+        **_object(
+            "What has to be paid for first.",
+            detail={
+                "oneOf": [
+                    {"$ref": f"#/components/schemas/{error.__name__}"} for error in _CAUSES_OF_402
+                ],
+                "discriminator": {
+                    "propertyName": "code",
+                    "mapping": {
+                        error.code: f"#/components/schemas/{error.__name__}"
+                        for error in _CAUSES_OF_402
+                    },
                 },
             },
-        },
-    ),
+        ),
+        "examples": [
+            envelope.body(InsufficientBalance(model_key="gpt-6-luna", balance=0, needed=10_000_000))
+        ],
+    },
     **{error.__name__: _payment_required(error, **own) for error, own in _CAUSES_OF_402.items()},
 }
 
@@ -180,7 +189,12 @@ RESPONSES: dict[str, Schema] = {
     errors[0].__name__: {
         "description": causes(errors),
         "headers": _headers(status),
-        "content": {"application/json": {"schema": envelope_schema(status)}},
+        "content": {
+            "application/json": {
+                "schema": envelope_schema(status),
+                "examples": {each.__name__: {"value": envelope.body(each())} for each in errors},
+            }
+        },
     }
     for status, errors in _GENERAL.items()
 }

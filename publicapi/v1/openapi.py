@@ -10,7 +10,7 @@ from common.errors import DomainError
 from common.ids import REQUEST_ID
 from publicapi.v1 import ignored
 from publicapi.v1.authentication import KEY_LIMIT
-from publicapi.v1.errors import ErrorAnswer, RateLimitExceeded, error_type
+from publicapi.v1.errors import ErrorAnswer, ModelNotFound, RateLimitExceeded, body, error_type
 from publicapi.v1.operations import BEFORE_THE_KEY, OPERATIONS, Operation, Parameter
 
 Schema = dict[str, Any]
@@ -165,6 +165,8 @@ def _schemas() -> dict[str, Schema]:
     _, outputs = json.schema_components([*answers, *events, ErrorAnswer], ref_template=_COMPONENT)
     for schema in outputs.values():
         _require_what_is_always_sent(schema)
+    refusal = json.decode(body(ModelNotFound(), "/v1/chat/completions"))
+    outputs[ErrorAnswer.__name__]["examples"] = [refusal]
     schemas = inputs | outputs
     return {name: _tidy(schemas[name]) for name in sorted(schemas)}
 

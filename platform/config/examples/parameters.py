@@ -1,0 +1,70 @@
+"""Values of parameters in paths, queries and headers."""
+
+from typing import Any
+
+from config.examples.story import CHAT, ID
+
+# Parameters by their names, or by operation and name.
+PARAMETERS: dict[str, Any] = {
+    "Idempotency-Key": "tides-7f3a2c",
+    "Last-Event-ID": 32,
+    "Range": "bytes=0-1023",
+    "after_seq": 41,
+    "against": ID["other_card"],
+    "against_version": 1,
+    "branch": "active",
+    "code": "b1a2c3d4e5f6",
+    "error": "access_denied",
+    "expires": 1_795_687_200,
+    "from": "2026-11-01",
+    "key": ID["key"],
+    "limit": 20,
+    "locale": "en",
+    "model": CHAT,
+    "name": "public_sharing",
+    "page": 1,
+    "path": "guide/tides.md",
+    "q": "tides",
+    "return_to": "https://example.com/settings/connectors",
+    "share_token": "qk9yQm3v7wJb2c5XhN0aRg",
+    "signature": "Zm9vYmFy",
+    "slug": "debates",
+    "starred": True,
+    "state": "Jx0c2l8qB5k",
+    "status": "completed",
+    "to": "2026-11-30",
+    "token": "o3Zk1yQvT8m2",
+    "version": 1,
+    "downloadFile.name": "lighthouse.png",
+    "listAssets.model": "meshy-6",
+    "listCardVersions.before": 2,
+    "listConnectorFiles.page": "next-page-token",
+    "listImages.model": "gpt-image-2.5-flare",
+    "listMessages.after": ID["message"],
+    "listRunFiles.after": "README.md",
+    "listVideos.model": "veo-3.1",
+}
+
+# Whose id a parameter is, by the beginning of the path. `before` is the last one of a page.
+PATHS: dict[str, dict[str, str]] = {
+    "/api/assets-3d": {"job_id": "asset_job", "before": "asset_job"},
+    "/api/auth/sessions": {"session_id": "session", "before": "session"},
+    "/api/billing": {"before": "transaction"},
+    "/api/cms": {"before": "entry"},
+    "/api/connectors": {"before": "connector"},
+    "/api/conversations/{conversation_id}/messages": {"message_id": "reply", "before": "reply"},
+    "/api/conversations": {"before": "conversation"},
+    "/api/council": {"session_id": "council", "before": "council"},
+    "/api/images": {"job_id": "image_job", "before": "image_job"},
+    "/api/jobs": {"job_id": "image_job"},
+    "/api/keys": {"before": "key"},
+    "/api/project/sessions": {"session_id": "run", "before": "run"},
+    "/api/project/workspaces": {"before": "workspace"},
+    "/api/spaces": {"before": "space"},
+    "/api/teams/me/audit": {"before": "audit"},
+    "/api/teams/me/members": {"member_id": "bob"},
+    "/api/teams": {"before": "invite"},
+    "/api/uploads": {"before": "upload"},
+    "/api/users": {"before": "charge"},
+    "/api/videos": {"job_id": "video_job", "before": "video_job"},
+}
