@@ -59,6 +59,45 @@ def test_what_is_served_is_a_valid_document(web: Web) -> None:
     assert response.json()["paths"].keys() == document()["paths"].keys()
 
 
+def test_every_schema_is_one_of_json_schema_2020_12() -> None:
+    """The validator of the document does not look into what OpenAPI does not know."""
+    whole = document()
+    for name, schema in whole["components"]["schemas"].items():
+        assert jsonschema_rs.meta.is_valid(schema), name
+        jsonschema_rs.Draft202012Validator({**schema, "components": whole["components"]})
+
+
+def test_every_reference_finds_a_component_and_every_component_is_referred_to() -> None:
+    whole = document()
+    referred = set(re.findall(r'"#/components/(\w+/[\w-]+)"', json.dumps(whole)))
+    components = {
+        f"{kind}/{name}"
+        for kind, named in whole["components"].items()
+        if kind != "securitySchemes"  # these are named, not referred to
+        for name in named
+    }
+    assert referred == components
+
+
+def test_every_operation_has_a_tag_and_a_scheme_of_the_document() -> None:
+    whole = document()
+    tags = [tag["name"] for tag in whole["tags"]]
+    operations = [each for path in whole["paths"].values() for each in path.values()]
+    assert {tag for each in operations for tag in each["tags"]} == {*tags}
+    assert len(tags) == len({*tags})
+    used = {name for each in operations for way in each.get("security", []) for name in way}
+    assert used == whole["components"]["securitySchemes"].keys()
+
+
+def test_every_part_of_a_path_is_a_parameter() -> None:
+    for path, operations in document()["paths"].items():
+        for operation in operations.values():
+            parameters = operation.get("parameters", [])
+            named = {each["name"] for each in parameters if each["in"] == "path"}
+            assert named == set(re.findall(r"{(\w+)}", path)), path
+            assert len(parameters) == len({(each["in"], each["name"]) for each in parameters})
+
+
 def test_production_serves_neither_it_nor_its_pages(
     simulator: RunningSimulator, committed: None
 ) -> None:

@@ -5,6 +5,8 @@ import time
 import httpx
 import pytest
 
+from config.examples.bodies import REQUESTS
+from config.examples.fields import FIELDS
 from local.ports import LOOPBACK
 from screenshots.chromium import new_page
 from tests.clients.page import TIMEOUT, needs_browser
@@ -26,12 +28,27 @@ def test_a_page_is_made_of_our_own_files(web: Web, path: str) -> None:
 @needs_browser
 @pytest.mark.parametrize("path", PATHS)
 def test_a_browser_shows_both_interfaces(web: Web, path: str) -> None:
-    missing = {"Sign in by address and password.", "A chat completion, whole or as a stream."}
+    texts = {"Sign in by address and password.", "A chat completion, whole or as a stream."}
+    assert_shown(f"{web.url}{path}", texts)
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "path", ["/docs#/Authentication/signIn", "/redoc#tag/Authentication/operation/signIn"]
+)
+def test_a_browser_shows_the_examples_of_an_operation(web: Web, path: str) -> None:
+    texts = {REQUESTS["SignIn"]["password"], FIELDS["refresh_token"]}
+    assert_shown(f"{web.url}{path}", texts)
+
+
+def assert_shown(url: str, texts: set[str]) -> None:
+    """Scroll until each of the texts was to be seen."""
     # The browser reaches nothing but this machine.
     alone = f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {LOOPBACK}"
     deadline = time.monotonic() + TIMEOUT
+    missing = texts
     with new_page(1200, alone) as page:
-        page.open(f"{web.url}{path}")
+        page.open(url)
         while missing := {each for each in missing if each not in page.evaluate(TEXT)}:
             assert time.monotonic() < deadline, missing
             # A long page has nothing but what is to be seen of it.

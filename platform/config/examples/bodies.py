@@ -8,6 +8,7 @@ from config.examples.special import BOB
 from config.examples.story import (
     ANSWER,
     CHAT,
+    CLIP_LINK,
     GUIDE,
     ID,
     INSTRUCTIONS,
@@ -164,6 +165,10 @@ _NEW_RUN = {
     "deliverables": [],
     "messages": [],
 }
+_QUEUED_CLIP = _QUEUED | {"hold_usd": 1.6}
+_CLIP_FILE = Like(
+    "JobOutput", url=CLIP_LINK, media_type="video/mp4", seconds=8, width=1280, height=720
+)
 _CLIP_JOB = Like(
     "Job",
     id=ID["video_job"],
@@ -172,7 +177,9 @@ _CLIP_JOB = Like(
     prompt=_CLIP_PROMPT,
     params=_CLIP,
     cost_usd=1.6,
-    outputs=[Like("JobOutput", media_type="video/mp4", seconds=8, width=1280, height=720)],
+    outputs=[
+        Like("JobOutput", url=CLIP_LINK, media_type="video/mp4", seconds=8, width=1280, height=720)
+    ],
 )
 _ASSET_JOB = Like(
     "Job",
@@ -186,6 +193,8 @@ _ASSET_JOB = Like(
 )
 _RUNNING = {"status": "running", "finish_reason": None}
 _RUNNING_CARD = Like("Card", **_RUNNING, usage=None, cost_usd=0, content="")
+
+_RUNNING_CARDS = [_RUNNING_CARD, Like(_RUNNING_CARD, id=ID["other_card"], model=OTHER_CHAT)]
 
 # By operation: answers that are not as those of other operations with the same resource.
 OWN: dict[str, Any] = {
@@ -206,8 +215,10 @@ OWN: dict[str, Any] = {
     ],
     "orderAsset": Like(_ASSET_JOB, **_QUEUED),
     "orderImages": Like("Job", **_QUEUED),
-    "orderVideo": Like(_CLIP_JOB, **_QUEUED),
-    "extendVideo": Like(_CLIP_JOB, **_QUEUED, id=ID["next_job"], parent_job_id=ID["video_job"]),
+    "orderVideo": Like(_CLIP_JOB, **_QUEUED_CLIP),
+    "extendVideo": Like(
+        _CLIP_JOB, **_QUEUED_CLIP, id=ID["next_job"], parent_job_id=ID["video_job"]
+    ),
     "retryJob": Like("Job", **_QUEUED, id=ID["next_job"]),
     "cancelJob": Like(
         "Job", **_QUEUED | {"status": "cancelled", "hold_usd": None, "queue_position": None}
@@ -223,7 +234,7 @@ OWN: dict[str, Any] = {
     "mergeCards": Like(_RUNNING_CARD, kind="merge", source="merge", model=OTHER_CHAT),
     "stopCard": Like("Card", status="cancelled", finish_reason=None),
     "startCouncil": Like(
-        "CouncilSession", status="running", activity="answering", cost_usd=0, cards=[_RUNNING_CARD]
+        "CouncilSession", status="running", activity="answering", cost_usd=0, cards=_RUNNING_CARDS
     ),
     "listEvents": [Like("Event")],
     "listCouncilEvents": [
@@ -266,11 +277,13 @@ def _frames(*parts: dict[str, Any] | str) -> str:
     return "".join(frames)
 
 
+_HALF = ANSWER.index("and the earth")
 _PLACE = {"conversation_id": ID["conversation"], "user_message_id": ID["message"], "model": CHAT}
 STREAM = _frames(
     {"type": "start", "messageId": ID["reply"], "messageMetadata": {**_PLACE, "context": None}},
     {"type": "text-start", "id": "1"},
-    {"type": "text-delta", "id": "1", "delta": ANSWER},
+    {"type": "text-delta", "id": "1", "delta": ANSWER[:_HALF]},
+    {"type": "text-delta", "id": "1", "delta": ANSWER[_HALF:]},
     {"type": "text-end", "id": "1"},
     {
         "type": "finish",

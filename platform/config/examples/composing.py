@@ -1,9 +1,8 @@
 """The examples of the OpenAPI document: one for each body, answer and parameter.
 
-An answer is made of its schema and the samples of its fields (`fields`, `special`), so that
-a new field has one or fails a test. Request bodies, streams and files are written out
-(`bodies`). Each stands in the document once, among its components, and operations refer
-to it.
+An answer is made of its schema and the samples of its fields (`fields`, `special`), so that a new
+field has one or fails a test. Request bodies, streams and files are written out (`bodies`). Each
+stands in the document once, among its components, and operations refer to it.
 """
 
 from typing import Any
@@ -39,6 +38,8 @@ class Examples:
     def _add_to_bodies(self, operation: dict[str, Any]) -> None:
         for content in operation.get("requestBody", {}).get("content", {}).values():
             component = content["schema"]["$ref"].rpartition("/")[-1]
+            if component not in REQUESTS:
+                raise LookupError(f"{component} has no example in config/examples/bodies.py.")
             content["examples"] = self._refer(component, REQUESTS[component])
         for status, response in operation["responses"].items():
             if status.startswith("2"):
@@ -108,9 +109,8 @@ def _plain(schema: Schema, owner: str, field: str) -> Any:
         return ID[OWN_IDS[owner]]
     if field.removesuffix("_id") in ID and field.endswith("_id"):
         return ID[field.removesuffix("_id")]
-    for choices in ("enum", "const"):
-        if choices in schema:
-            return schema["const"] if choices == "const" else schema["enum"][0]
+    if "enum" in schema:
+        return schema["enum"][0]
     if schema.get("format") == "date-time" or field.endswith("_at"):
         return DATES.get(field, AT)
     if schema.get("type") == "boolean":
@@ -119,7 +119,7 @@ def _plain(schema: Schema, owner: str, field: str) -> Any:
         return FIELDS[field]
     if _may_be_null(schema):
         return None
-    raise LookupError(f"{owner}.{field} has no sample in config/examples.")
+    raise LookupError(f"{owner}.{field} has no sample in config/examples/fields.py.")
 
 
 def _may_be_null(schema: Schema) -> bool:
@@ -137,4 +137,4 @@ def _parameter(path: str, operation: dict[str, Any], parameter: dict[str, Any]) 
             return ID[parameters[name]]
     if name in PARAMETERS:
         return PARAMETERS[name]
-    return schema["enum"][0] if "enum" in schema else ID[name.removesuffix("_id")]
+    return _plain(schema, operation["operationId"], name)

@@ -2,7 +2,17 @@
 
 from typing import Any
 
-from config.examples.story import CHAT, GUIDE, ID, OTHER_CHAT, PICTURE_PROMPT, QUESTION, SOON, Like
+from config.examples.story import (
+    CHAT,
+    GUIDE,
+    ID,
+    OTHER_CHAT,
+    PICTURE_PROMPT,
+    QUESTION,
+    SOON,
+    UPLOAD_LINK,
+    Like,
+)
 
 BOB = Like("TeamMember", id=ID["bob"], name="Bob", email="bob@example.com", role="member")
 _BOB = Like("TeamPerson", id=ID["bob"], name="Bob", email="bob@example.com")
@@ -17,6 +27,7 @@ _ASKED = {
     "context": None,
     "ended_at": None,
 }
+_QUESTION_SENT = Like("Message", **_ASKED, attachments=[Like("MessageAttachment")])
 _CARDS = [
     Like("Card"),
     Like("Card", id=ID["other_card"], model=OTHER_CHAT),
@@ -60,9 +71,9 @@ SPECIAL: dict[str, Any] = {
     "ConnectorProvider.name": "GitHub",
     "ContentEntry.kind": "news",
     "ContentEntry.title": "Councils can debate",
-    "ConversationDetail.messages": [Like("Message", **_ASKED), Like("Message")],
+    "ConversationDetail.messages": [_QUESTION_SENT, Like("Message")],
     "ConversationDocument.messages": [
-        Like("ExportedMessage", **_ASKED),
+        Like("ExportedMessage", **_ASKED, attachments=[Like("ExportedAttachment")]),
         Like("ExportedMessage"),
     ],
     "ConversationShare.url": "https://example.com/shared/qk9yQm3v7wJb2c5XhN0aRg",
@@ -89,9 +100,10 @@ SPECIAL: dict[str, Any] = {
     "Event.data": {"conversation_id": ID["conversation"]},
     "Event.session_id": ID["user"],
     "Event.type": "conversation.deleted",
-    "Exchange.user_message": Like("Message", **_ASKED),
+    "Exchange.user_message": _QUESTION_SENT,
     "ExportedAttachment.mime": "text/csv",
     "ExportedAttachment.name": "tide-table.csv",
+    "ExportedMessage.attachments": [],
     "ExportedMessage.client_id": None,
     "ExportedMessage.parent_id": ID["message"],
     "ExportedMessage.role": "assistant",
@@ -121,8 +133,10 @@ SPECIAL: dict[str, Any] = {
     "Message.parent_id": ID["message"],
     "Message.role": "assistant",
     "Message.status": "completed",
+    "Message.attachments": [],
     "MessageAttachment.mime": "text/csv",
     "MessageAttachment.name": "tide-table.csv",
+    "MessageAttachment.url": UPLOAD_LINK,
     "MessageContext.messages": 1,
     "ModelRow.id": CHAT,
     "NewApiKey.key": "mk_2Zt6mCqH0c8w1Yb4sLx9Vn3Rk7Ue5fQ2",

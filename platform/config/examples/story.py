@@ -66,6 +66,8 @@ GUIDE = "# Tides\n\n" + ANSWER + "\n"
 INSTRUCTIONS = "Explain it in two sentences, without formulas."
 PICTURE_PROMPT = "A lighthouse at dusk, in watercolours."
 LINK = "https://example.com/files/lighthouse.png?expires=1795687200&signature=Zm9vYmFy"
+CLIP_LINK = "https://example.com/files/lighthouse.mp4?expires=1795687200&signature=cXV4"
+UPLOAD_LINK = "https://example.com/files/uploads/tide-table?expires=1795687200&signature=YmF6"
 COMMIT = "6f1ed002ab5595859014ebf0951522d9bb3f8a4c"
 USAGE = {
     "input_tokens": 24,
