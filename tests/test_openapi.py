@@ -31,6 +31,10 @@ from catalog.types import Modality
 from common import envelope
 from config import openapi_file
 from config.openapi import document
+from conftest import Persona
+from conversations.models import Attachment
+from conversations.tests.rows import talk
+from files.models import Upload
 from local.paths import ROOT
 from publicapi.v1 import openapi as v1
 from publicapi.v1.app import MODEL_ROUTE, ROUTES
@@ -265,6 +269,23 @@ def test_the_application_interface_answers_as_described() -> None:
     api.send("patch", one, 409, {"name": "phone"}, key_id=key["id"])
     api.send("delete", one, 404, key_id=tokens["user"]["id"])
     api.send("post", "/api/auth/logout", 204)
+
+
+@pytest.mark.django_db
+def test_exports_answer_as_described(alice: Persona) -> None:
+    api = CheckedClient()
+    api.sign_in(alice.signed_in.access_token)
+    sea = talk(alice.user, "How deep?", "Very.", title="The sea")
+    upload = Upload.objects.create(
+        account=alice.user, name="a.txt", media_type="text/plain", size=7
+    )
+    Attachment.objects.create(message=sea.messages.order_by("id")[0], upload=upload)
+    one = "/api/conversations/{conversation_id}"
+    api.send("get", one, 200, conversation_id=str(sea.pk))
+    exported = api.send(
+        "get", f"{one}/export", 200, {"format": "json"}, conversation_id=str(sea.pk)
+    )
+    assert exported["messages"][0]["attachments"]
 
 
 @pytest.mark.django_db
