@@ -277,7 +277,7 @@ def test_exports_answer_as_described(alice: Persona) -> None:
     api.sign_in(alice.signed_in.access_token)
     sea = talk(alice.user, "How deep?", "Very.", title="The sea")
     upload = Upload.objects.create(
-        account=alice.user, name="a.txt", media_type="text/plain", size=7
+        account=alice.user, name="a.txt", media_type="text/plain", is_text=True, size=7
     )
     Attachment.objects.create(message=sea.messages.order_by("id")[0], upload=upload)
     one = "/api/conversations/{conversation_id}"
