@@ -80,9 +80,10 @@ _REFUSALS = (
     FreeBudgetSpent,
     UpstreamFailed,
 )
+# Generators of clients take the first one for the typed answer: that of `"stream": false`.
 _ANSWERS: dict[Any, Any] = {
-    (200, "text/event-stream"): str,
     (200, "application/json"): ExchangeSerializer,
+    (200, "text/event-stream"): str,
 }
 _JSON = {"Content-Type": "application/json"}
 

@@ -9,6 +9,8 @@ from content.models import Entry
 from content.rendering import render
 
 
+# openapi-python-client has one variable for a type and a field of the same name.
+@extend_schema_serializer(component_name="FeatureFlags")
 class FlagsSerializer(serializers.Serializer[Any]):
     flags = serializers.DictField(
         child=serializers.BooleanField(), help_text="Each flag by its name: is it on for you?"

@@ -5,6 +5,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from common.errors import NotFound
 from common.openapi import error_responses
 from common.viewsets import ViewSet
 from userdata.errors import TooManyExports
@@ -16,7 +17,10 @@ from userdata.services import exports
 class ExportViewSet(ViewSet):
     """The export of the signed-in user's data."""
 
-    @extend_schema(operation_id="getDataExport", responses=ExportSerializer)
+    @extend_schema(
+        operation_id="getDataExport",
+        responses={200: ExportSerializer, **error_responses(NotFound)},
+    )
     def retrieve(self, request: AuthenticatedRequest) -> Response:
         """The latest export of your data."""
         return Response(ExportSerializer(get_latest_export(request.user)).data)

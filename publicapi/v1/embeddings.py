@@ -10,7 +10,7 @@ from inference.types import EmbeddingAnswer, EmbeddingCall
 from providers.vectors import decoded
 from publicapi.v1 import embeddings_schema, errors, idempotency
 from publicapi.v1.authentication import KeyAuthentication
-from publicapi.v1.embeddings_schema import Embedding, EmbeddingList, EmbeddingsUsage
+from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingRow, EmbeddingsUsage
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.model_access import find_callable
 
@@ -51,7 +51,7 @@ async def _encoded(runner: EmbeddingRunner, answer: EmbeddingAnswer, *, base64: 
     before, after = whole.split(b"[]")
     items: list[bytes] = []
     for index, vector in enumerate(answer.vectors):
-        items.append(json.encode(Embedding(index, vector if base64 else decoded(vector))))
+        items.append(json.encode(EmbeddingRow(index, vector if base64 else decoded(vector))))
         if index % VECTORS_AT_ONCE == VECTORS_AT_ONCE - 1:
             await asyncio.sleep(0)
     return b"".join((before, b"[", b",".join(items), b"]", after))

@@ -49,7 +49,7 @@ class EmbeddingsBody(Struct):
 # --- The answer ---------------------------------------------------------------------------------
 
 
-class Embedding(Struct, tag_field="object", tag="embedding"):
+class EmbeddingRow(Struct, tag_field="object", tag="embedding"):
     """The vector of one text: numbers, or base64 of little-endian float32."""
 
     index: Annotated[int, Meta(description="The position of the text in `input`.")]
@@ -66,7 +66,7 @@ class EmbeddingsUsage(Struct):
 class EmbeddingList(Struct, tag_field="object", tag="list"):
     """A vector for each text, in their order."""
 
-    data: list[Embedding]
+    data: list[EmbeddingRow]
     model: str
     usage: EmbeddingsUsage
 

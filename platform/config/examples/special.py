@@ -93,7 +93,7 @@ SPECIAL: dict[str, Any] = {
     "DeletedConversations.deleted": [ID["conversation"]],
     "DiffHunk.text": "Because of the moon.",
     "DiffSide.version": 1,
-    "Embedding.embedding": [0.0123, -0.0456, 0.0789],
+    "EmbeddingRow.embedding": [0.0123, -0.0456, 0.0789],
     "EmbeddingList.model": "text-embedding-3-small",
     "EmbeddingsUsage.total_tokens": 24,
     "Entitlements.balance_usd": 20,
