@@ -9,8 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # many start a process for all their tests; the slow ones (tests/slow_files.txt) come first.
 TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile
 
-PYTHON_CLIENTS := langchain llama_index llm aider
-NODE_CLIENTS := openai_node ai_sdk gltf_validator
+PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
+NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript
 
 .DEFAULT_GOAL := help
 .PHONY: help run test quick test-clients check lint types contracts missing-migrations format openapi contract lock bench screenshots migrations shell clients clean

@@ -3,16 +3,18 @@
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from content.tests.writing import write
 from local.ports import LOOPBACK, free_port
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist
-from tests.clients.environments import environment
+from tests.clients.environments import environment, finished
 from tests.service import Web, running_web
 from tests.worker import Worker
 
@@ -65,16 +67,8 @@ def finish(alice: Customer, tmp_path: Path) -> Finish:
     environment. It starts in a folder of its own, which is its home too."""
 
     def finish(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment(alice, home=tmp_path) | variables,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
+        variables = environment(alice, home=tmp_path) | variables
+        return finished(*command, folder=tmp_path, **variables)
 
     return finish
 
@@ -109,3 +103,20 @@ def _assert_billed_as_done(customer: Customer) -> None:
         assert sum(charge.tokens_in for charge in charges) == sum(
             call["prompt_tokens"] for call in written
         )
+
+
+@pytest.fixture(scope="module")
+def developers_web(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
+) -> Iterator[Web]:
+    """A web process at which users top up and choose a plan themselves, as developers have it."""
+    with django_db_blocker.unblock(), running_web(simulator, SELF_SERVICE_TOPUP="1") as web:
+        yield web
+
+
+@pytest.fixture
+def published(committed: None) -> Iterator[str]:
+    """The slug of an entry that everybody reads."""
+    entry = write(f"sea-{uuid4().hex}")
+    yield entry.slug
+    entry.delete()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,16 +32,40 @@ def executable(folder: str, name: str) -> Path:
     return PYTHON_ENVIRONMENTS / folder / "bin" / name
 
 
+def surroundings(home: Path) -> dict[str, str]:
+    """What every program finds, with the mark by which it ends with the test run. Nothing of ours
+    is on its path: it is a stranger's program."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home), MARK: os.environ[MARK]}
+
+
 def environment(customer: Customer, *, home: Path) -> dict[str, str]:
-    """The address and the key, and the mark by which a program ends with the test run. Nothing of
-    ours is on its path: it is a stranger's program."""
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        MARK: os.environ[MARK],
-        "BASE_URL": f"{customer.web.url}/v1",
-        "API_KEY": customer.raw_key,
-    }
+    """The same with the address of `/v1` and a key."""
+    access = {"BASE_URL": f"{customer.web.url}/v1", "API_KEY": customer.raw_key}
+    return surroundings(home) | access
+
+
+def finished(
+    *command: str | Path, folder: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """A program that has ended. It starts in that folder, which is its home too."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=surroundings(folder) | variables,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+def output_of(*command: str | Path, folder: Path, **variables: str) -> str:
+    """All that a program says which succeeds."""
+    done = finished(*command, folder=folder, **variables)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    return said
 
 
 def _required(path: Path, name: str) -> pytest.MarkDecorator:
