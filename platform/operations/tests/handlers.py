@@ -68,6 +68,7 @@ def render_call(
     prompt: str,
     seconds: int = 5,
     total_seconds: float = 600.0,
+    submission_seconds: float = 60.0,
     can_find: bool = True,
     can_cancel: bool = True,
 ) -> RenderCall:
@@ -78,6 +79,7 @@ def render_call(
         model=catalog.models["kimi-k3"],  # no plan has an allowance for it
         request_id="req_test",
         total_seconds=total_seconds,
+        submission_seconds=submission_seconds,
         prompt=prompt,
         seconds=seconds,
         can_find=can_find,

@@ -61,6 +61,12 @@ CASES = {
     "the answer to the submission is lost": Case(
         '"drop": true, "times": 1', "completed", submissions=("drop",)
     ),
+    "the answer to the submission does not come in time": Case(
+        '"hang": true, "times": 1',
+        "completed",
+        submissions=("client_gone",),
+        request={"submission_seconds": 0.5},
+    ),
     "the answer to the submission is no JSON": Case('"bad_json": true, "times": 1', "completed"),
     "the answer is lost, and nobody can look it up": Case(
         '"drop": true',
