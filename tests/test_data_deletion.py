@@ -142,6 +142,46 @@ def test_nothing_that_tells_who_it_was_stays(alice: User) -> None:
     assert audit_of(alice)[0] == "Sessions revoked. Reason: Mail from (deleted)"
 
 
+def test_the_address_is_taken_out_of_the_audit_log_wherever_it_stands() -> None:
+    ann = new_user("ann")
+    address = ann.email
+    operator = new_operator()
+    reasons = [
+        f"{address.upper()} wrote",
+        f"Mail from <{address}>.",
+        f"Two lines\n{address}",
+        f"«{address}», by letter—{address}",
+    ]
+    for reason in reasons:
+        operator.post(f"accounts/user/{ann.pk}/revoke_sessions/", reason=reason)
+    assert len(audit_of(ann)) == len(reasons)
+
+    request(ann)
+    deletions.go_on_with_all()
+
+    said = audit_of(ann)
+    assert said[0] == "Sessions revoked. Reason: «(deleted)», by letter—(deleted)"
+    assert not [text for text in said if address in text.lower()]
+
+
+def test_longer_addresses_in_the_audit_log_are_those_of_others() -> None:
+    ann = new_user("ann")
+    others = [f"jo{ann.email}", f"jo.{ann.email}", f"jo-{ann.email}", f"{ann.email}.au"]
+    joann, operator = User.objects.create_user(others[0], PASSWORD), new_operator()
+    path = f"accounts/user/{joann.pk}/revoke_sessions/"
+    for other in others:
+        operator.post(path, reason=f"Mail of {other}")
+
+    deletion = request(ann)
+    deletions.go_on_with_all()
+
+    assert has_ended(deletion)
+    said = [f"Sessions revoked. Reason: Mail of {other}" for other in reversed(others)]
+    assert audit_of(joann) == said
+    entries_of_joann = LogEntry.objects.filter(object_id=joann.pk)
+    assert set(entries_of_joann.values_list("object_repr", flat=True)) == {joann.email}
+
+
 def test_the_bytes_of_files_are_deleted(alice: User) -> None:
     stored = [
         entry.file({name: getattr(row, name) for name in entry.columns})

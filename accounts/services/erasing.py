@@ -7,9 +7,10 @@ from accounts.models import User
 # The trigger of the audit log lets exactly this change pass (accounts/migrations/0002).
 _REWRITE = """
 UPDATE django_admin_log
-SET object_repr = left(replace(object_repr, %(address)s, '(deleted)'), 200),
-    change_message = replace(change_message, %(address)s, '(deleted)')
-WHERE position(%(address)s IN object_repr) > 0 OR position(%(address)s IN change_message) > 0
+SET object_repr = left(accounts_without_address(object_repr, %(address)s), 200),
+    change_message = accounts_without_address(change_message, %(address)s)
+WHERE accounts_without_address(object_repr, %(address)s) <> object_repr
+    OR accounts_without_address(change_message, %(address)s) <> change_message
 """
 
 
