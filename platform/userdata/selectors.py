@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.errors import NotFound
+from files.models import StoredFile
 from files.selectors.links import steady_url
-from files.types import EXPORT, file_name
 from userdata.models import Export
 
 EXPIRED = "expired"
@@ -31,28 +31,29 @@ class ExportState:
 
 def get_latest_export(user: User) -> ExportState:
     """The user's latest export. Raises NotFound."""
-    export = Export.objects.filter(account=user).order_by("-pk").first()
+    mine = Export.objects.filter(account=user).select_related("file")
+    export = mine.order_by("-pk").first()
     if export is None:
         raise NotFound("There is no export of this account's data. Begin one with a POST.")
     return state_of(export)
 
 
 def state_of(export: Export) -> ExportState:
-    """The state now: a completed export expires."""
-    is_over = export.status == Export.Status.COMPLETED and (
-        export.file_id is None or export.expires_at is None or export.expires_at <= timezone.now()
-    )
-    can_be_fetched = export.status == Export.Status.COMPLETED and not is_over
+    """The state now: a completed export expires with its file."""
+    is_completed, file = export.status == Export.Status.COMPLETED, export.file
+    url = steady_url(file.name) if is_completed and file and _is_live(file) else None
     return ExportState(
         id=export.pk,
-        status=EXPIRED if is_over else export.status,
+        status=EXPIRED if is_completed and url is None else export.status,
         size=export.size,
-        url=_url(export.file_id) if can_be_fetched and export.file_id else None,
+        url=url,
         created_at=export.created_at,
         ended_at=export.ended_at,
         expires_at=export.expires_at,
     )
 
 
-def _url(file_id: UUID) -> str:
-    return steady_url(file_name(file_id, EXPORT))
+def _is_live(file: StoredFile) -> bool:
+    """Can it be downloaded? What it has a copy of may have been taken down."""
+    is_over = file.expires_at is not None and file.expires_at <= timezone.now()
+    return file.taken_down_at is None and not is_over

@@ -19,6 +19,7 @@ from common.database import get_database
 from common.ids import uuid7
 from files.errors import StorageUnavailable
 from files.models import StoredFile
+from files.services.exported_copies import withdraw_exports
 from files.types import file_name, storage_path
 
 log = structlog.get_logger(__name__)
@@ -75,7 +76,7 @@ async def store_file(
 @transaction.atomic
 def take_down(*, file: StoredFile) -> bool:
     """Delete the bytes of a file and of its thumbnails, and keep the rows: links answer that they
-    are gone. Sends `taken_down`. Was it there?
+    are gone, and so do those to exports that may contain it. Sends `taken_down`. Was it there?
 
     Raises StorageUnavailable.
     """
@@ -86,6 +87,7 @@ def take_down(*, file: StoredFile) -> bool:
         each.taken_down_at = timezone.now()
         each.save(update_fields=["taken_down_at"])
     if files:
+        withdraw_exports(account_id=file.account_id, since=file.created_at)
         file_ids = [each.pk for each in files]
         # Receivers lock rows that come before files.
         transaction.on_commit(

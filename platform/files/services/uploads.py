@@ -29,6 +29,7 @@ from files.errors import (
 )
 from files.models import Upload
 from files.selectors.uploads import live, usage_of
+from files.services.exported_copies import withdraw_exports
 from files.sniffing import Kind, sniff
 from files.types import MAX_UPLOAD_NAME, MAX_UPLOADS, UPLOAD_SECONDS, storage_path
 
@@ -128,7 +129,8 @@ def delete(*, user: AbstractBaseUser, upload_id: UUID) -> None:
 
 @transaction.atomic
 def take_down(*, upload: Upload) -> bool:
-    """Delete the bytes of an upload and keep its row, which a message may show. Was it there?
+    """Delete the bytes of an upload and keep its row, which a message may show. Exports that may
+    contain it are gone. Was it there?
 
     Raises StorageUnavailable.
     """
@@ -138,6 +140,7 @@ def take_down(*, upload: Upload) -> bool:
     _erase(held)
     held.taken_down_at, held.is_text = timezone.now(), False
     held.save(update_fields=["taken_down_at", "is_text"])
+    withdraw_exports(account_id=held.account_id, since=held.created_at)
     return True
 
 

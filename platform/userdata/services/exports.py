@@ -9,6 +9,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services.users import lock_user
 from events.services import append_to_user
+from files.services.exported_copies import was_taken_down
 from files.services.media import let_expire
 from jobs import services as jobs
 from jobs.models import Job
@@ -60,11 +61,28 @@ def start(*, job_id: UUID, attempt: int) -> User | None:
 
 @transaction.atomic
 def complete(*, job_id: UUID, attempt: int, file_id: UUID, size: int) -> None:
-    """End the export with its file. Where another attempt makes it, the file is purged."""
-    if not jobs.end(job_id=job_id, attempt=attempt, status=Job.Status.COMPLETED):
-        let_expire(file_ids=[file_id])
+    """End the export with its file, which takes the place of the one before. Where another attempt
+    makes it, the file is purged; so it is where it may contain what was taken down meanwhile, and
+    the export has failed."""
+    if _may_have_what_is_gone(job_id):
+        fail(job_id=job_id, attempt=attempt)
+    elif jobs.end(job_id=job_id, attempt=attempt, status=Job.Status.COMPLETED):
+        _complete(Export.objects.get(pk=job_id), file_id, size)
         return
-    export = Export.objects.get(pk=job_id)
+    let_expire(file_ids=[file_id])
+
+
+def _may_have_what_is_gone(job_id: UUID) -> bool:
+    """Was anything taken down since the export was begun?"""
+    export = Export.objects.filter(pk=job_id).first()
+    return export is not None and was_taken_down(
+        account_id=export.account_id, since=export.created_at
+    )
+
+
+def _complete(export: Export, file_id: UUID, size: int) -> None:
+    earlier = Export.objects.filter(account=export.account_id, file__isnull=False)
+    let_expire(file_ids=list(earlier.values_list("file_id", flat=True)))
     export.file_id, export.size = file_id, size
     export.expires_at = timezone.now() + timedelta(seconds=EXPORT_SECONDS)
     _end(export, Export.Status.COMPLETED)

@@ -1,15 +1,18 @@
 """POST and GET /api/users/me/export: one export at a time, three a day, each for a week."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.core.files.base import ContentFile
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.ids import uuid7
 from conftest import Persona
 from events.models import Event
-from files.models import StoredFile
+from files.models import StoredFile, Upload
+from files.services import outputs, uploads
 from jobs.models import Job
 from userdata.models import Export
 from userdata.services import exports
@@ -93,6 +96,79 @@ def test_a_completed_export_has_a_link(alice: Persona) -> None:
     body = alice.client.get(PATH).json()
     assert (body["id"], body["status"], body["size"]) == (str(export.pk), "completed", 100)
     assert f"/files/{export.file_id}.zip?expires=" in body["url"]
+
+
+def end_with_file(export: Export) -> StoredFile:
+    """Let a running attempt of the export end."""
+    Job.objects.filter(pk=export.pk).update(status=Job.Status.RUNNING, attempt=1)
+    file = StoredFile.objects.create(
+        account_id=export.account_id,
+        media_type="application/zip",
+        size=1,
+        expires_at=timezone.now() + timedelta(days=7),
+    )
+    exports.complete(job_id=export.pk, attempt=1, file_id=file.pk, size=1)
+    return file
+
+
+def is_live(file: StoredFile) -> bool:
+    file.refresh_from_db()
+    assert file.expires_at is not None
+    return file.expires_at > timezone.now()
+
+
+def test_a_new_export_takes_the_place_of_the_one_before(alice: Persona, bob: Persona) -> None:
+    """A user's disk space is not multiplied by the number of exports."""
+    of_bob = completed(bob)
+    earlier = end_with_file(exports.begin(user=alice.user))
+    latest = end_with_file(exports.begin(user=alice.user))
+    assert [is_live(file) for file in (earlier, latest)] == [False, True]
+    assert str(latest.pk) in alice.client.get(PATH).json()["url"]
+    assert of_bob.file is not None
+    assert is_live(of_bob.file)
+
+
+def upload_of(persona: Persona) -> Upload:
+    return uploads.store(user=persona.user, name="a.txt", file=ContentFile(b"some words"))
+
+
+def picture_of(persona: Persona) -> StoredFile:
+    return StoredFile.objects.create(account=persona.user, media_type="image/png", size=1)
+
+
+def take_down(file: StoredFile | Upload) -> None:
+    if isinstance(file, Upload):
+        uploads.take_down(upload=file)
+    else:
+        outputs.take_down(file=file)
+
+
+@pytest.mark.parametrize("store", [upload_of, picture_of])
+def test_what_is_taken_down_cannot_be_downloaded_in_an_export(
+    alice: Persona, bob: Persona, store: Callable[[Persona], StoredFile | Upload]
+) -> None:
+    before = completed(alice)
+    file = store(alice)
+    after, of_bob = completed(alice), completed(bob)
+    take_down(file)
+    body = alice.client.get(PATH).json()
+    assert (body["id"], body["status"], body["url"]) == (str(after.pk), "expired", None)
+    files = [each.file for each in (before, after, of_bob) if each.file is not None]
+    # That of before cannot have it.
+    assert [is_live(each) for each in files] == [True, False, True]
+
+
+@pytest.mark.parametrize("store", [upload_of, picture_of])
+def test_an_export_fails_during_which_something_is_taken_down(
+    alice: Persona, bob: Persona, store: Callable[[Persona], StoredFile | Upload]
+) -> None:
+    file, of_alice, of_bob = store(alice), *(exports.begin(user=each.user) for each in (alice, bob))
+    take_down(file)
+    assert not is_live(end_with_file(of_alice))
+    assert is_live(end_with_file(of_bob))
+    assert alice.client.get(PATH).json()["status"] == "failed"
+    again = exports.begin(user=alice.user)
+    assert is_live(end_with_file(again))
 
 
 def test_an_expired_export_has_none(alice: Persona) -> None:
