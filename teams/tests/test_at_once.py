@@ -201,6 +201,23 @@ def test_accepting_and_closing_the_account(is_swapped: bool) -> None:
 
 
 @BOTH_ORDERS
+@pytest.mark.parametrize("loses", ["the address", "its confirmation"])
+def test_accepting_while_the_account_loses(is_swapped: bool, loses: str) -> None:
+    crew = Crew()
+    _, accept = crew.invite(crew.bob)
+
+    def change() -> int:
+        row = User.objects.filter(pk=crew.bob.pk)
+        if loses == "the address":
+            return row.update(email=f"elsewhere-{crew.bob.pk}@example.com")
+        return row.update(email_verified=False)
+
+    answers = in_order(crew, accept, change, is_swapped=is_swapped, user=crew.bob)
+    assert answers == ((403, 1) if is_swapped else (200, 1))
+    assert (crew.bob.pk in crew.roles) != is_swapped
+
+
+@BOTH_ORDERS
 def test_leaving_and_becoming_the_owner(is_swapped: bool) -> None:
     crew = Crew(bob="member")
     leave, transfer = crew.leave(crew.bob), crew.transfer(crew.alice, crew.bob)
