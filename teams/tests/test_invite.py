@@ -146,6 +146,15 @@ def test_an_admin_does_not_change_an_invitation_of_an_admin(alice: Persona, bob:
     assert Invitation.objects.get().role == "admin"
 
 
+def test_an_admin_does_not_make_an_admin_of_somebody_who_is_invited(
+    alice: Persona, bob: Persona
+) -> None:
+    add(found(alice), bob, "admin")
+    invite(alice, DORA)
+    assert refusal(invite(bob, DORA, "admin")) == (403, "role_too_low")
+    assert Invitation.objects.get().role == "member"
+
+
 def test_nobody_is_invited_as_owner(alice: Persona) -> None:
     found(alice)
     answer = invite(alice, DORA, "owner")

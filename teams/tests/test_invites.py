@@ -3,13 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conftest import Persona
 from teams import tasks
 from teams.models import Invitation
 from teams.tests.people import INVITES, accept, add, found, invite, refusal, token_for, verify
-from teams.types import ENDED_INVITATIONS_KEPT
+from teams.types import ENDED_INVITATIONS_KEPT, MAX_PENDING
 
 DORA = "dora@example.com"
 
@@ -45,6 +47,27 @@ def test_it_is_paged_as_all_lists_are(alice: Persona) -> None:
     rest = alice.client.get(INVITES, {"before": ids[1]}).json()
     assert [each["id"] for each in rest] == [ids[0]]
     assert alice.client.get(INVITES, {"limit": 0}).status_code == 422
+
+
+def test_a_long_list_takes_as_many_statements_as_a_short_one(alice: Persona) -> None:
+    team = found(alice)
+    counts = []
+    for count in (1, MAX_PENDING - 1):
+        Invitation.objects.bulk_create(
+            Invitation(
+                team_id=team["id"],
+                address=f"{count}-{number}@example.com",
+                role="member",
+                invited_by=alice.user,
+                expires_at=timezone.now() + timedelta(days=1),
+            )
+            for number in range(count)
+        )
+        with CaptureQueriesContext(connection) as queries:
+            alice.client.get(INVITES)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+    assert len(alice.client.get(INVITES).json()) == MAX_PENDING
 
 
 def test_an_expired_one_is_shown_as_such_and_can_be_sent_again(

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from conftest import Persona
-from teams.tests.people import ME, add, found, refusal, roles
+from teams.tests.people import ME, add, found, invite, refusal, roles
+from tests.personas import new_user
 
 
 def transfer(person: Persona, member_id: Any) -> Any:
@@ -45,6 +46,19 @@ def test_not_to_oneself_and_not_to_a_stranger(alice: Persona, bob: Persona) -> N
     for stranger in (str(bob.user.pk), team["id"], "0198d7a0-0000-7000-8000-000000000000"):
         assert refusal(transfer(alice, stranger)) == (404, "member_not_found")
     assert roles(team["id"]) == {"Alice": "owner"}
+
+
+def test_not_to_somebody_who_is_invited_or_in_another_team(
+    alice: Persona, bob: Persona, charlie: Persona
+) -> None:
+    team, other = found(alice), found(bob, "Lake")
+    add(other, charlie)
+    dora = new_user("dora")
+    invite(alice, dora.email, "admin")
+    for stranger in (bob.user, charlie.user, dora):
+        assert refusal(transfer(alice, str(stranger.pk))) == (404, "member_not_found")
+    assert roles(team["id"]) == {"Alice": "owner"}
+    assert roles(other["id"]) == {"Bob": "owner", "Charlie": "member"}
 
 
 @pytest.mark.parametrize("member_id", [None, "", "bob", 5, ["x"], {"id": 1}, True])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -120,6 +121,12 @@ def test_entries_are_found_by_kind_and_by_slug(visitor: APIClient) -> None:
         ("locale=e", "locale"),
         ("locale=", "locale"),
         ("locale=en_US", "locale"),
+        ("locale=x", "locale"),
+        ("locale=%E2%80%AEen", "locale"),
+        ("locale=en%00", "locale"),
+        ("locale=en%0Ade", "locale"),
+        (f"locale={'a' * 300}", "locale"),
+        (f"locale={'a-' * 3_000}b", "locale"),
         ("locale=en-", "locale"),
         ("locale=en'--", "locale"),
         (f"locale={'-'.join(['abcdefgh'] * 5)}", "locale"),
@@ -141,6 +148,25 @@ def test_a_query_that_is_none_is_refused(visitor: APIClient, query: str, field: 
     assert "cache-control" not in answer.headers  # a refusal is kept nowhere
 
 
+@pytest.mark.parametrize("since", [None, HOUR], ids=["draft", "scheduled"])
+def test_what_is_not_public_is_known_by_nothing(
+    visitor: APIClient, since: timedelta | None
+) -> None:
+    write("about")
+    url = f"{URL}?slug=launch&locale=pt-BR&kind=news"
+    before = [visitor.get(URL), visitor.get(url)]
+    hidden = write("launch", kind="news", locale="pt-BR", since=since)
+
+    after = [visitor.get(URL), visitor.get(url)]
+
+    assert [each.content for each in after] == [each.content for each in before]
+    assert [each["ETag"] for each in after] == [each["ETag"] for each in before]
+    # Nor where it would stand in the list.
+    named, unknown = (visitor.get(f"{URL}?before={each}") for each in (hidden.pk, SOME_ID))
+    assert named.status_code == 422
+    assert named.json()["errors"] == unknown.json()["errors"]
+
+
 # --- Languages ----------------------------------------------------------------------------------
 
 
@@ -149,6 +175,7 @@ def test_a_query_that_is_none_is_refused(visitor: APIClient, query: str, field: 
     [
         ("pt-BR", "pt-BR"),
         ("pt-br", "pt-BR"),
+        ("PT-br", "pt-BR"),
         ("pt-PT", "pt"),
         ("pt-BR-abl1943", "pt-BR"),
         ("pt", "pt"),
@@ -211,6 +238,20 @@ def test_a_page_begins_behind_the_entry_that_is_named(visitor: APIClient) -> Non
     assert slugs(visitor, f"before={second.pk}") == []
 
 
+def test_pages_go_on_where_they_ended_although_entries_are_edited(visitor: APIClient) -> None:
+    first, last, second, third = (
+        write(f"page-{number}", since=-number * HOUR - HOUR) for number in range(4)
+    )
+    answer = visitor.get(f"{URL}?limit=2")
+    assert [each["slug"] for each in answer.json()] == [first.slug, last.slug]
+    # The last one of the page is a draft again, and one moves to the front.
+    Entry.objects.filter(pk=last.pk).update(publish_at=None)
+    Entry.objects.filter(pk=third.pk).update(priority=1)
+    link = re.fullmatch(r'<([^>]+)>; rel="next"', answer.headers["Link"])
+    assert link
+    assert [each["slug"] for each in visitor.get(link[1]).json()] == [second.slug]
+
+
 @pytest.mark.parametrize(
     "place", ["9" * 30 + "~2026-01-01T00:00:00Z", "0~2026-01-01", "0~2026-01-01T00:00:00%2B15:59"]
 )
@@ -255,6 +296,20 @@ def test_a_change_is_sent_again(visitor: APIClient) -> None:
     tag = visitor.get(URL)["ETag"]
     Entry.objects.filter(pk=page.pk).update(title="Other")
     assert visitor.get(URL, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_what_begins_and_ends_by_itself_is_sent_again(visitor: APIClient) -> None:
+    entry = write("sale", since=HOUR, unpublish_at=timezone.now() + 3 * HOUR)
+    tags = [visitor.get(URL)["ETag"]]
+    for _ in range(2):
+        # Two hours pass.
+        moved = {"publish_at": F("publish_at"), "unpublish_at": F("unpublish_at")}
+        later = {name: value - 2 * HOUR for name, value in moved.items()}
+        Entry.objects.filter(pk=entry.pk).update(**later)
+        answer = visitor.get(URL, headers={"If-None-Match": tags[-1]})
+        assert answer.status_code == 200
+        tags.append(answer["ETag"])
+    assert tags[0] == tags[2] != tags[1]
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])

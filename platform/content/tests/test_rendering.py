@@ -135,6 +135,26 @@ def test_tables_are_tables() -> None:
         ('<iframe src="https://b.example"></iframe>a', "a"),
         ('<form action="/b"><input name="a"></form>', ""),
         ("<!-- a -->b", "b"),
+        # No scheme has a percent sign: the address is relative.
+        (
+            "[a](java&Tab;script&colon;alert(1))",
+            f'<p><a href="java%09script:alert(1)" rel="{REL}">a</a></p>',
+        ),
+        ('<a href="&#1;javascript:alert(1)">a</a>', f'<p><a rel="{REL}">a</a></p>'),
+        ('<svg><a xlink:href="javascript:alert(1)">a</a></svg>', "<p></p>"),
+        (
+            "<svg><style><img src=x onerror=alert(1)></style></svg>",
+            '<p><img src="x"></p>',
+        ),
+        ("<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>", "<p></p>"),
+        (
+            "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+            "<p>&lt;p title='<img src=\"x\">'&gt;</p>",
+        ),
+        ('<img src="/a.png" srcset="javascript:alert(1)">', '<img src="/a.png">'),
+        ('<a href="/b" ping="https://c.example">a</a>', f'<p><a href="/b" rel="{REL}">a</a></p>'),
+        ('<p id="a" class="b" data-c="d">a</p>', "<p>a</p>"),
+        ("<template><img src=x onerror=alert(1)></template>", "<p></p>"),
     ],
 )
 def test_what_could_run_is_taken_out(markdown: str, html: str) -> None:
