@@ -4,7 +4,9 @@ the books balance."""
 import json
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -29,6 +31,7 @@ from userdata import erasing
 from userdata.models import Deletion
 from userdata.rows import rows_of
 from userdata.services import deletions
+from userdata.tasks import delete_data
 from userdata.tests.exporting import archive_of, rows_in
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -259,6 +262,30 @@ def test_a_deletion_that_was_interrupted_goes_on(
         assert rounds < 100
     assert rounds > 1
     assert everywhere([MARKER, SECRET]) == []
+
+
+def at_once(act: Callable[[], object]) -> list[object]:
+    """What it returns to each of two threads, which begin together."""
+    together = Barrier(2)
+
+    def alone() -> object:
+        try:
+            together.wait(timeout=20)
+            return act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        return [each.result() for each in [pool.submit(alone) for _ in range(2)]]
+
+
+def test_it_is_requested_and_carried_out_once_although_twice_at_once(alice: User) -> None:
+    asked = at_once(lambda: deletions.request(user=User.objects.get(pk=alice.pk)))
+    assert sorted(map(bool, asked)) == [False, True]
+    deletion = request(alice)
+    at_once(delete_data)
+    assert has_ended(deletion), deletion.waits_for
+    assert everywhere([MARKER, SECRET, alice.email]) == []
 
 
 def test_the_address_can_sign_up_again(alice: User) -> None:

@@ -6,12 +6,15 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from accounts.models import User
 from billing.models import Charge
 from council.models import Session
 from council.tests.owner import Owner
+from files.models import StoredFile, Upload
+from files.services import uploads
 from jobs.models import Job
 from jobs.tests.queueing import wait_until
 from projects.models import Run
@@ -22,8 +25,9 @@ from studios.tests.artist import Artist
 from tests.personas import new_user
 from tests.service import Web
 from tests.worker import running_worker
-from userdata.models import Deletion
+from userdata.models import Deletion, Export
 from userdata.services import deletions
+from userdata.tests.exporting import ask
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -59,3 +63,23 @@ def test_what_runs_is_stopped_and_then_deleted(web: Web, simulator: RunningSimul
         assert not model._base_manager.filter(account=alice).exists()
     assert not Job.objects.filter(account=alice, ended_at=None).exists()
     assert not Charge.objects.filter(account=alice, status="held").exists()
+
+
+def test_an_export_that_runs_is_stopped_and_leaves_no_file(
+    web: Web, simulator: RunningSimulator
+) -> None:
+    alice = new_user("alice")
+    for number in range(40):
+        file = ContentFile(bytes(1_000_000), name="big")
+        uploads.store(user=alice, name=f"{number}", file=file)
+    with running_worker(simulator):
+        export = Job.objects.get(pk=ask(web, alice)["id"])
+        running = Job.objects.filter(pk=export.pk, status=Job.Status.RUNNING)
+        wait_until(running.exists)
+        deletions.request(user=alice)
+        assert ended(alice), Deletion.objects.get(pk=alice.pk).waits_for
+
+    for model in (Export, StoredFile, Upload):
+        assert not model._base_manager.filter(account=alice).exists()
+    export.refresh_from_db()
+    assert export.ended_at is not None
