@@ -9,19 +9,20 @@ class StudiosConfig(AppConfig):
     def ready(self) -> None:
         from billing import invariants
         from common import ownership
-        from files.services.outputs import taken_down
+        from files.services.outputs import taken_down, taking_down
         from jobs.handlers import register
         from studios.closing import close
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
         from studios.invariants import INVARIANTS
         from studios.owned import OWNED
-        from studios.services.completion import tell_takedown
+        from studios.services.completion import lock_for_takedown, tell_takedown
         from studios.types import JOBS, Kind
 
         invariants.register(*INVARIANTS)
         register(JOBS[Kind.IMAGE], ImageHandler())
         register(JOBS[Kind.VIDEO], VideoHandler())
         register(JOBS[Kind.ASSET], AssetHandler())
+        taking_down.connect(lock_for_takedown)
         taken_down.connect(tell_takedown)
         ownership.register(*OWNED)
         ownership.register_closing(close)

@@ -108,12 +108,23 @@ def erase(generation: Generation) -> None:
     release(upload_ids=upload_ids)
 
 
+def lock_for_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
+    """The receiver of `files.services.outputs.taking_down`: jobs are locked before files."""
+    rows = Generation.objects.filter(pk__in=_showing(file_ids)).order_by("pk")
+    list(rows.select_for_update(no_key=True).values_list("pk"))
+
+
 def tell_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
     """The receiver of `files.services.outputs.taken_down`: jobs have changed."""
+    for job_id in _showing(file_ids):
+        _tell_changed(job_id)
+
+
+def _showing(file_ids: Collection[UUID]) -> list[UUID]:
+    """The jobs that show one of these files."""
     affected = Q(outputs__file__in=file_ids) | Q(outputs__thumbnail__in=file_ids)
     rows = Generation.objects.filter(affected).order_by("pk")
-    for job_id in rows.distinct().values_list("pk", flat=True):
-        _tell_changed(job_id)
+    return list(rows.distinct().values_list("pk", flat=True))
 
 
 @transaction.atomic

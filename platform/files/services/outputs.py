@@ -25,7 +25,10 @@ from files.types import file_name, storage_path
 log = structlog.get_logger(__name__)
 
 RETRY = timedelta(hours=1)
-# Sent with `file_ids`, those of the files and of their thumbnails, when a takedown is committed.
+# Sent with `file_ids`, those of the files and of their thumbnails, within the transaction of a
+# takedown: first, so that receivers lock the rows that show the files, which come before files; and
+# last, so that they tell of the change.
+taking_down = Signal()
 taken_down = Signal()
 
 _INSERT = """
@@ -76,11 +79,13 @@ async def store_file(
 @transaction.atomic
 def take_down(*, file: StoredFile) -> bool:
     """Delete the bytes of a file and of its thumbnails, and keep the rows: links answer that they
-    are gone, and so do those to exports that may contain it. Sends `taken_down`. Was it there?
+    are gone, and so do those to exports that may contain it. Sends `taking_down` and `taken_down`.
+    Was it there?
 
     Raises StorageUnavailable.
     """
     held = StoredFile.objects.filter(Q(pk=file.pk) | Q(thumbnail_of=file.pk), taken_down_at=None)
+    taking_down.send(sender=StoredFile, file_ids=list(held.values_list("pk", flat=True)))
     files = list(held.order_by("pk").select_for_update())
     for each in files:
         _erase(each)
@@ -88,11 +93,7 @@ def take_down(*, file: StoredFile) -> bool:
         each.save(update_fields=["taken_down_at"])
     if files:
         withdraw_exports(account_id=file.account_id, since=file.created_at)
-        file_ids = [each.pk for each in files]
-        # Receivers lock rows that come before files.
-        transaction.on_commit(
-            lambda: taken_down.send(sender=StoredFile, file_ids=file_ids), robust=True
-        )
+        taken_down.send(sender=StoredFile, file_ids=[each.pk for each in files])
     return bool(files)
 
 
