@@ -4,9 +4,9 @@ the storage is away for a moment."""
 import asyncio
 import threading
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
-from django.core.files import File
 from django.core.files.storage import FileSystemStorage
 from pytest_django import Settings
 
@@ -50,10 +50,10 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 class LeavingStorage(FileSystemStorage):
     """It is away after a picture and its thumbnail are stored."""
 
-    def _save(self, name: str, content: File[bytes]) -> str:
+    def save(self, name: str | None, content: IO[Any], max_length: int | None = None) -> str:
         if len([*Path(self.location).glob("*/*.*")]) == 2:
             raise OSError("The storage is away.")
-        return super()._save(name, content)
+        return super().save(name, content, max_length)
 
 
 def deliver(account: User, *pictures: bytes) -> Fetched | Unusable | Unknown:
