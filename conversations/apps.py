@@ -10,12 +10,17 @@ class ConversationsConfig(AppConfig):
     def ready(self) -> None:
         from common import ownership
         from common.sqlfunctions import install_functions
+        from conversations.event_types import REPLY_EVENTS, USER_EVENTS
         from conversations.owned import OWNED
         from conversations.services.completion import REPLY
-        from conversations.types import JOB
+        from conversations.types import JOB, STREAM
+        from events import declarations
+        from events.types import USER_STREAM
         from generations.running import LostCallHandler
         from jobs.handlers import register_begun
 
         post_migrate.connect(install_functions, sender=self)
         register_begun(JOB, LostCallHandler(REPLY))
         ownership.register(*OWNED)
+        declarations.register(STREAM, REPLY_EVENTS)
+        declarations.register(USER_STREAM, USER_EVENTS)

@@ -9,11 +9,16 @@ class CouncilConfig(AppConfig):
     def ready(self) -> None:
         from common import ownership
         from council.closing import close
+        from council.event_types import COUNCIL_EVENTS, USER_EVENTS
         from council.owned import OWNED
         from council.runner import GenerationHandler
-        from council.types import JOB
+        from council.types import JOB, STREAM
+        from events import declarations
+        from events.types import USER_STREAM
         from jobs.handlers import register
 
         register(JOB, GenerationHandler())
         ownership.register(*OWNED)
+        declarations.register(STREAM, COUNCIL_EVENTS)
+        declarations.register(USER_STREAM, USER_EVENTS)
         ownership.register_closing(close)

@@ -8,12 +8,17 @@ class ProjectsConfig(AppConfig):
 
     def ready(self) -> None:
         from common import ownership
+        from events import declarations
+        from events.types import USER_STREAM
         from jobs.handlers import register
         from projects.closing import close
+        from projects.event_types import PROJECT_EVENTS, USER_EVENTS
         from projects.owned import OWNED
         from projects.runner import StepHandler
-        from projects.types import JOB
+        from projects.types import JOB, STREAM
 
         register(JOB, StepHandler())
         ownership.register(*OWNED)
+        declarations.register(STREAM, PROJECT_EVENTS)
+        declarations.register(USER_STREAM, USER_EVENTS)
         ownership.register_closing(close)

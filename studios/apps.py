@@ -9,9 +9,12 @@ class StudiosConfig(AppConfig):
     def ready(self) -> None:
         from billing import invariants
         from common import ownership
+        from events import declarations
+        from events.types import USER_STREAM
         from files.services.outputs import taken_down, taking_down
         from jobs.handlers import register
         from studios.closing import close
+        from studios.event_types import USER_EVENTS
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
         from studios.invariants import INVARIANTS
         from studios.owned import OWNED
@@ -25,4 +28,5 @@ class StudiosConfig(AppConfig):
         taking_down.connect(lock_for_takedown)
         taken_down.connect(tell_takedown)
         ownership.register(*OWNED)
+        declarations.register(USER_STREAM, USER_EVENTS)
         ownership.register_closing(close)

@@ -10,6 +10,9 @@ class TeamsConfig(AppConfig):
         from accounts.services import email_kinds
         from accounts.services.users import user_departed
         from common import ownership
+        from events import declarations
+        from events.types import USER_STREAM
+        from teams.event_types import USER_EVENTS
         from teams.owned import OWNED
         from teams.services.emails import INVITATION
         from teams.services.members import leave_departed
@@ -17,3 +20,4 @@ class TeamsConfig(AppConfig):
         email_kinds.register(INVITATION)
         user_departed.connect(leave_departed)
         ownership.register(*OWNED)
+        declarations.register(USER_STREAM, USER_EVENTS)

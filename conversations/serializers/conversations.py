@@ -70,6 +70,11 @@ class ConversationDetailSerializer(ConversationSerializer):
         return {**conversation, "messages": [shown(message) for message in instance.messages]}
 
 
+@extend_schema_serializer(component_name="ConversationInEvent")
+class ConversationInEventSerializer(_ConversationSerializer):
+    """A conversation as it is in lists, whatever was searched for."""
+
+
 class DeletedConversationsSerializer(serializers.Serializer[Any]):
     """The conversations that were deleted."""
 
@@ -89,4 +94,4 @@ class SpaceSerializer(serializers.Serializer[Any]):
 
 def conversation_in_event(conversation: Conversation) -> dict[str, Any]:
     """The conversation as in lists."""
-    return _ConversationSerializer().to_representation(conversation)
+    return ConversationInEventSerializer().to_representation(conversation)

@@ -8,10 +8,14 @@ class UserDataConfig(AppConfig):
 
     def ready(self) -> None:
         from common import ownership
+        from events import declarations
+        from events.types import USER_STREAM
         from jobs.handlers import register
+        from userdata.event_types import USER_EVENTS
         from userdata.handlers import ExportHandler
         from userdata.owned import OWNED
         from userdata.types import EXPORT_JOB
 
         ownership.register(*OWNED)
+        declarations.register(USER_STREAM, USER_EVENTS)
         register(EXPORT_JOB, ExportHandler())

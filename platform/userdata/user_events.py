@@ -2,6 +2,7 @@
 
 from events.types import SYSTEM, USER, NewEvent
 from userdata.models import Export
+from userdata.serializers import ExportInEventSerializer
 
 
 def created(export: Export) -> NewEvent:
@@ -18,12 +19,4 @@ def failed(export: Export) -> NewEvent:
 
 
 def _row(export: Export) -> dict[str, object]:
-    row = {
-        "id": export.pk,
-        "status": export.status,
-        "size": export.size,
-        "created_at": export.created_at,
-        "ended_at": export.ended_at,
-        "expires_at": export.expires_at,
-    }
-    return {"export": row}
+    return {"export": ExportInEventSerializer(export).data}
