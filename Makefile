@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile
 
 PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
-NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript
+NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help
 .PHONY: help run test quick test-clients check lint types contracts missing-migrations format openapi contract lock bench screenshots migrations shell clients clean
@@ -55,7 +55,7 @@ format: .venv/installed ## Mend style and format
 	@$(PYTHON) -m ruff check --fix
 	@$(PYTHON) -m ruff format
 
-openapi: .venv/installed ## Write docs/openapi.json, when the interfaces have changed
+openapi: .venv/installed ## Write docs/openapi.json and docs/asyncapi.json, when the interfaces have changed
 	@DJANGO_SETTINGS_MODULE=config.settings.dev $(PYTHON) -m config.openapi_file
 
 contract: .venv/installed ## Write docs/contract.md, when a promise or its tests have changed

@@ -1,6 +1,8 @@
-"""`docs/openapi.json`: the document in the repository. `make openapi` writes it."""
+"""`docs/openapi.json` and `docs/asyncapi.json`: the documents in the repository. `make openapi`
+writes them."""
 
 import json
+from typing import Any
 
 import django
 from django.conf import settings
@@ -10,13 +12,25 @@ SERVER = "http://127.0.0.1:8000"
 
 
 def text() -> str:
-    """The file's content."""
+    """The content of `docs/openapi.json`."""
     from config.openapi import document
 
-    described = document() | {"servers": [{"url": SERVER}]}
+    return _encoded(document() | {"servers": [{"url": SERVER}]})
+
+
+def asyncapi_text() -> str:
+    """The content of `docs/asyncapi.json`."""
+    from config.asyncapi import document
+
+    return _encoded(document(SERVER))
+
+
+def _encoded(described: dict[str, Any]) -> str:
     return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
     django.setup()
-    (settings.BASE_DIR / "docs" / "openapi.json").write_text(text())
+    documents = settings.BASE_DIR / "docs"
+    (documents / "openapi.json").write_text(text())
+    (documents / "asyncapi.json").write_text(asyncapi_text())

@@ -8,6 +8,7 @@ from django.views.generic import TemplateView
 from accounts import urls as accounts
 from billing import urls as billing
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
+from config.asyncapi import asyncapi_json
 from config.continuations import ContinuationViewSet
 from config.openapi import openapi_json
 from content import urls as content
@@ -52,6 +53,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
 if not settings.PRODUCTION:
     urlpatterns += [
         path("openapi.json", openapi_json, name="openapi"),
+        path("asyncapi.json", asyncapi_json),
         path("docs", TemplateView.as_view(template_name="openapi/swagger.html")),
         path("redoc", TemplateView.as_view(template_name="openapi/redoc.html")),
     ]

@@ -297,6 +297,7 @@ SPECTACULAR_SETTINGS = {
         "ContentSeverity": "content.models.Entry.Severity",
         "CouncilActivity": ["answering", "chatting", "merging", "debating"],
         "CouncilMergeMode": ["fuse", "guided", "compare", "custom"],
+        "DataExportStatus": "userdata.selectors.STATUSES",
         "FileChange": ["create", "update", "delete", "move"],
         "FileOperation": ["create", "update", "delete"],
         "FileFaultCode": [
@@ -316,6 +317,7 @@ SPECTACULAR_SETTINGS = {
         "ProjectPhase": ["planning", "executing", "reviewing", "finalizing"],
         "ProjectStatus": ["queued", "running", "paused", "completed", "failed", "cancelled"],
         "ReasoningEffort": ["low", "medium", "high"],
+        "ReplyFinishReason": ["stop", "length", "content-filter", "error", "other"],
         "ReviewVerdict": ["accept", "revise", "unavailable"],
         "SubtaskStatus": ["queued", "running", "completed", "failed", "cancelled", "skipped"],
         "TaskStatus": "council.models.Status",
