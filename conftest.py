@@ -22,9 +22,11 @@ from accounts.services import sessions
 from accounts.types import SignedIn
 from billing.services.sweeps import find_violations
 from billing.tests.bank import expire_what_nobody_ends
+from local.pytest_suite import is_rolled_back
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
+from tests import declared_events
 from tests.service import Web, running_web
 from tests.worker import Worker, running_worker
 
@@ -64,15 +66,44 @@ def django_db_setup(
 
 
 @pytest.fixture
-def committed(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """The database without a transaction around the test; the invariants of money hold after it."""
-    with django_db_blocker.unblock():
+def makes_up_events() -> bool:
+    """Overridden where tests write events that no app writes."""
+    return False
+
+
+@pytest.fixture(autouse=True)
+def _rolled_back_events(request: pytest.FixtureRequest, makes_up_events: bool) -> Iterator[None]:
+    """Events that are written in a transaction which is rolled back are as the apps declare."""
+    if makes_up_events or not is_rolled_back(request.node):
         yield
+        return
+    request.getfixturevalue("db")
+    begun = declared_events.now()
+    yield
+    if not connection.needs_rollback:
+        declared_events.check(request.node.nodeid, declared_events.written_since(begun))
+
+
+@pytest.fixture
+def committed(
+    request: pytest.FixtureRequest,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    makes_up_events: bool,
+) -> Iterator[None]:
+    """The database without a transaction around the test. After it the invariants of money hold,
+    and the events that were written are as the apps declare."""
+    with django_db_blocker.unblock():
+        begun = declared_events.now()
+        yield
+        written = [] if makes_up_events else declared_events.written_since(begun)
         violations = find_violations()
         left = expire_what_nobody_ends()
         connection.close()
     assert violations == []
     assert left == [], "the test leaves charges held"
+    if not makes_up_events:
+        declared_events.check(request.node.nodeid, written)
 
 
 @pytest.fixture(scope="session")

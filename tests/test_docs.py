@@ -25,9 +25,14 @@ from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
 from common.money import NUSD_PER_USD
 from connectors import providers as connectors
+from conversations import types as conversations
+from council import types as council
+from events.declarations import declared_types
+from events.types import USER_STREAM
 from generations.types import Status as EndStatus
 from local import configuration
 from local.paths import ROOT
+from projects import types as projects
 from providers.config import PROVIDERS, SIMULATED_BY_DEFAULT, from_environ
 from providers.tokens import input_upper_bound
 from providers.types import Message
@@ -46,7 +51,6 @@ _APPS = (
     *("platform/workspaces", "platform/connectors", "platform/userdata"),
 )
 USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]
-EVENTS, PROJECTS = (ROOT / "docs" / "api" / name for name in ("events.md", "projects.md"))
 SETTINGS = ROOT / "platform" / "config" / "settings"
 
 # Variables that neither the settings nor the local default read through a mapping.
@@ -306,18 +310,20 @@ def test_whom_make_run_simulates_is_documented_as_it_is() -> None:
     assert "except Mistral" in stated[2]
 
 
-# --- docs/api/events.md -------------------------------------------------------------------------
+# --- Events -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("page", "title", "files"),
+    ("kind", "files"),
     [
-        (EVENTS, "The stream of a council", ["council/events.py", *COUNCIL_SERVICES]),
-        (EVENTS, "The stream of a user", USER_EVENTS),
-        (PROJECTS, "Following it live", ["projects/events.py", *PROJECT_SERVICES]),
+        (council.STREAM, ["council/events.py", *COUNCIL_SERVICES]),
+        (conversations.STREAM, ["conversations/events.py"]),
+        (projects.STREAM, ["projects/events.py", *PROJECT_SERVICES]),
+        (USER_STREAM, USER_EVENTS),
     ],
 )
-def test_every_event_is_documented_and_no_other(page: Path, title: str, files: list[str]) -> None:
+def test_every_event_is_declared_and_no_other(kind: str, files: list[str]) -> None:
+    """What is declared is compared with docs/api/ in tests/test_asyncapi.py."""
     source = "\n".join(map(text_of, files))
     types = set(re.findall(r'(?:NewEvent|Change)\(\s*"([\w.]+)"', source))
     for family in ("card", "merge", "run", "plan", "subtask", "deliverable", "final"):
@@ -325,14 +331,9 @@ def test_every_event_is_documented_and_no_other(page: Path, title: str, files: l
         types |= {f"{family}.{verb}" for verb in verbs}
         if verbs and family in ("card", "merge"):  # how its call has ended
             types |= {f"{family}.{verb}" for verb in get_args(EndStatus)}
-    # A merge that was cancelled has failed. "error" is about nothing in particular.
-    types -= {"merge.cancelled", "error"}
-    stated = {
-        name
-        for row in rows(section(page, title))
-        for name in re.findall(r"[a-z]+(?:\.[a-z]+)+", row[0])
-    }
-    assert_same(stated, types, f"docs/api/{page.name}, {title}")
+    types.discard("merge.cancelled")  # it has failed
+    declared = [each.name for each in declared_types()[kind]]
+    assert_same(declared, types, f"the event types of streams of kind {kind}")
 
 
 # --- Counts -------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ def test_production_serves_neither_it_nor_its_pages(
 ) -> None:
     with running_web(simulator, **PRODUCTION) as web:
         assert httpx.get(f"{web.url}/v1/models").status_code == 200
-        for path in ("/openapi.json", "/docs", "/redoc"):
+        for path in ("/openapi.json", "/asyncapi.json", "/docs", "/redoc"):
             assert httpx.get(f"{web.url}{path}").status_code == 404
 
 

@@ -58,6 +58,7 @@ def runserver(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
         server.stop()
 
 
+@pytest.mark.parametrize("makes_up_events", [True])
 def test_runserver_serves_both_interfaces_and_sockets(simulator: RunningSimulator) -> None:
     _, key = new_key(new_user("alice", plan="max", balance_usd=5))
     with runserver(simulator) as server:

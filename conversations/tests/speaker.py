@@ -12,6 +12,7 @@ import httpx
 from accounts.models import User
 from billing.models import Charge
 from simulator.process import RunningSimulator
+from tests import declared_events
 from tests.personas import access_token_of, new_user
 
 # Every plan has an allowance for it, and the free one messages.
@@ -104,6 +105,7 @@ class Stream:
             elif name == "data":
                 assert number is not None
                 frame = Frame(number, None if value == "[DONE]" else json.loads(value))
+                declared_events.check_frame(frame.data)
                 self.heard.frames.append(frame)
                 return frame
         raise EndOfStream

@@ -177,6 +177,8 @@ def test_it_waits_for_what_concerns_all(council: Session, alice: User, kind: str
         debates.debate(user=alice, session_id=council.pk)
 
 
+# Its cards have no versions: all that the service deals have one.
+@pytest.mark.parametrize("makes_up_events", [True])
 def test_there_is_room_for_as_many_merges_as_answers(council: Session) -> None:
     cards = [Card(session=council, kind=Card.Kind.MERGE) for _ in range(MAX_CARDS - 1)]
     Card.objects.bulk_create(cards)

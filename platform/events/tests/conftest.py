@@ -15,3 +15,9 @@ def quick_web(
 ) -> Iterator[Web]:
     with django_db_blocker.unblock(), running_web(simulator, SOCKET_TICK_SECONDS="1") as web:
         yield web
+
+
+@pytest.fixture
+def makes_up_events() -> bool:
+    """Streams are tested with events that no app writes."""
+    return True

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from common.ids import uuid7
 from conftest import Persona
 from events.models import Event
+from events.tests.streams import user_events
 from files.models import StoredFile, Upload
 from files.services import outputs, uploads
 from jobs.models import Job
@@ -89,6 +90,16 @@ def test_exports_that_failed_do_not_count(alice: Persona) -> None:
     for _ in range(4):
         end(exports.begin(user=alice.user), Export.Status.FAILED)
     assert alice.client.post(PATH).status_code == 202
+
+
+def test_a_failed_export_is_told(alice: Persona) -> None:
+    export = exports.begin(user=alice.user)
+    Job.objects.filter(pk=export.pk).update(status=Job.Status.RUNNING, attempt=1, owner_id=uuid7())
+    exports.fail(job_id=export.pk, attempt=1)
+    assert alice.client.get(PATH).json()["status"] == "failed"
+    created, failed = user_events(alice.user)
+    assert (created[0], failed[0]) == ("export.created", "export.failed")
+    assert failed[1]["export"]["status"] == "failed"
 
 
 def test_a_completed_export_has_a_link(alice: Persona) -> None:
