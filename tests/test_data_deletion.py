@@ -23,6 +23,7 @@ from common.ownership import Cascade, Delete, Keep, entries
 from connectors.models import Connector
 from connectors.services.connectors import sweep as sweep_connectors
 from content.models import Entry
+from conversations.models import Conversation
 from jobs.models import Job
 from tests.filling import Filler
 from tests.operators import audit_of, new_operator
@@ -286,6 +287,24 @@ def test_it_is_requested_and_carried_out_once_although_twice_at_once(alice: User
     at_once(delete_data)
     assert has_ended(deletion), deletion.waits_for
     assert everywhere([MARKER, SECRET, alice.email]) == []
+
+
+def test_what_is_written_as_it_ends_is_left_to_the_next_sweep(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deletion, erase = request(alice), erasing.erase
+
+    def erase_before_a_late_write(user: User, *, seconds: float) -> None:
+        erase(user, seconds=seconds)
+        Conversation.objects.create(account=user, title=MARKER)
+
+    with monkeypatch.context() as late:
+        late.setattr(erasing, "erase", erase_before_a_late_write)
+        deletions.go_on_with_all()
+    assert not has_ended(deletion)
+    deletions.go_on_with_all()
+    assert has_ended(deletion)
+    assert everywhere([MARKER, SECRET]) == []
 
 
 def test_the_address_can_sign_up_again(alice: User) -> None:

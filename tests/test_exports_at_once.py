@@ -7,11 +7,11 @@ from typing import Any
 import psycopg
 import pytest
 from django.db import connection
+from rest_framework.test import APIClient
 
 from accounts.models import User
-from teams.tests.people import client_of
 from tests.locks import wait_until_blocked
-from tests.personas import new_user
+from tests.personas import authorization, new_user
 from tests.service import database_url
 from userdata.models import Export
 from userdata.tests.exporting import PATH
@@ -26,7 +26,8 @@ def alice() -> User:
 
 def both_at_once(alice: User) -> list[Any]:
     """The answers to two requests that meet at the lock of the user."""
-    clients = [client_of(alice) for _ in range(2)]
+    token = authorization(alice)["Authorization"]
+    clients = [APIClient(HTTP_AUTHORIZATION=token) for _ in range(2)]
 
     def alone(ask: Callable[[str], Any]) -> Any:
         try:

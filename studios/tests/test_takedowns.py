@@ -51,17 +51,18 @@ def test_the_job_is_locked_before_its_files() -> None:
     """As where a job is deleted: otherwise the two would wait for each other."""
     alice = new_user("alice")
     output = made_by(alice)
+    assert output.file
 
-    def act() -> bool:
+    def act(file: StoredFile) -> bool:
         try:
-            return take_down(file=StoredFile.objects.get(pk=output.file_id))
+            return take_down(file=file)
         finally:
             connection.close()
 
     with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(1) as pool:
         job = (output.generation_id,)
         holder.execute("SELECT FROM studios_generation WHERE id = %s FOR NO KEY UPDATE", job)
-        taken = pool.submit(act)
+        taken = pool.submit(act, output.file)
         wait_until_blocked(holder)
         file = (output.file_id,)
         holder.execute("SELECT FROM files_storedfile WHERE id = %s FOR NO KEY UPDATE NOWAIT", file)

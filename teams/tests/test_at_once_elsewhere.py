@@ -4,7 +4,7 @@ and by those who close their accounts."""
 import pytest
 
 from accounts import tasks
-from accounts.models import User
+from accounts.models import OutgoingEmail, User
 from accounts.services.users import deactivate
 from accounts.tests.mailbox import delivered
 from teams.models import Invitation, Member, Role, Team
@@ -93,6 +93,8 @@ def test_a_mail_is_not_written_for_an_invitation_that_is_being_revoked() -> None
     answers = one_after_the_other(crew.revoke(invitation.pk), send, team=crew.team)
     assert answers == (204, 0)
     assert delivered(crew.bob.email) == []
+    mail = OutgoingEmail.objects.get(address=crew.bob.email)
+    assert (mail.outcome, mail.attempts, mail.error) == ("dropped", 1, "")
     invitation.refresh_from_db()
     assert (invitation.status, invitation.digest) == ("revoked", None)
 
