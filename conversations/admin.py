@@ -66,6 +66,7 @@ class ReplyInline(TabularInline[Any, Any]):
     verbose_name_plural = "replies"
     fields = readonly_fields = (
         "charge",
+        "asked_by",
         "model",
         "status",
         "finish_reason",
@@ -81,6 +82,12 @@ class ReplyInline(TabularInline[Any, Any]):
     @display(description="Charge")
     def charge(self, reply: Message) -> str:
         return _link_to_charge(reply.pk)
+
+    @display(description="Asked by")
+    def asked_by(self, reply: Message) -> str:
+        """Who pays it: the owner, or a member of the team with which the space is shared."""
+        path = reverse("admin:accounts_user_change", args=(reply.asker_id,))
+        return format_html('<a href="{}">{}</a>', path, reply.asker_id)
 
     @display(description="Why it failed")
     def reason(self, reply: Message) -> str:
@@ -121,6 +128,7 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
         "messages_count",
         "characters",
         "shared_at",
+        "open_to_team",
         "cost",
     )
     inlines = (ReplyInline,)
@@ -143,9 +151,15 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
         """When the snapshot was last updated."""
         return conversation.shared_at  # type: ignore[attr-defined, no-any-return]
 
+    @display(description="Open to the owner's team")
+    def open_to_team(self, conversation: Conversation) -> str | None:
+        """By its space: to read or to write."""
+        space = conversation.space
+        return None if space is None or space.shared is None else space.get_shared_display()
+
     @display(description="Paid so far")
     def cost(self, conversation: Conversation) -> str:
-        """What the user paid for all of its replies."""
+        """What the owner paid for their replies; a member pays for those that they ask for."""
         replies = conversation.messages.filter(role=Message.Role.ASSISTANT)
         return usd_text(get_billed(conversation.account, replies))
 

@@ -1,7 +1,7 @@
 """Spaces, conversations with branches and streamed replies, sharing, transcription."""
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_delete, post_migrate
 
 
 class ConversationsConfig(AppConfig):
@@ -13,14 +13,17 @@ class ConversationsConfig(AppConfig):
         from conversations.event_types import REPLY_EVENTS, USER_EVENTS
         from conversations.owned import OWNED
         from conversations.services.completion import REPLY
+        from conversations.services.spaces import take_back
         from conversations.types import JOB, STREAM
         from events import declarations
         from events.types import USER_STREAM
         from generations.running import LostCallHandler
         from jobs.handlers import register_begun
+        from teams.models import Member
 
         post_migrate.connect(install_functions, sender=self)
         register_begun(JOB, LostCallHandler(REPLY))
         ownership.register(*OWNED)
         declarations.register(STREAM, REPLY_EVENTS)
         declarations.register(USER_STREAM, USER_EVENTS)
+        post_delete.connect(take_back, sender=Member)

@@ -49,6 +49,25 @@ class SpaceNotFound(NotFound):
     message = "You have no space of that `space_id`."
 
 
+class ReadOnly(Forbidden):
+    """A member of the team writes in a space that is shared to be read."""
+
+    code = "read_only"
+    message = "This is shared with you to read. Its owner can open the space to be written in, too."
+
+
+class OwnerOnly(Forbidden):
+    """A member of the team asks for what only the owner of a shared space does."""
+
+    code = "owner_only"
+    message = "This is shared with you by another member of your team. Only its owner may do this."
+
+
+class NothingToShareWith(Conflict):
+    code = "no_team"
+    message = "A space is shared with your team, and you are in none. Create or join one first."
+
+
 class TooManySpaces(Conflict):
     code = "too_many_spaces"
     message = f"You have {MAX_SPACES} spaces, which is all you may. Delete one first."

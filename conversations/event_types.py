@@ -9,7 +9,10 @@ from rest_framework import serializers
 
 from billing.serializers.usage import UsageSerializer
 from conversations.models import Message
-from conversations.serializers.conversations import ConversationInEventSerializer
+from conversations.serializers.conversations import (
+    ConversationInEventSerializer,
+    SpaceInEventSerializer,
+)
 from conversations.serializers.messages import ContextField, MessageInEventSerializer
 from events.declarations import EventType
 from generations.types import Kind
@@ -61,8 +64,14 @@ USER_EVENTS = [
     ),
     EventType("conversation.deleted", "it is gone", _ID),
     EventType(
+        "space.updated",
+        "it was renamed, opened to the team, or changed otherwise",
+        {"space": SpaceInEventSerializer()},
+    ),
+    EventType(
         "space.deleted",
-        "it is gone: its conversations are in no space now",
+        "it is gone: its conversations are in no space now. Of another member's space: it was "
+        "taken back or deleted, and its conversations are gone for you, too",
         {"space_id": serializers.UUIDField()},
     ),
 ]

@@ -1,5 +1,7 @@
 """Conversations: trees of messages, alternately of users and models."""
 
+from uuid import UUID
+
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
@@ -13,14 +15,28 @@ from files.models import Upload
 
 
 class Space(models.Model):
-    """A folder of conversations. Its instructions go into each of them."""
+    """A folder of conversations, which belong to its owner. Its instructions go into each of them.
+
+    `shared` is what the other members of the owner's team may do in it; null: nothing
+    (conversations/selectors/access.py).
+    """
+
+    class Shared(models.TextChoices):
+        READ = "read"
+        WRITE = "write"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     account = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False, related_name="+")
     name = models.CharField(max_length=100)
     instructions = models.TextField(blank=True)
+    shared = models.CharField(  # noqa: DJ001 - null is no choice
+        max_length=8, choices=Shared.choices, null=True
+    )
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
+
+    # Of those that selectors/access.py has read: what the reader may do.
+    access: str
 
     class Meta:
         indexes = [models.Index(fields=["account", "-id"], name="space_newest_first")]
@@ -69,6 +85,9 @@ class Conversation(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
 
+    # Of those that selectors/access.py has read: what the reader may do.
+    access: str
+
     class Meta:
         indexes = [
             models.Index(fields=["account", "-pinned", "-activity"], name="conversation_as_listed"),
@@ -84,11 +103,13 @@ class Conversation(models.Model):
 class Message(models.Model):
     """A user's message, or the reply of a model.
 
-    `parent` is the message before it: messages with the same parent are branches. `client_id` is
-    the client's id for a user's message, unique in its conversation. A reply's id is also that of
-    its job, its charge and its event stream, so its usage and cost are stored with the charge
-    alone. While it is `running` its text is in its stream; `content` and `reasoning` are written
-    when it has ended. `error` is the `{code, message, ...}` of a failed reply.
+    `account_id` is the owner of the conversation. `author_id` has sent the message, or asked for
+    the reply and pays it; null: the owner. `parent` is the message before it: messages with the
+    same parent are branches. `client_id` is the client's id for a user's message, unique in its
+    conversation. A reply's id is also that of its job, its charge and its event stream, so its
+    usage and cost are stored with the charge alone. While it is `running` its text is in its
+    stream; `content` and `reasoning` are written when it has ended. `error` is the `{code, message,
+    ...}` of a failed reply.
 
     `context` summarises the model's input: `{messages, omitted, input_tokens, attachments}`.
     """
@@ -108,6 +129,7 @@ class Message(models.Model):
         Conversation, on_delete=models.CASCADE, db_index=False, related_name="messages"
     )
     account_id = models.UUIDField()
+    author_id = models.UUIDField(null=True)
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
     role = models.CharField(max_length=16, choices=Role.choices)
     content = models.TextField(blank=True)
@@ -129,6 +151,11 @@ class Message(models.Model):
         indexes = [
             models.Index(fields=["conversation", "id"], name="message_of_conversation"),
             GinIndex(Words("account_id", "content"), name="message_words", fastupdate=False),
+            models.Index(
+                fields=["author_id"],
+                condition=Q(author_id__isnull=False),
+                name="message_of_another_author",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -144,6 +171,11 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    @property
+    def asker_id(self) -> UUID:
+        """Who has sent the message, or asked for the reply."""
+        return self.author_id or self.account_id
 
 
 class Feedback(models.Model):

@@ -2,12 +2,14 @@
 
 from common.ownership import Delete, Owned
 from conversations.models import Attachment, Conversation, Feedback, Message, Share, Space
+from conversations.services.authors import erase_author
+from conversations.services.erasing import cancel_replies, erase_attachments
 
 OWNED = (
     Owned(
         Space,
         owners=("account",),
-        exported="id name instructions created_at updated_at",
+        exported="id name instructions shared created_at updated_at",
         left_out="account_id",
         on_deletion=Delete(),
     ),
@@ -21,11 +23,13 @@ OWNED = (
     ),
     Owned(
         Message,
-        owners=("conversation__account",),
-        exported="id conversation_id parent_id role content reasoning model reasoning_effort status"
-        " finish_reason error context client_id created_at ended_at",
+        owners=("conversation__account", "author_id"),
+        exported="id conversation_id author_id parent_id role content reasoning model"
+        " reasoning_effort status finish_reason error context client_id created_at ended_at",
         left_out="account_id",
-        on_deletion=Delete(),
+        on_deletion=Delete(
+            owners=("conversation__account",), erase=cancel_replies, rewrite=erase_author
+        ),
     ),
     Owned(
         Feedback,
@@ -36,9 +40,10 @@ OWNED = (
     ),
     Owned(
         Attachment,
-        owners=("message__conversation__account",),
+        # Of a conversation, and of a file in a conversation of somebody else.
+        owners=("message__conversation__account", "upload__account"),
         exported="id message_id upload_id",
-        on_deletion=Delete(),
+        on_deletion=Delete(erase=erase_attachments),
     ),
     Owned(
         Share,

@@ -7,6 +7,8 @@ JOB = "conversations.reply"
 # The form of a client's id for a message: a UUID, or an id of the AI SDK.
 MIN_CLIENT_ID = 16
 MAX_CLIENT_ID = 64
+# In the place of what a user wrote whose data was deleted, in conversations of others.
+DELETED = "(deleted)"
 MESSAGE_ID = f"[A-Za-z0-9_-]{{{MIN_CLIENT_ID},{MAX_CLIENT_ID}}}"
 MESSAGE_ID_SCHEMA = {
     "type": "string",

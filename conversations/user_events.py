@@ -2,19 +2,19 @@
 
 from uuid import UUID
 
-from conversations.models import Conversation, Message
-from conversations.serializers.conversations import conversation_in_event
+from conversations.models import Conversation, Message, Space
+from conversations.serializers.conversations import conversation_in_event, space_in_event
 from events.types import USER, NewEvent, model_actor
 
 
-def created(conversation: Conversation) -> NewEvent:
-    """For a row of `get_listed`, as `updated`."""
-    return NewEvent("conversation.created", _row(conversation), USER)
+def created(conversation: Conversation, access: str, actor: str = USER) -> NewEvent:
+    """For a row of `get_listed`, as `updated`, for somebody with that access."""
+    return NewEvent("conversation.created", _row(conversation, access), actor)
 
 
-def updated(conversation: Conversation, actor: str = USER) -> NewEvent:
+def updated(conversation: Conversation, access: str, actor: str = USER) -> NewEvent:
     """Its title, its space or another field of its row has changed."""
-    return NewEvent("conversation.updated", _row(conversation), actor)
+    return NewEvent("conversation.updated", _row(conversation, access), actor)
 
 
 def reply_began(conversation_id: UUID, title: str, reply: Message) -> NewEvent:
@@ -32,13 +32,19 @@ def deleted(conversation_id: UUID) -> NewEvent:
     return NewEvent("conversation.deleted", {"conversation_id": conversation_id}, USER)
 
 
+def space_updated(space: Space, access: str) -> NewEvent:
+    """For a space with its `account`, for somebody with that access: it was renamed, shared, or
+    changed otherwise."""
+    return NewEvent("space.updated", {"space": space_in_event(space, access)}, USER)
+
+
 def space_deleted(space_id: UUID) -> NewEvent:
-    """Its conversations are in no space now."""
+    """For its owner: its conversations are in no space now. For others: they are gone with it."""
     return NewEvent("space.deleted", {"space_id": space_id}, USER)
 
 
-def _row(conversation: Conversation) -> dict[str, object]:
-    return {"conversation": conversation_in_event(conversation)}
+def _row(conversation: Conversation, access: str) -> dict[str, object]:
+    return {"conversation": conversation_in_event(conversation, access)}
 
 
 def _replied(conversation_id: UUID, title: str, reply: Message, actor: str) -> NewEvent:

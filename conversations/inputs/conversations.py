@@ -9,7 +9,7 @@ from catalog.fields import ChatModelField
 from common.fields import BoundedListField, FlagField, IdField, TextField, TitleField
 from conversations.exports import FileFormat
 from conversations.fields import MessageIdField
-from conversations.models import Feedback
+from conversations.models import Feedback, Space
 from conversations.types import (
     MAX_COMMENT,
     MAX_DELETED,
@@ -32,9 +32,10 @@ class SpaceInputSerializer(serializers.Serializer[Any]):
 
 
 class SpaceChangesInputSerializer(SpaceInputSerializer):
-    """Omitted fields stay."""
+    """Omitted fields stay. `shared` opens the space to your team; null takes it back."""
 
     name = TitleField(max_length=MAX_NAME, required=False)
+    shared = serializers.ChoiceField(Space.Shared.choices, required=False, allow_null=True)
 
 
 class ConversationInputSerializer(serializers.Serializer[Any]):

@@ -72,6 +72,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("account_id", models.UUIDField()),
+                ("author_id", models.UUIDField(null=True)),
                 (
                     "role",
                     models.CharField(
@@ -196,6 +197,12 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=100)),
                 ("instructions", models.TextField(blank=True)),
                 (
+                    "shared",
+                    models.CharField(
+                        choices=[("read", "Read"), ("write", "Write")], max_length=8, null=True
+                    ),
+                ),
+                (
                     "created_at",
                     models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
@@ -267,6 +274,14 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="message",
             index=models.Index(fields=["conversation", "id"], name="message_of_conversation"),
+        ),
+        migrations.AddIndex(
+            model_name="message",
+            index=models.Index(
+                fields=["author_id"],
+                condition=models.Q(("author_id__isnull", False)),
+                name="message_of_another_author",
+            ),
         ),
         migrations.AddConstraint(
             model_name="message",

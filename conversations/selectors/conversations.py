@@ -1,4 +1,4 @@
-"""Conversations for their owner."""
+"""Conversations for their owner, and for those whom the owner shares them with."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -11,6 +11,14 @@ from common.errors import NotFound
 from common.titles import first_line
 from conversations.errors import SpaceNotFound
 from conversations.models import Conversation, Message, Space
+from conversations.selectors.access import (
+    check_owns,
+    check_writes,
+    owned_by,
+    readable_by,
+    spaces_open_to,
+    with_access,
+)
 from conversations.selectors.history import list_states
 from conversations.selectors.messages import MessageState, attachments_of
 from conversations.selectors.search import Search
@@ -45,43 +53,61 @@ class Detail(Struct, frozen=True):
 
 
 def list_conversations(
-    user: User, *, space_id: UUID | None = None, search: Search | None = None
+    user: User, *, space: Space | None = None, search: Search | None = None
 ) -> QuerySet[Conversation]:
-    """The user's conversations, filtered by a space and a search if these are given. Each has its
-    `running_message_id`, the running reply. Raises SpaceNotFound."""
-    owned = _owned(user).defer("system")
-    if space_id is not None:
-        if not Space.objects.filter(account=user, pk=space_id).exists():
-            raise SpaceNotFound
-        owned = owned.filter(space=space_id)
-    if search is not None:
-        owned = owned.filter(pk__in=search.found)
-    return owned
+    """The user's own conversations, or those of a space that the user may read; of these the ones
+    that a search has found, if it is given. Each has its `running_message_id`, the running reply,
+    and the user's `access`."""
+    listed = owned_by(user) if space is None else _in_space(space)
+    listed = _with_running(listed).defer("system")
+    return listed if search is None else listed.filter(pk__in=search.found)
+
+
+def find_space(user: User, space_id: UUID) -> Space:
+    """A space that a request names, with the user's `access`. Raises SpaceNotFound."""
+    space = spaces_open_to(user).select_related("account").filter(pk=space_id).first()
+    if space is None:
+        raise SpaceNotFound
+    return space
 
 
 def get_conversation(user: User, conversation_id: UUID) -> Conversation:
-    """One of the user's conversations. Raises NotFound."""
-    return _get(Conversation.objects.filter(account=user), conversation_id)
+    """A conversation that the user may read, with the user's `access`. Raises NotFound."""
+    return _get(readable_by(user), conversation_id)
+
+
+def get_writable(user: User, conversation_id: UUID) -> Conversation:
+    """A conversation in which the user may write. Raises NotFound, ReadOnly."""
+    conversation = get_conversation(user, conversation_id)
+    check_writes(conversation.access)
+    return conversation
+
+
+def get_owned(user: User, conversation_id: UUID) -> Conversation:
+    """One of the user's own conversations. Raises NotFound, OwnerOnly."""
+    conversation = get_conversation(user, conversation_id)
+    check_owns(conversation.access)
+    return conversation
 
 
 def get_listed(user: User, conversation_id: UUID) -> Conversation:
-    """One of the user's conversations, as in `list_conversations`. Raises NotFound."""
-    return _get(_owned(user), conversation_id)
+    """A conversation that the user may read, as in `list_conversations`. Raises NotFound."""
+    return _get(_with_running(readable_by(user)), conversation_id)
 
 
-def _get(owned: QuerySet[Conversation], conversation_id: UUID) -> Conversation:
+def _get(readable: QuerySet[Conversation], conversation_id: UUID) -> Conversation:
     try:
         # With its space, which may be deleted while the caller still reads it.
-        return owned.select_related("space").get(pk=conversation_id)
+        return readable.select_related("space").get(pk=conversation_id)
     except Conversation.DoesNotExist:
         raise NotFound from None
 
 
 def get_detail(user: User, conversation_id: UUID) -> Detail:
-    """One of the user's conversations with its messages. Raises NotFound, also where it is deleted
-    meanwhile: no conversation is shown without its messages."""
+    """A conversation that the user may read, with its messages. Raises NotFound, also where it is
+    deleted meanwhile: no conversation is shown without its messages."""
     conversation = get_conversation(user, conversation_id)
-    messages = list_states(user, conversation_id)
+    messages = list_states(user, conversation)
     if conversation.leaf_id is not None and not messages:
         raise NotFound
     return Detail(conversation, messages)
@@ -92,9 +118,15 @@ def is_titled(conversation_id: UUID, title: str) -> bool:
     return Conversation.objects.filter(pk=conversation_id, title=title).exists()
 
 
-def _owned(user: User) -> QuerySet[Conversation]:
-    running = Subquery(_RUNNING.values("id"))
-    return Conversation.objects.filter(account=user).annotate(running_message_id=running)
+def _in_space(space: Space) -> QuerySet[Conversation]:
+    """The conversations of a space, which are all its owner's; with the access that the user has to
+    the space."""
+    conversations = Conversation.objects.filter(account=space.account_id, space=space)
+    return with_access(conversations, space.access)
+
+
+def _with_running(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    return conversations.annotate(running_message_id=Subquery(_RUNNING.values("id")))
 
 
 def default_title_of(conversation: Conversation) -> str:

@@ -2,25 +2,34 @@
 
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from accounts.models import User
 from common.errors import NotFound
 from common.ids import as_uuid
 from conversations.models import Message
+from conversations.selectors.access import readable_by
 from conversations.selectors.messages import attachments_of
 from files.models import Upload
 
 
 def files_of(user: User, message_id: UUID | str) -> list[Upload]:
-    """The files of the user's message, in the order of the request. The message's own id comes
-    before clients' ids: of several messages with a client's id, the newest counts.
+    """The files of a message that the user may read, in the order of the request. The message's own
+    id comes before clients' ids, which are looked for in the user's own conversations: of several
+    messages with a client's id, the newest counts.
 
     Raises NotFound.
     """
-    owned = Message.objects.filter(account_id=user.pk)
     own_id = as_uuid(message_id)
-    message = None if own_id is None else owned.filter(pk=own_id).first()
+    message = None if own_id is None else _find(user, own_id)
     if message is None:
+        owned = Message.objects.filter(account_id=user.pk)
         message = owned.filter(client_id=str(message_id)).order_by("-id").first()
     if message is None:
         raise NotFound
     return attachments_of([message])[message.pk]
+
+
+def _find(user: User, message_id: UUID) -> Message | None:
+    readable = Exists(readable_by(user).filter(pk=OuterRef("conversation")))
+    return Message.objects.filter(readable, pk=message_id).first()

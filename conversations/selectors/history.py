@@ -23,10 +23,12 @@ SELECT id, role, content, nullif(reasoning, ''), nullif(model, ''), nullif(reaso
        status, parent_id, nullif(finish_reason, ''), error::text, nullif(context, '{}')::text,
        to_char(created_at AT TIME ZONE 'UTC', %(iso)s),
        to_char(ended_at AT TIME ZONE 'UTC', %(iso)s), client_id,
+       coalesce(author_id, account_id),
        (SELECT json_build_object('rating', rating, 'comment', nullif(comment, ''))::text
-          FROM conversations_feedback WHERE message_id = conversations_message.id)
+          FROM conversations_feedback
+         WHERE message_id = conversations_message.id AND account_id = %(reader)s)
   FROM conversations_message
- WHERE conversation_id = %(conversation)s AND account_id = %(account)s
+ WHERE conversation_id = %(conversation)s AND account_id = %(owner)s
 """
 _OF_PAGE = " AND id = ANY(%(ids)s::uuid[])"
 _OLDEST_FIRST = " ORDER BY id"
@@ -34,31 +36,32 @@ _OLDEST_FIRST = " ORDER BY id"
 _ERROR, _BEGAN = 9, 11
 
 
-def messages_of(user: User, conversation: Conversation, **place: str | None) -> QuerySet[Message]:
-    """The messages of the user's conversation, without their texts; of one branch alone, where
-    `branch` is its last message, or None for the shown branch. Raises MessageNotFound."""
-    owned = Message.objects.filter(account_id=user.pk, conversation=conversation).only("pk")
+def messages_of(conversation: Conversation, **place: str | None) -> QuerySet[Message]:
+    """The messages of a conversation, without their texts; of one branch alone, where `branch` is
+    its last message, or None for the shown branch. Raises MessageNotFound."""
+    owner_id = conversation.account_id
+    messages = Message.objects.filter(account_id=owner_id, conversation=conversation).only("pk")
     if "branch" not in place:
-        return owned
+        return messages
     branch = place["branch"]
     leaf_id = conversation.leaf_id if branch is None else id_of(conversation, "branch", branch)
     if leaf_id is None:
-        return owned.none()
-    return owned.filter(pk__in=branch_ids(conversation, leaf_id))
+        return messages.none()
+    return messages.filter(pk__in=branch_ids(conversation, leaf_id))
 
 
-def list_states(user: User, conversation_id: UUID) -> list[MessageState]:
-    """The messages of all branches of the user's conversation: the oldest first, and parents before
-    their children."""
-    files = Attachment.objects.filter(message__conversation=conversation_id)
-    return _complete(user, _read(user, conversation_id), files)
+def list_states(user: User, conversation: Conversation) -> list[MessageState]:
+    """The messages of all branches of a conversation, as the user sees them: the oldest first, and
+    parents before their children."""
+    files = Attachment.objects.filter(message__conversation=conversation)
+    return _complete(user, _read(user, conversation), files)
 
 
 def page_of_states(
-    user: User, conversation_id: UUID, message_ids: Sequence[UUID]
+    user: User, conversation: Conversation, message_ids: Sequence[UUID]
 ) -> list[MessageState]:
-    """These messages of the user's conversation, in the opposite order of `list_states`."""
-    rows = _read(user, conversation_id, message_ids)
+    """These messages of a conversation, in the opposite order of `list_states`."""
+    rows = _read(user, conversation, message_ids)
     files = Attachment.objects.filter(message__in=message_ids)
     return _complete(user, rows, files)[::-1]
 
@@ -83,12 +86,13 @@ def _complete(
 
 
 def _read(
-    user: User, conversation_id: UUID, message_ids: Sequence[UUID] | None = None
+    user: User, conversation: Conversation, message_ids: Sequence[UUID] | None = None
 ) -> list[MessageState]:
     """The rows alone; of `ids`, where given."""
     asked: dict[str, Any] = {
-        "conversation": conversation_id,
-        "account": user.pk,
+        "conversation": conversation.pk,
+        "owner": conversation.account_id,
+        "reader": user.pk,
         "iso": ISO_UTC_SQL,
     }
     query = _MESSAGES

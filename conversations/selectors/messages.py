@@ -1,4 +1,4 @@
-"""Messages as their owner sees them."""
+"""Messages as those see them who may read their conversation."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from uuid import UUID
 
 import msgspec
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -20,6 +20,7 @@ from common.ids import as_uuid
 from common.times import iso_utc
 from conversations.errors import MessageExists, MessageNotFound, ReplyDeleted
 from conversations.models import Attachment, Conversation, Message
+from conversations.selectors.access import readable_by
 from events.selectors import list_data
 from files.models import Upload
 from generations.types import Text
@@ -41,6 +42,7 @@ class MessageState(Struct, frozen=True):
 
     `usage` is what a reply was billed, None where it was not; `attachments` are in the order in
     which they were named; `feedback` is what the user thinks of a reply, `{rating, comment}`.
+    `author_id` has sent the message, or asked for the reply; nobody else is shown its `usage`.
     """
 
     id: UUID
@@ -57,6 +59,7 @@ class MessageState(Struct, frozen=True):
     created_at: str
     ended_at: str | None
     client_id: str | None
+    author_id: UUID
     usage: ChargeUsage | None = None
     attachments: list[Upload] = []
     feedback: dict[str, Any] | None = None
@@ -70,9 +73,10 @@ def called(message_id: UUID | str) -> Q:
 
 
 def get_message(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
-    """A message of the user's conversation. Raises NotFound."""
-    own = Message.objects.filter(account_id=user.pk, conversation=conversation_id)
-    message = own.select_related("feedback").filter(called(message_id)).first()
+    """A message of a conversation that the user may read. Raises NotFound."""
+    readable = Exists(readable_by(user).filter(pk=OuterRef("conversation")))
+    messages = Message.objects.filter(readable, conversation=conversation_id)
+    message = messages.select_related("feedback").filter(called(message_id)).first()
     if message is None:
         raise NotFound
     return message
@@ -89,8 +93,8 @@ def id_of(conversation: Conversation, field: str, message_id: UUID | str) -> UUI
 
 
 def get_reply(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
-    """A reply, or the newest reply to a message of the user's: its sender need not know
-    yet what its reply is called. Raises NotFound."""
+    """A reply, or the newest reply to a user's message: its sender need not know yet what its reply
+    is called. Raises NotFound."""
     message = get_message(user, conversation_id, message_id)
     reply = message if message.role == Message.Role.ASSISTANT else newest_reply(message)
     if reply is None:
@@ -113,8 +117,8 @@ def find_earlier(user: User, request_key: RequestKey | None) -> Message | None:
 def get_made(user: User, reply_id: UUID) -> Message:
     """The reply that a request has begun before. Raises ReplyDeleted: what was billed under one
     name is not begun again under it because its reply was deleted."""
-    reply = Message.objects.filter(pk=reply_id, account_id=user.pk).first()
-    if reply is None:
+    reply = Message.objects.filter(pk=reply_id).first()
+    if reply is None or reply.asker_id != user.pk:
         raise ReplyDeleted
     return reply
 
@@ -126,11 +130,12 @@ def find_sent(user: User, conversation: Conversation, sent: Mapping[str, Any]) -
     client_id = sent.get("client_id")
     if client_id is None:
         return None
-    own = Message.objects.filter(account_id=user.pk, conversation=conversation)
-    message = own.filter(called(client_id)).first()
+    # With the account, which the index begins with.
+    messages = conversation.messages.filter(account_id=conversation.account_id)
+    message = messages.filter(called(client_id)).first()
     if message is None:
         return None
-    if not _matches(message, sent):
+    if message.asker_id != user.pk or not _matches(message, sent):
         raise MessageExists
     reply = newest_reply(message)
     if reply is None:
@@ -163,7 +168,7 @@ def is_answer(reply: Message) -> bool:
 
 
 def state_of(user: User, message: Message) -> MessageState:
-    """One of the user's messages, as it is."""
+    """A message that the user may read, as it is."""
     content, reasoning = text_of(message)
     return replace(
         row_of(message),
@@ -171,7 +176,7 @@ def state_of(user: User, message: Message) -> MessageState:
         reasoning=reasoning or None,
         usage=get_usage(user, [message.pk]).get(message.pk),
         attachments=attachments_of([message])[message.pk],
-        feedback=_feedback_on(message),
+        feedback=_feedback_on(user, message),
     )
 
 
@@ -192,12 +197,15 @@ def row_of(message: Message) -> MessageState:
         created_at=iso_utc(message.created_at),
         ended_at=None if message.ended_at is None else iso_utc(message.ended_at),
         client_id=message.client_id,
+        author_id=message.asker_id,
     )
 
 
-def _feedback_on(message: Message) -> dict[str, Any] | None:
-    """What its user thinks of a reply; they have nothing to say of their own messages."""
+def _feedback_on(user: User, message: Message) -> dict[str, Any] | None:
+    """What the user thinks of a reply; they have nothing to say of their own messages."""
     if message.role == Message.Role.USER or not hasattr(message, "feedback"):
+        return None
+    if message.feedback.account_id != user.pk:
         return None
     return {"rating": message.feedback.rating, "comment": message.feedback.comment or None}
 

@@ -50,10 +50,10 @@ class Match(NamedTuple):
 
 
 class Search(Struct, frozen=True):
-    """The words of a search in one user's conversations. `query` is a tsquery, empty without
-    words."""
+    """The words of a search in the conversations of one `owner`. `query` is a tsquery, empty
+    without words."""
 
-    user: User
+    owner: User
     words: list[str]
     query: str
 
@@ -62,7 +62,7 @@ class Search(Struct, frozen=True):
         """The conversations with all the words in their title, or in one message."""
         if not self.words:
             return []
-        return RawSQL(_FOUND, (self.user.pk, self.query))  # noqa: S611 - with parameters
+        return RawSQL(_FOUND, (self.owner.pk, self.query))  # noqa: S611 - with parameters
 
     def matches(self, conversation_ids: Collection[UUID]) -> dict[UUID, Match]:
         """The matches in each of these conversations; those with matches in their title alone are
@@ -70,21 +70,21 @@ class Search(Struct, frozen=True):
         if not conversation_ids:
             return {}
         with connection.cursor() as cursor:
-            cursor.execute(_MATCHES, (self.user.pk, self.query, list(conversation_ids)))
+            cursor.execute(_MATCHES, (self.owner.pk, self.query, list(conversation_ids)))
             return {
                 conversation_id: Match(message_id, snippet(text, self.words))
                 for conversation_id, message_id, text in cursor.fetchall()
             }
 
 
-def search_for(user: User, text: str) -> Search:
-    """A search for all the words of a text; the last one may be the beginning of a word. Raises
-    ValidationFailed for too many words."""
+def search_for(owner: User, text: str) -> Search:
+    """A search for all the words of a text in the conversations of that owner; the last one may be
+    the beginning of a word. Raises ValidationFailed for too many words."""
     *whole, last = text.split() or [""]
     with connection.cursor() as cursor:
-        cursor.execute(_LEXEMES, (user.pk, " ".join(whole), user.pk, last))
+        cursor.execute(_LEXEMES, (owner.pk, " ".join(whole), owner.pk, last))
         complete, partial = cursor.fetchone()
-    account = str(user.pk)
+    account = str(owner.pk)
     bucket = f"x{account[-2:]}"
     nothing = {account, bucket}
     terms = [_quoted(lexeme) for lexeme in complete if lexeme not in nothing]
@@ -92,7 +92,7 @@ def search_for(user: User, text: str) -> Search:
     words = {lexeme.removeprefix(bucket) for lexeme in {*complete, *partial} - nothing}
     if len(words) > MAX_WORDS:
         raise ValidationFailed.of("q", f"At most {MAX_WORDS} words are looked for.")
-    return Search(user, sorted(words), " & ".join([_quoted(account), *terms]))
+    return Search(owner, sorted(words), " & ".join([_quoted(account), *terms]))
 
 
 def _quoted(lexeme: str) -> str:

@@ -12,16 +12,16 @@ from common.errors import NotFound
 from common.times import iso_utc
 from conversations.models import Conversation, Message, Share
 from conversations.selectors.branches import get_branch
-from conversations.selectors.conversations import public_default_title
+from conversations.selectors.conversations import get_owned, public_default_title
 
 # No part of UUIDs and signatures contains it, and browsers do not encode it.
 _SEPARATOR = "."
 
 
 def get_share(user: User, conversation_id: UUID) -> Share:
-    """The share of the user's conversation, without its snapshot. Raises NotFound."""
-    owned = Share.objects.defer("snapshot")
-    share = owned.filter(conversation=conversation_id, conversation__account=user).first()
+    """The share of the user's conversation, without its snapshot. Raises NotFound, OwnerOnly."""
+    conversation = get_owned(user, conversation_id)
+    share = Share.objects.defer("snapshot").filter(conversation=conversation).first()
     if share is None:
         raise NotFound
     return share

@@ -1,12 +1,14 @@
 """Conversations and spaces in the answers of `/api`."""
 
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from accounts.models import User
 from common.fields import WordsField
-from conversations.models import Conversation
+from conversations.models import Conversation, Space
+from conversations.selectors.access import Access
 from conversations.selectors.conversations import Detail
 from conversations.selectors.search import Match
 from conversations.serializers.messages import MessageSerializer
@@ -28,6 +30,11 @@ class _ConversationSerializer(serializers.Serializer[Any]):
     active_leaf_id = serializers.UUIDField(source="leaf_id", read_only=True, allow_null=True)
     running_message_id = serializers.UUIDField(read_only=True, allow_null=True)
     pinned = serializers.BooleanField(read_only=True, help_text="Lists begin with these.")
+    access = serializers.ChoiceField(
+        get_args(Access),
+        read_only=True,
+        help_text="What you may do: `write` and `read` in a space that is shared with you.",
+    )
     created_at = serializers.DateTimeField(read_only=True)
     updated_at = serializers.DateTimeField(
         read_only=True, help_text="When something was said last: lists are in this order."
@@ -81,17 +88,47 @@ class DeletedConversationsSerializer(serializers.Serializer[Any]):
     deleted = serializers.ListField(child=serializers.UUIDField(), read_only=True)
 
 
-class SpaceSerializer(serializers.Serializer[Any]):
-    """A space. `instructions` go into each conversation of it; `conversations` is their number."""
+class SpaceOwnerSerializer(serializers.Serializer[User]):
+    """The owner of a space."""
 
     id = serializers.UUIDField(read_only=True)
     name = serializers.CharField(read_only=True)
-    instructions = serializers.CharField(read_only=True)
-    conversations = serializers.IntegerField(source="conversations_count", read_only=True)
+
+
+class _SpaceSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    shared = serializers.ChoiceField(
+        Space.Shared.choices,
+        read_only=True,
+        allow_null=True,
+        help_text="What the other members of the owner's team may do in it; null: nothing.",
+    )
+    owner = SpaceOwnerSerializer(source="account", read_only=True)
+    access = serializers.ChoiceField(get_args(Access), read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
     updated_at = serializers.DateTimeField(read_only=True)
 
 
-def conversation_in_event(conversation: Conversation) -> dict[str, Any]:
-    """The conversation as in lists."""
-    return ConversationInEventSerializer().to_representation(conversation)
+@extend_schema_serializer(component_name="SpaceInEvent")
+class SpaceInEventSerializer(_SpaceSerializer):
+    """A space as it is in lists, without its instructions and the number of its conversations."""
+
+
+class SpaceSerializer(_SpaceSerializer):
+    """A space. `instructions` go into each conversation of it; `conversations` is their number.
+    `access` is what you may do: `owner` of yours, else `read` or `write`."""
+
+    instructions = serializers.CharField(read_only=True)
+    conversations = serializers.IntegerField(source="conversations_count", read_only=True)
+
+
+def conversation_in_event(conversation: Conversation, access: str) -> dict[str, Any]:
+    """The conversation as in the lists of somebody with that access."""
+    shown = ConversationInEventSerializer().to_representation(conversation)
+    return {**shown, "access": access}
+
+
+def space_in_event(space: Space, access: str) -> dict[str, Any]:
+    """The space as in the lists of somebody with that access."""
+    return {**SpaceInEventSerializer().to_representation(space), "access": access}

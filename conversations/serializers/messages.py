@@ -91,6 +91,9 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
         allow_null=True,
         help_text="The `id` that the message was sent with, by which it is found as well.",
     )
+    author_id = serializers.UUIDField(
+        read_only=True, help_text="Who has sent the message, or asked for the reply and pays it."
+    )
     finish_reason = FinishReasonField()
     usage = UsageSerializer(read_only=True, allow_null=True)
     error = ErrorField(read_only=True)
@@ -111,7 +114,7 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
 @extend_schema_serializer(component_name="Message")
 class MessageSerializer(MessageInEventSerializer):
     """A message. The texts of a running reply are those so far; `reasoning` is null where the model
-    has shown none. `usage` is set once a reply was billed."""
+    has shown none. `usage` is set once a reply was billed, for whoever has asked for it."""
 
     content = serializers.CharField(read_only=True)
     reasoning = WordsField()

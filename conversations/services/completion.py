@@ -6,14 +6,15 @@ from uuid import UUID
 from django.db import connection
 from msgspec import json
 
+from accounts.models import User
 from common.ids import uuid7
 from conversations import events, user_events
 from conversations.models import Message
 from conversations.selectors.messages import state_of, text_in_log
 from conversations.serializers.messages import message_in_event
+from conversations.services.telling import for_all
 from events.selectors import list_data
 from events.services import append
-from events.types import ToUser
 from generations.endings import Output
 from generations.types import Completion, Text
 
@@ -35,7 +36,9 @@ class ReplyOutput(Output[Message, dict[str, Any]]):
             if cursor.fetchone() is None:
                 return None
         # It may have been deleted, and the conversation not, while that was waited for.
-        replies = Message.objects.select_related("conversation__account", "feedback")
+        replies = Message.objects.select_related(
+            "conversation__account", "conversation__space", "feedback"
+        )
         return replies.filter(pk=call_id).first()
 
     def is_open(self, call_id: UUID, row: Message | None) -> bool:
@@ -49,21 +52,28 @@ class ReplyOutput(Output[Message, dict[str, Any]]):
     def write_end(
         self, call_id: UUID, row: Message | None, completion: Completion
     ) -> dict[str, Any] | None:
-        """To the reply's readers, and to all devices of its user."""
+        """To the reply's readers, and to all devices of its owner and of those with whom the space
+        is shared."""
         if row is None:
             append(stream_id=call_id, events=[events.ended(None)])
             return None
         _write(row, completion)
         view = self.view(row)
-        to_user = ToUser(row.account_id, [user_events.reply_ended(row)])
-        reply_events = [*completion.unsent, events.ended(view)]
-        append(stream_id=call_id, events=reply_events, to_user=to_user)
+        told = for_all(row.account_id, row.conversation.space, user_events.reply_ended(row))
+        append(stream_id=call_id, events=[*completion.unsent, events.ended(view)], to_users=told)
         return view
 
     def view(self, row: Message | None) -> dict[str, Any] | None:
         if row is None:
             return None
-        return message_in_event(state_of(row.conversation.account, row))
+        return message_in_event(state_of(_asker_of(row), row))
+
+
+def _asker_of(reply: Message) -> User:
+    """Who pays the reply."""
+    if reply.author_id is None:
+        return reply.conversation.account
+    return User.objects.get(pk=reply.author_id)
 
 
 REPLY = ReplyOutput()

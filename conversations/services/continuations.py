@@ -6,13 +6,12 @@ from django.db import transaction
 from msgspec import Struct
 
 from accounts.models import User
-from conversations import user_events
 from conversations.errors import ConversationFull
 from conversations.models import Conversation, Message
 from conversations.selectors.conversations import default_title, get_listed
 from conversations.services.conversations import check_room
+from conversations.services.telling import tell_row
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
-from events.services import append_to_user
 
 _Source = Conversation.TitleSource
 
@@ -60,8 +59,7 @@ def continue_with(
             finish_reason=each.finish_reason,
         )
     conversation.save(update_fields=["leaf"])
-    created = user_events.created(get_listed(user, conversation.pk))
-    append_to_user(user_id=user.pk, events=[created])
+    tell_row(get_listed(user, conversation.pk), is_new=True)
     return conversation
 
 

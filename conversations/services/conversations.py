@@ -1,7 +1,7 @@
 """Creates, changes and deletes conversations."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 from typing import TypedDict, Unpack
 from uuid import UUID
@@ -21,16 +21,20 @@ from conversations.errors import (
     TooManyNewConversations,
 )
 from conversations.models import Conversation, Space
+from conversations.selectors.access import access_to, check_owns
 from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.selectors.messages import id_of
 from conversations.services.erasing import erase_conversations
-from conversations.services.locks import lock_conversation, lock_conversations, lock_space
+from conversations.services.locks import lock_conversations, lock_owned, lock_space, lock_writable
+from conversations.services.telling import sharers_of, tell_moved, tell_row
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
-from events.services import append_to_user
-from events.types import NewEvent
+from events.services import append_to_users
+from events.types import NewEvent, ToUser
 
 _DAY = timedelta(days=1)
 _USERS = Conversation.TitleSource.USER
+# What a member who writes in a shared space may change.
+_WRITERS = {"title", "active_leaf_id"}
 _FIRST_MESSAGES = Conversation.TitleSource.FIRST_MESSAGE
 
 
@@ -55,15 +59,15 @@ def create(
     space_id: UUID | None = None,
     system: str = "",
 ) -> Conversation:
-    """Begin a conversation without messages. Raises SpaceNotFound,
-    TooManyConversations, TooManyNewConversations."""
+    """Begin a conversation without messages. Raises SpaceNotFound, OwnerOnly for a space of
+    somebody else's, TooManyConversations, TooManyNewConversations."""
     check_room(user)
     conversation = Conversation(account=user, model=model or "", system=system)
     conversation.space = _space(user, space_id)
     if title:
         conversation.title, conversation.title_source = title, _USERS
     conversation.save(force_insert=True)
-    _tell(user, user_events.created(get_listed(user, conversation.pk)))
+    tell_row(get_listed(user, conversation.pk), is_new=True)
     return conversation
 
 
@@ -72,10 +76,13 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
     """Change the fields in `changes`. A model never replaces the user's title; an empty one
     restores the default title.
 
-    Raises NotFound, SpaceNotFound, MessageNotFound.
+    Raises NotFound, SpaceNotFound, MessageNotFound, and ReadOnly or OwnerOnly where the
+    conversation is somebody else's.
     """
+    check = lock_writable if changes.keys() <= _WRITERS else lock_owned
     space = _space(user, changes.get("space_id"))
-    conversation = lock_conversation(user, conversation_id)
+    conversation = check(user, conversation_id)
+    before = conversation.space
     if "title" in changes:
         _entitle(conversation, changes["title"])
     if "model" in changes:
@@ -90,13 +97,14 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
         conversation.leaf_id = id_of(conversation, "active_leaf_id", changes["active_leaf_id"])
     if changes:
         conversation.save()
-        _tell(user, user_events.updated(get_listed(user, conversation_id)))
+        tell_moved(get_listed(user, conversation_id), before=before)
 
 
 def delete(*, user: User, conversation_id: UUID) -> None:
     """Delete a conversation with all its branches. A running reply is stopped, and billed for what
-    it has produced; files without another message are purged. Raises NotFound."""
+    it has produced; files without another message are purged. Raises NotFound, OwnerOnly."""
     if not delete_all(user=user, conversation_ids=[conversation_id]):
+        check_owns(access_to(user, conversation_id))
         raise NotFound
 
 
@@ -107,13 +115,22 @@ def delete_all(*, user: User, conversation_ids: Collection[UUID]) -> list[UUID]:
     found = [conversation.pk for conversation in conversations]
     erase_conversations(found)
     if found:
-        _tell(user, *map(user_events.deleted, found))
+        _tell_deleted(user, conversations)
     return found
 
 
-def _tell(user: User, *events: NewEvent) -> None:
-    """The last step: all other changes of the user's wait for this lock."""
-    append_to_user(user_id=user.pk, events=events)
+def _tell_deleted(user: User, conversations: Collection[Conversation]) -> None:
+    """Tell the user, who owns them, and those with whom their spaces are shared, who are the same
+    for all. The last step: all other changes of these users wait for the locks."""
+    shared = [each for each in conversations if each.space and each.space.shared]
+    sharers = sharers_of(shared[0].space) if shared else []
+    told = [ToUser(user.pk, _deletions(conversations))]
+    told += [ToUser(user_id, _deletions(shared)) for user_id in sharers]
+    append_to_users(told)
+
+
+def _deletions(conversations: Iterable[Conversation]) -> list[NewEvent]:
+    return [user_events.deleted(conversation.pk) for conversation in conversations]
 
 
 def check_room(user: User) -> None:

@@ -26,7 +26,7 @@ from providers.types import ReasoningEffort
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A reply to begin.
+    """A reply to begin. `user` asks for it and pays it.
 
     `question` is the message to answer. It is None for a message that is not written yet, which
     consists of `content`, `uploads` and `client_id`, and follows `parent_id`. `follows_leaf`: the
@@ -47,6 +47,11 @@ class Draft(Struct, frozen=True, kw_only=True):
     max_output_tokens: int
     is_free: bool
     context: Context
+
+    @property
+    def author_id(self) -> UUID | None:
+        """The user, where the conversation is somebody else's."""
+        return None if self.conversation.account_id == self.user.pk else self.user.pk
 
 
 class _Question(Struct, frozen=True, kw_only=True):

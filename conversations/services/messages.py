@@ -9,14 +9,13 @@ from django.db.models.functions import Length, Now
 
 from accounts.models import User
 from common.errors import NotFound
-from conversations import user_events
 from conversations.models import Conversation, Feedback, Message
 from conversations.selectors.branches import newest_after, what_follows
 from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.selectors.messages import get_message
 from conversations.services.erasing import erase_messages
-from conversations.services.locks import lock_conversation
-from events.services import append_to_user
+from conversations.services.locks import lock_owned
+from conversations.services.telling import tell_row
 
 _LENGTH = Sum(Length("content") + Length("reasoning"))
 
@@ -29,9 +28,9 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     Where the shown branch loses its end, the newest remaining message of it becomes the end. A
     default title is made from the message that is then the first. Shared snapshots stay.
 
-    Raises NotFound.
+    Raises NotFound, OwnerOnly.
     """
-    conversation = lock_conversation(user, conversation_id)
+    conversation = lock_owned(user, conversation_id)
     message = get_message(user, conversation_id, message_id)
     deleted = what_follows(conversation, message.pk)
     removed = _delete(conversation.messages.filter(pk__in=deleted))
@@ -45,8 +44,7 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     if is_untitled and message.parent_id is None:
         changes["title"] = default_title_of(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
-    shown = get_listed(user, conversation_id)
-    append_to_user(user_id=user.pk, events=[user_events.updated(shown)])
+    tell_row(get_listed(user, conversation_id))
 
 
 def _delete(messages: QuerySet[Message]) -> dict[str, int]:
@@ -60,7 +58,7 @@ def _delete(messages: QuerySet[Message]) -> dict[str, int]:
 def rate(
     *, user: User, conversation_id: UUID, message_id: UUID | str, rating: str, comment: str
 ) -> Feedback:
-    """Set the user's feedback on a reply. Raises NotFound."""
+    """Set the user's feedback on a reply. Raises NotFound, OwnerOnly."""
     reply = _lock_reply(user, conversation_id, message_id)
     feedback, _ = Feedback.objects.update_or_create(
         message=reply,
@@ -73,7 +71,8 @@ def rate(
 
 @transaction.atomic
 def unrate(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None:
-    """Remove the user's feedback on a reply. Raises NotFound where there is none."""
+    """Remove the user's feedback on a reply. Raises NotFound where there is none, and
+    OwnerOnly."""
     reply = _lock_reply(user, conversation_id, message_id)
     deleted, _ = Feedback.objects.filter(message=reply).delete()
     if not deleted:
@@ -81,8 +80,8 @@ def unrate(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
 
 
 def _lock_reply(user: User, conversation_id: UUID, message_id: UUID | str) -> Message:
-    """A reply, locked against deletion. Raises NotFound."""
-    lock_conversation(user, conversation_id)
+    """A reply, locked against deletion. Raises NotFound, OwnerOnly."""
+    lock_owned(user, conversation_id)
     reply = get_message(user, conversation_id, message_id)
     if reply.role != Message.Role.ASSISTANT:
         raise NotFound

@@ -17,12 +17,13 @@ from common.ids import as_uuid, uuid7
 from conversations import user_events
 from conversations.errors import ConversationFull, ReplyRunning
 from conversations.models import Attachment, Conversation, Message
+from conversations.selectors.access import access_to, check_writes
 from conversations.selectors.conversations import default_title
 from conversations.selectors.messages import get_made, get_message, is_answer
 from conversations.services.drafts import Draft
+from conversations.services.telling import for_all
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
-from events.types import ToUser
 from files.services.uploads import attach
 from generations.types import TOTAL_SECONDS
 from inference.bounds import affordable_output
@@ -34,7 +35,7 @@ from jobs.running import RunningJob
 from providers.registry import get_chat_wire
 
 _LOCK = "SELECT * FROM reply_lock(%s, %s, %s, %s, %s)"
-_WRITE = "SELECT * FROM reply_write(%s, %s, %s, %s, %s, %s)"
+_WRITE = "SELECT * FROM reply_write(%s, %s, %s, %s, %s, %s, %s)"
 
 
 class StartedReply(Struct, frozen=True, kw_only=True):
@@ -74,7 +75,8 @@ def start(
 
     Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` another request
     uses at the same moment), ReplyDeleted, NotFound, ReplyRunning, ConversationFull, TooManyRuns,
-    ProviderNotAvailable, FreeBudgetSpent, EmailUnverified and PaymentRequired.
+    ProviderNotAvailable, FreeBudgetSpent, EmailUnverified and PaymentRequired; ReadOnly where the
+    space is not shared to be written in any more.
     """
     # Looked up before the wallet is locked, because it may take a while; raised after other checks.
     spent = free_budget.find_refusal(draft.user, draft.model.id) if draft.is_free else None
@@ -123,8 +125,8 @@ def _find_earlier(draft: Draft, reply_id: UUID) -> Message | None:
 
 
 def _lock(draft: Draft) -> _Locked:
-    """Raises NotFound."""
-    place = (draft.user.pk, draft.conversation.pk)
+    """Raises NotFound; where the conversation is somebody else's also ReadOnly."""
+    place = (draft.conversation.account_id, draft.conversation.pk)
     question_id = draft.question.pk if draft.question else None
     client_id = None if draft.question else draft.client_id
     client_uuid = as_uuid(client_id) if client_id else None
@@ -133,6 +135,9 @@ def _lock(draft: Draft) -> _Locked:
         row = cursor.fetchone()
     if row is None:
         raise NotFound
+    if draft.author_id is not None:
+        # By now: the user may have left the team while this waited for the lock.
+        check_writes(access_to(draft.user, draft.conversation.pk))
     return _Locked(*row)
 
 
@@ -189,7 +194,7 @@ def _call(draft: Draft, request_id: str, owner_id: UUID) -> ChatCall:
 def _write(
     locked: _Locked, draft: Draft, question_id: UUID, call: ChatCall, owner_id: UUID
 ) -> StartedReply:
-    user, conversation_id = draft.user, draft.conversation.pk
+    user, conversation = draft.user, draft.conversation
     reply_id = cast(UUID, call.charge_id)
     title = locked.title
     if locked.is_untitled and not title:
@@ -197,8 +202,13 @@ def _write(
     question, reply = _write_messages(draft, question_id, call, title)
     _attach(question, draft)
     job = jobs.begin(job_id=reply_id, kind=JOB, account=user, owner_id=owner_id)
-    began = user_events.reply_began(conversation_id, title, reply)
-    open_stream(stream_id=reply_id, kind=STREAM, account=user, to_user=ToUser(user.pk, [began]))
+    began = user_events.reply_began(conversation.pk, title, reply)
+    open_stream(
+        stream_id=reply_id,
+        kind=STREAM,
+        account=user if draft.author_id is None else conversation.account,
+        to_users=for_all(conversation.account_id, conversation.space, began),
+    )
     return StartedReply(
         reply=reply,
         question=question,
@@ -214,8 +224,9 @@ def _write_messages(
     """Write the message to be answered, if it is new, and the reply; and show both."""
     user_messages = [] if draft.question else [_user_message(draft, question_id)]
     messages = json.encode([*user_messages, _reply(draft, call, question_id)]).decode()
-    place = (draft.user.pk, draft.conversation.pk, title, uuid7(), _new_characters(draft))
-    *written, reply = Message.objects.raw(_WRITE, (*place, messages))
+    place = (draft.conversation.account_id, draft.author_id, draft.conversation.pk)
+    changes = (title, uuid7(), _new_characters(draft))
+    *written, reply = Message.objects.raw(_WRITE, (*place, *changes, messages))
     return draft.question or written[0], reply
 
 

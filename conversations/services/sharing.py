@@ -10,7 +10,7 @@ from content import flags
 from conversations.errors import NothingToShare, SharingOff
 from conversations.models import Share
 from conversations.selectors.sharing import snapshot_of
-from conversations.services.locks import lock_conversation
+from conversations.services.locks import lock_owned
 
 
 @transaction.atomic
@@ -18,11 +18,12 @@ def share(*, user: User, conversation_id: UUID) -> tuple[Share, bool]:
     """Let everybody who has the link read the conversation as it is now; and was it not shared
     before?
 
-    The link stays the same until it is revoked. Raises SharingOff, NotFound or NothingToShare.
+    The link stays the same until it is revoked. Raises SharingOff, NotFound, OwnerOnly or
+    NothingToShare.
     """
     if not flags.PUBLIC_SHARING.is_on(user):
         raise SharingOff
-    conversation = lock_conversation(user, conversation_id)
+    conversation = lock_owned(user, conversation_id)
     snapshot = snapshot_of(conversation)
     if not snapshot["messages"]:
         raise NothingToShare
@@ -38,7 +39,7 @@ def share(*, user: User, conversation_id: UUID) -> tuple[Share, bool]:
 @transaction.atomic
 def revoke(*, user: User, conversation_id: UUID) -> bool:
     """Revoke the link for good, if there is one; shared again, the conversation gets another.
-    Raises NotFound."""
-    conversation = lock_conversation(user, conversation_id)
+    Raises NotFound, OwnerOnly."""
+    conversation = lock_owned(user, conversation_id)
     deleted, _ = Share.objects.filter(conversation=conversation).delete()
     return bool(deleted)

@@ -6,10 +6,9 @@ from django.db import transaction
 
 from billing.services import endings
 from billing.types import Ending, Resolution
-from conversations import user_events
 from conversations.models import Conversation
 from conversations.selectors.conversations import get_listed
-from events.services import append_to_user
+from conversations.services.telling import tell_row
 from events.types import SYSTEM
 
 _Source = Conversation.TitleSource
@@ -37,6 +36,5 @@ def _entitle(question_id: UUID, title: str) -> bool:
         return False
     conversation.title, conversation.title_source = title, _Source.MODEL
     conversation.save(update_fields=["title", "title_source"])
-    row = get_listed(conversation.account, conversation.pk)
-    append_to_user(user_id=row.account_id, events=[user_events.updated(row, SYSTEM)])
+    tell_row(get_listed(conversation.account, conversation.pk), actor=SYSTEM)
     return True

@@ -1,5 +1,5 @@
--- Replies that begin, and end. Callers hold the account's wallet, so that nothing else of the account begins
--- meanwhile.
+-- Replies that begin, and end. Callers hold the wallet of who asks, so that nothing else of theirs begins
+-- meanwhile. `p_account` is the owner of the conversation.
 
 -- Lock a conversation of the account's, and say what is to be known of it before a reply begins there:
 -- to the message p_question, or to one that is yet to be written (NULL), which its client calls
@@ -33,20 +33,20 @@ BEGIN
 END $$;
 
 -- Write messages that come one after the other, of which the last is a reply that begins, and show it:
--- in the conversation that reply_lock has locked. p_messages is an array of {"id", "parent_id", "role",
+-- in the conversation that reply_lock has locked. p_author has sent them, NULL for the owner. p_messages is an array of {"id", "parent_id", "role",
 -- "content", "client_id", "model", "reasoning_effort", "status", "context"}. Returns their rows.
 CREATE OR REPLACE FUNCTION reply_write(
-    p_account uuid, p_conversation uuid, p_title text, p_activity uuid, p_characters int,
-    p_messages json)
+    p_account uuid, p_author uuid, p_conversation uuid, p_title text, p_activity uuid,
+    p_characters int, p_messages json)
 RETURNS SETOF conversations_message
 LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY
     INSERT INTO conversations_message
-        (id, conversation_id, account_id, parent_id, role, content, reasoning, client_id, model,
+        (id, conversation_id, account_id, author_id, parent_id, role, content, reasoning, client_id, model,
          reasoning_effort, status, finish_reason, context)
-    SELECT (m->>'id')::uuid, p_conversation, p_account, (m->>'parent_id')::uuid, m->>'role',
-           m->>'content', '', m->>'client_id', m->>'model', m->>'reasoning_effort', m->>'status', '',
+    SELECT (m->>'id')::uuid, p_conversation, p_account, p_author, (m->>'parent_id')::uuid,
+           m->>'role', m->>'content', '', m->>'client_id', m->>'model', m->>'reasoning_effort', m->>'status', '',
            (m->'context')::jsonb
     FROM json_array_elements(p_messages) m
     RETURNING *;

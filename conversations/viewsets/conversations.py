@@ -15,6 +15,8 @@ from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from conversations.errors import (
+    OwnerOnly,
+    ReadOnly,
     SpaceNotFound,
     TooManyConversations,
     TooManyNewConversations,
@@ -28,7 +30,9 @@ from conversations.inputs.conversations import (
     DetailQuerySerializer,
     ExportQuerySerializer,
 )
+from conversations.models import Space
 from conversations.selectors.conversations import (
+    find_space,
     get_detail,
     get_listed,
     list_conversations,
@@ -54,20 +58,27 @@ class ConversationViewSet(ViewSet):
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your conversations: first the pinned ones, then the others; within each, the most
-        recently active first."""
+        recently active first.
+
+        With `space_id` those of a space of yours, or of one that is shared with you.
+        """
         asked = read(ConversationsQuerySerializer, request.query_params.dict())
+        space_id = asked.get("space_id")
+        space = None if space_id is None else find_space(request.user, space_id)
         if not asked.get("q"):
-            return _page(request, asked.get("space_id"))
+            return _page(request, space)
         with in_time():
-            search = search_for(request.user, asked["q"])
-            return _page(request, asked.get("space_id"), search)
+            search = search_for(space.account if space else request.user, asked["q"])
+            return _page(request, space, search)
 
     @extend_schema(
         operation_id="createConversation",
         request=ConversationInputSerializer,
         responses={
             201: ConversationSerializer,
-            **error_responses(SpaceNotFound, TooManyConversations, TooManyNewConversations),
+            **error_responses(
+                SpaceNotFound, OwnerOnly, TooManyConversations, TooManyNewConversations
+            ),
         },
     )
     def create(self, request: AuthenticatedRequest) -> Response:
@@ -96,19 +107,22 @@ class ConversationViewSet(ViewSet):
     @extend_schema(
         operation_id="updateConversation",
         request=ConversationChangesInputSerializer,
-        responses=ConversationSerializer,
+        responses={200: ConversationSerializer, **error_responses(ReadOnly, OwnerOnly)},
     )
     def partial_update(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Rename a conversation, move or pin it, show another branch, change its model or
         instructions.
 
-        A model never replaces a title that you have given.
+        A model never replaces a title that you have given. Who writes in a space that is shared
+        with them may change the title and the branch that is shown.
         """
         body = read(ConversationChangesInputSerializer, request.data)
         conversations.update(user=request.user, conversation_id=conversation_id, **body)
         return Response(_shown(request, conversation_id))
 
-    @extend_schema(operation_id="deleteConversation", responses={204: None})
+    @extend_schema(
+        operation_id="deleteConversation", responses={204: None, **error_responses(OwnerOnly)}
+    )
     def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Delete a conversation for good, with its files and its link.
 
@@ -153,9 +167,9 @@ class ConversationViewSet(ViewSet):
 
 
 def _page(
-    request: AuthenticatedRequest, space_id: UUID | None, search: Search | None = None
+    request: AuthenticatedRequest, space: Space | None, search: Search | None = None
 ) -> Response:
-    found = list_conversations(request.user, space_id=space_id, search=search)
+    found = list_conversations(request.user, space=space, search=search)
     pages = NewestFirst("pinned", "activity")
     page = pages.paginate_queryset(found, request)
     matches = search.matches([row.pk for row in page]) if search else {}

@@ -8,7 +8,9 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.inputs import read
+from common.openapi import error_responses
 from common.viewsets import ViewSet
+from conversations.errors import OwnerOnly
 from conversations.inputs.conversations import FeedbackInputSerializer
 from conversations.serializers.messages import FeedbackSerializer
 from conversations.services import messages
@@ -18,7 +20,9 @@ class FeedbackViewSet(ViewSet):
     """Feedback on replies. Operators read it, with the model and without the conversation."""
 
     @extend_schema(
-        operation_id="rateReply", request=FeedbackInputSerializer, responses=FeedbackSerializer
+        operation_id="rateReply",
+        request=FeedbackInputSerializer,
+        responses={200: FeedbackSerializer, **error_responses(OwnerOnly)},
     )
     def update(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
@@ -33,7 +37,7 @@ class FeedbackViewSet(ViewSet):
         )
         return Response(FeedbackSerializer(feedback).data)
 
-    @extend_schema(operation_id="deleteRating", responses={204: None})
+    @extend_schema(operation_id="deleteRating", responses={204: None, **error_responses(OwnerOnly)})
     def destroy(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:

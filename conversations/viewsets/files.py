@@ -14,7 +14,7 @@ class FileViewSet(ViewSet):
 
     @extend_schema(operation_id="listMessageFiles", responses=AttachmentSerializer(many=True))
     def list(self, request: AuthenticatedRequest, message_id: str) -> Response:
-        """The files of a message of yours, with links to download them.
+        """The files of a message that you may read, with links to download them.
 
         A link stops working with the message, and while the account is closed.
         """

@@ -35,6 +35,8 @@ from conversations.errors import (
     MessageExists,
     MessageNotFound,
     MessageTooLong,
+    OwnerOnly,
+    ReadOnly,
     ReplyDeleted,
     ReplyRunning,
 )
@@ -45,8 +47,9 @@ from conversations.models import Conversation, Message
 from conversations.replies.answers import frames_of, json_of
 from conversations.replies.following import stored_frames
 from conversations.replies.launch import launch
+from conversations.replies.permissions import permission_of
 from conversations.replies.running import Reply
-from conversations.selectors.conversations import get_conversation
+from conversations.selectors.conversations import get_conversation, get_writable
 from conversations.selectors.history import messages_of, page_of_states
 from conversations.selectors.messages import (
     find_earlier,
@@ -65,6 +68,7 @@ from inference.errors import ProviderNotAvailable, UpstreamFailed
 from jobs.errors import TooManyRuns
 
 _REFUSALS = (
+    ReadOnly,
     InsufficientBalance,
     InsufficientForRequest,
     FreeLimit,
@@ -106,9 +110,9 @@ class MessageViewSet(ViewSet):
         conversation = get_conversation(request.user, conversation_id)
         asked = read(MessagesQuerySerializer, request.query_params.dict())
         pages = NewestFirst(both_ways=True)
-        found = messages_of(request.user, conversation, **asked)
+        found = messages_of(conversation, **asked)
         page = [row.pk for row in pages.paginate_queryset(found, request)]
-        states = page_of_states(request.user, conversation_id, page)
+        states = page_of_states(request.user, conversation, page)
         shown = MessageSerializer().to_representation
         return pages.get_paginated_response([shown(state) for state in states])
 
@@ -123,7 +127,9 @@ class MessageViewSet(ViewSet):
         message = get_message(request.user, conversation_id, message_id)
         return Response(MessageSerializer(state_of(request.user, message)).data)
 
-    @extend_schema(operation_id="deleteMessage", responses={204: None})
+    @extend_schema(
+        operation_id="deleteMessage", responses={204: None, **error_responses(OwnerOnly)}
+    )
     def destroy(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
     ) -> Response:
@@ -155,7 +161,7 @@ class MessageViewSet(ViewSet):
         A message with the `parent_id` of another one is its sibling, on a branch of its own. A
         message with an `id` that is sent again is answered as with an `Idempotency-Key`.
         """
-        conversation = get_conversation(request.user, conversation_id)
+        conversation = get_writable(request.user, conversation_id)
         body = read(SendInputSerializer, request.data)
         draft = partial(draft_message, request.user, conversation)
         return _answer(request, conversation, body, draft)
@@ -175,7 +181,7 @@ class MessageViewSet(ViewSet):
         the message that it answers. The model of the old reply writes the new one, if none is
         named. The answer has the form of that to a sent message.
         """
-        conversation = get_conversation(request.user, conversation_id)
+        conversation = get_writable(request.user, conversation_id)
         message = get_message(request.user, conversation_id, message_id)
         body = read(ReplyInputSerializer, request.data)
         draft = partial(draft_regeneration, request.user, conversation, message)
@@ -184,7 +190,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         operation_id="stopReply",
         request=None,
-        responses={200: MessageSerializer, 202: MessageSerializer},
+        responses={200: MessageSerializer, 202: MessageSerializer, **error_responses(ReadOnly)},
     )
     def stop(
         self, request: AuthenticatedRequest, conversation_id: UUID, message_id: str
@@ -224,15 +230,19 @@ def _answer(
     start = partial(sending.start, request_key=key, request_id=request_id, draft=draft(**body))
     reply = launch(start)
     if isinstance(reply, Reply):
-        return _live(request, reply, is_streamed)
+        return _live(request, conversation, reply, is_streamed)
     return _replay(request, reply, is_streamed)
 
 
-def _live(request: AuthenticatedRequest, reply: Reply, is_streamed: bool) -> HttpResponseBase:
-    """The stream ends early where the session is ended; the reply continues without this reader."""
+def _live(
+    request: AuthenticatedRequest, conversation: Conversation, reply: Reply, is_streamed: bool
+) -> HttpResponseBase:
+    """The stream ends early where the session is ended, or the conversation is not shared with the
+    reader any more; the reply continues without this reader."""
+    permission = permission_of(request.user, conversation)
 
     def guard(end: Callable[[], None]) -> AbstractContextManager[None]:
-        return get_hub().watched(request.auth, end)
+        return get_hub().watched(request.auth, end, permission)
 
     if is_streamed:
         return live_response(request._request, frames_of(reply), HEADERS, guard)

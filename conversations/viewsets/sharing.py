@@ -13,7 +13,7 @@ from accounts.types import AuthenticatedRequest
 from common.errors import NotFound
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from conversations.errors import NothingToShare, SharingOff
+from conversations.errors import NothingToShare, OwnerOnly, SharingOff
 from conversations.selectors.sharing import get_share, get_shared
 from conversations.serializers.sharing import SharedConversationSerializer, ShareSerializer
 from conversations.services import sharing
@@ -35,7 +35,7 @@ class ShareViewSet(ViewSet):
         responses={
             200: ShareSerializer,
             201: ShareSerializer,
-            **error_responses(SharingOff, NothingToShare),
+            **error_responses(SharingOff, OwnerOnly, NothingToShare),
         },
     )
     def create(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
@@ -49,12 +49,14 @@ class ShareViewSet(ViewSet):
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
         return Response(ShareSerializer(shared).data, status=code)
 
-    @extend_schema(operation_id="getShare", responses=ShareSerializer)
+    @extend_schema(
+        operation_id="getShare", responses={200: ShareSerializer, **error_responses(OwnerOnly)}
+    )
     def retrieve(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """The link; 404 where the conversation is not shared."""
         return Response(ShareSerializer(get_share(request.user, conversation_id)).data)
 
-    @extend_schema(operation_id="revokeShare", responses={204: None})
+    @extend_schema(operation_id="revokeShare", responses={204: None, **error_responses(OwnerOnly)})
     def destroy(self, request: AuthenticatedRequest, conversation_id: UUID) -> Response:
         """Revoke the link.
 

@@ -11,7 +11,7 @@ from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
-from conversations.errors import TooManySpaces
+from conversations.errors import NothingToShareWith, OwnerOnly, TooManySpaces
 from conversations.inputs.conversations import SpaceChangesInputSerializer, SpaceInputSerializer
 from conversations.selectors.spaces import get_space, list_spaces
 from conversations.serializers.conversations import SpaceSerializer
@@ -19,13 +19,14 @@ from conversations.services import spaces
 
 
 class SpaceViewSet(ViewSet):
-    """Your spaces. A conversation is in one of them, or in none."""
+    """Your spaces, and those that members of your team share. A conversation is in one space of its
+    owner's, or in none."""
 
     @extend_schema(
         operation_id="listSpaces", parameters=PAGE_PARAMETERS, responses=SpaceSerializer(many=True)
     )
     def list(self, request: AuthenticatedRequest) -> Response:
-        """Your spaces, newest first."""
+        """Your spaces, and those that are shared with you, newest first."""
         pages = NewestFirst()
         page = pages.paginate_queryset(list_spaces(request.user), request)
         return pages.get_paginated_response(SpaceSerializer(page, many=True).data)
@@ -43,22 +44,27 @@ class SpaceViewSet(ViewSet):
 
     @extend_schema(operation_id="getSpace", responses=SpaceSerializer)
     def retrieve(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
-        """One of your spaces."""
+        """A space of yours, or one that is shared with you."""
         return Response(_shown(request, space_id))
 
     @extend_schema(
-        operation_id="updateSpace", request=SpaceChangesInputSerializer, responses=SpaceSerializer
+        operation_id="updateSpace",
+        request=SpaceChangesInputSerializer,
+        responses={200: SpaceSerializer, **error_responses(OwnerOnly, NothingToShareWith)},
     )
     def partial_update(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
-        """Rename a space, or change its instructions.
+        """Rename a space, change its instructions, or open it to your team.
 
-        The instructions apply from the next message of each conversation on.
+        The instructions apply from the next message of each conversation on. `shared` lets all
+        members of your team read the conversations of the space, or also write there; null takes
+        the space back, also from who is reading a reply at the moment. Whoever asks for a reply
+        pays it.
         """
         body = read(SpaceChangesInputSerializer, request.data)
         spaces.update(user=request.user, space_id=space_id, **body)
         return Response(_shown(request, space_id))
 
-    @extend_schema(operation_id="deleteSpace", responses={204: None})
+    @extend_schema(operation_id="deleteSpace", responses={204: None, **error_responses(OwnerOnly)})
     def destroy(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
         """Delete a space. Its conversations stay, and are in none."""
         spaces.delete(user=request.user, space_id=space_id)

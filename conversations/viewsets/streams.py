@@ -14,8 +14,9 @@ from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.frames import HEADERS
 from conversations.inputs.sending import LAST_EVENT_ID, read_last_event_id
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from conversations.replies.following import find_head, frames_from_log
+from conversations.replies.permissions import permission_of
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_reply
 from edge.live import live_response
@@ -44,7 +45,7 @@ class StreamViewSet(ViewSet):
         """
         conversation = get_conversation(request.user, conversation_id)
         running = conversation.messages.filter(status=Message.Status.RUNNING)
-        return _follow(request, running.first())
+        return _follow(request, conversation, running.first())
 
     @_stream
     @extend_schema(operation_id="streamReply")
@@ -55,14 +56,17 @@ class StreamViewSet(ViewSet):
 
         As for the conversation. 204: it has ended.
         """
-        return _follow(request, get_reply(request.user, conversation_id, message_id))
+        conversation = get_conversation(request.user, conversation_id)
+        return _follow(request, conversation, get_reply(request.user, conversation_id, message_id))
 
 
-def _follow(request: AuthenticatedRequest, reply: Message | None) -> HttpResponseBase:
+def _follow(
+    request: AuthenticatedRequest, conversation: Conversation, reply: Message | None
+) -> HttpResponseBase:
     seen = read_last_event_id(request)
     if reply is None or reply.status != Message.Status.RUNNING:
         return Response(status=status.HTTP_204_NO_CONTENT)
     head = async_to_sync(find_head)(request.auth, reply)
-    return live_response(
-        request._request, frames_from_log(request.auth, reply, head, seen), HEADERS, may_refuse=True
-    )
+    permission = permission_of(request.user, conversation)
+    frames = frames_from_log(request.auth, reply, head, seen, permission)
+    return live_response(request._request, frames, HEADERS, may_refuse=True)

@@ -27,15 +27,15 @@ def append_events(*, session: Session, events: Sequence[NewEvent]) -> None:
     """Append to the council's stream, at the end of a transaction. Where the council's row in the
     list has changed, its user's own stream has it, too; what a card costs that ends beside others
     comes with the next change."""
-    append(stream_id=session.pk, events=events, to_user=_to_user(session, events))
+    append(stream_id=session.pk, events=events, to_users=_to_users(session, events))
 
 
-def _to_user(session: Session, events: Sequence[NewEvent]) -> ToUser | None:
+def _to_users(session: Session, events: Sequence[NewEvent]) -> list[ToUser]:
     types = {event.type for event in events}
     if "session.created" in types:
         event = user_events.created(summary_of(session))
     elif types & _CHANGES_THE_ROW or types == _COST_ALONE:
         event = user_events.updated(summary_of(session))
     else:
-        return None
-    return ToUser(session.account_id, [event])
+        return []
+    return [ToUser(session.account_id, [event])]

@@ -25,10 +25,16 @@ class StoredBytes(NamedTuple):
 class Delete:
     """Delete the rows, in batches, but for those that `unless` describes. `erase` is called with
     each batch before: it deletes what the rows stand for outside the database, and may be called
-    again for the same rows."""
+    again for the same rows.
+
+    Where rows are the user's by several lookups, `owners` are those whose rows are deleted.
+    `rewrite` is then called with the user, before anything is deleted, for the others: as in
+    `Rewrite`."""
 
     erase: Callable[[Sequence[Any]], None] | None = None
     unless: Q | None = None
+    owners: tuple[str, ...] = ()
+    rewrite: Callable[[Any], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from common.errors import NotFound
 from events.errors import INTERNAL_ERROR, EventsPurged, close_code
 from events.feed import Feed
 from events.types import Frame, Place, Reading
+from events.watch import Permission
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +44,7 @@ class Follower:
         "_writing",
         "claims",
         "feed",
+        "permission",
         "seq",
     )
 
@@ -53,10 +55,12 @@ class Follower:
         claims: AccessClaims,
         socket: Socket,
         behind: Batcher[Place, Reading],
+        permission: Permission | None = None,
     ) -> None:
         self.feed = feed
         self.seq = seq
         self.claims = claims
+        self.permission = permission
         self._socket = socket
         self._behind = behind
         self._note: str | None = None

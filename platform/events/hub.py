@@ -4,7 +4,8 @@ There is one subscription to the notifier. One statement at a time reads all str
 grown, one reads all handshakes, one every few seconds checks all followed streams (a notification
 may have been lost), and one at each tick checks the tokens; the tokens of an ended session are
 checked when the notifier reports it. While the database or Redis is away sockets stay open, and
-receive everything later.
+receive everything later. Readers of what is somebody else's are asked for their permission whenever
+their own user's stream has grown.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ from events.feed import Feed
 from events.follower import Follower, Socket
 from events.selectors import read_frames, read_heads, read_statuses
 from events.types import Opening, Place, Reading, StreamStatus
-from events.watch import ResponseReader, TokenWatch
+from events.watch import Permission, ResponseReader, Watch
 
 log = structlog.get_logger(__name__)
 
@@ -72,7 +73,7 @@ class Hub:
         )
         self._feeds: dict[UUID, Feed] = {}
         self._followers: set[Follower] = set()
-        self._watch = TokenWatch()
+        self._watch = Watch()
         self._sockets_of: Counter[UUID] = Counter()
         self._grown: set[Feed] = set()
         self._reading: asyncio.Task[None] | None = None
@@ -80,14 +81,22 @@ class Hub:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def find_head(
-        self, claims: AccessClaims, kind: str, stream_id: UUID, after_seq: int | None = None
+        self,
+        claims: AccessClaims,
+        kind: str,
+        stream_id: UUID,
+        after_seq: int | None = None,
+        *,
+        owner_id: UUID | None = None,
     ) -> int:
-        """The last seq of the stream, if it is the account's and of that kind.
+        """The last seq of the stream, if it is of that kind, and of the account of the token, or of
+        `owner_id`, which the caller has checked that the token's user may read.
 
         Raises InvalidToken, AccountSuspended, NotFound, DatabaseUnavailable, and EventsPurged where
         events after `after_seq` are deleted.
         """
-        opening = Opening(claims.user_id, claims.session_id, kind, stream_id)
+        owner_id = owner_id or claims.user_id
+        opening = Opening(claims.user_id, claims.session_id, kind, stream_id, owner_id)
         status, token_version, head, purged = await self._openings.run(opening)
         if refusal := find_refusal(status, token_version, claims.version):
             raise refusal
@@ -106,9 +115,17 @@ class Hub:
         if self._sockets_of[user_id] >= settings.MAX_SOCKETS_PER_USER:
             raise TooManySockets
 
-    def follow(self, place: Place, head: int, claims: AccessClaims, socket: Socket) -> Follower:
+    def follow(
+        self,
+        place: Place,
+        head: int,
+        claims: AccessClaims,
+        socket: Socket,
+        permission: Permission | None = None,
+    ) -> Follower:
         """Deliver the events after `place`, once the follower is opened. `head` is the last seq of
-        the stream, read just before. Raises the errors of `check_room`."""
+        the stream, read just before; of somebody else's stream `permission` says whether to go on.
+        Raises the errors of `check_room`."""
         self.check_room(claims.user_id)
         self._start()
         feed = self._feeds.get(place.stream_id)
@@ -116,7 +133,7 @@ class Hub:
             feed = self._feeds[place.stream_id] = Feed(place.stream_id, head)
             # Notifications since the head was read have been missed.
             self._read_on(feed)
-        follower = Follower(feed, place.seq, claims, socket, self._behind)
+        follower = Follower(feed, place.seq, claims, socket, self._behind, permission)
         feed.followers.add(follower)
         self._followers.add(follower)
         self._watch.add(follower)
@@ -137,11 +154,13 @@ class Hub:
             del self._sockets_of[user_id]
 
     @contextmanager
-    def watched(self, claims: AccessClaims, end: Callable[[], None]) -> Iterator[None]:
-        """During the block, `end` is called when the token of these claims is revoked. An expired
-        token does not end a response that has begun."""
+    def watched(
+        self, claims: AccessClaims, end: Callable[[], None], permission: Permission | None = None
+    ) -> Iterator[None]:
+        """During the block, `end` is called when the token of these claims is revoked, or
+        `permission` is lost. An expired token does not end a response that has begun."""
         self._start()
-        reader = ResponseReader(claims, end)
+        reader = ResponseReader(claims, end, permission)
         self._watch.add(reader)
         try:
             yield

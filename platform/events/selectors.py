@@ -81,14 +81,14 @@ def list_data(stream_id: UUID, *, event_type: str, after_seq: int) -> list[str]:
 
 _STATUSES = """
 SELECT account.status, account.token_version, stream.last_seq, stream.purged_seq
-FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::uuid[])
-    WITH ORDINALITY AS opening (account_id, session_id, kind, stream_id, number)
+FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::uuid[], %s::uuid[])
+    WITH ORDINALITY AS opening (account_id, session_id, kind, stream_id, owner_id, number)
 LEFT JOIN accounts_usersession session
     ON session.id = opening.session_id AND session.account_id = opening.account_id
 LEFT JOIN accounts_user account ON account.id = session.account_id
 LEFT JOIN events_stream stream
     ON stream.id = opening.stream_id AND stream.kind = opening.kind
-    AND stream.account_id = opening.account_id
+    AND stream.account_id = opening.owner_id
 ORDER BY opening.number
 """
 

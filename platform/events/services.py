@@ -7,7 +7,7 @@ domain writes to it, at the end of the transaction of the change:
     updated = NewEvent("conversation.updated", {"conversation": row})
     append_to_user(user_id=user.pk, events=[updated])
 
-`append`, `open_stream` and `delete_stream` do so themselves (`to_user`).
+`append` and `open_stream` do so themselves (`to_users`), and `delete_stream` (`to_user`).
 
 Locks: the head of a session's stream comes before that of its user's, and no lock that another
 transaction may hold comes after. Rows that the transaction has locked or created itself may follow,
@@ -32,34 +32,35 @@ _OPEN_AND_TELL = """
 WITH opened AS (
     INSERT INTO events_stream (id, kind, account_id) VALUES (%s, %s, %s) RETURNING id
 )
-SELECT event_append(%s, %s) FROM opened
+SELECT {told} FROM opened
 """
+_APPENDED = "event_append(%s, %s)"
 
 
 def open_stream(
-    *, stream_id: UUID, kind: str, account: User, to_user: ToUser | None = None
+    *, stream_id: UUID, kind: str, account: User, to_users: Iterable[ToUser] = ()
 ) -> None:
     """Create the log of a new resource; it belongs to its owner for good."""
     opened = (stream_id, kind, account.pk)
+    told = _in_order(to_users)
     with connection.cursor() as cursor:
-        if to_user is None:
+        if not told:
             cursor.execute(_OPEN, opened)
             return
         _check_transaction()
-        cursor.execute(_OPEN_AND_TELL, (*opened, to_user.user_id, _encode(to_user.events)))
-    transaction.on_commit(lambda: notify(to_user.user_id))
+        statement = _OPEN_AND_TELL.format(told=", ".join([_APPENDED] * len(told)))
+        cursor.execute(statement, (*opened, *_parameters(told)))
+    transaction.on_commit(lambda: notify(*[user_id for user_id, _ in told]))
 
 
-def append(*, stream_id: UUID, events: Sequence[NewEvent], to_user: ToUser | None = None) -> int:
+def append(*, stream_id: UUID, events: Sequence[NewEvent], to_users: Iterable[ToUser] = ()) -> int:
     """Append within the caller's transaction, and notify when it is committed. Returns the last seq
     of that stream.
 
     Call it at the end of a transaction: it takes the locks that all other writers of the streams
     wait for.
     """
-    if to_user is None:
-        return _append((stream_id, events))
-    return _append((stream_id, events), to_user)
+    return _append((stream_id, events), *_in_order(to_users))
 
 
 def append_to_user(*, user_id: UUID, events: Sequence[NewEvent]) -> None:
@@ -88,8 +89,7 @@ def blank_for_user(
 def append_to_users(to_users: Iterable[ToUser]) -> None:
     """Append to the streams of several users, in the order of their ids, so that two transactions
     do not wait for each other."""
-    in_order = sorted(to_users, key=lambda to_user: to_user.user_id)
-    if in_order:
+    if in_order := _in_order(to_users):
         _append(*in_order)
 
 
@@ -113,14 +113,21 @@ def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
     """Write to each of the streams, in this order and in one statement. Returns the last seq of the
     first stream."""
     _check_transaction()
-    written = ", ".join("event_append(%s, %s)" for _ in appends)
-    parameters = [part for stream_id, events in appends for part in (stream_id, _encode(events))]
+    written = ", ".join([_APPENDED] * len(appends))
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {written}", parameters)
+        cursor.execute(f"SELECT {written}", _parameters(appends))
         last_seq: int = cursor.fetchone()[0]
     stream_ids = [stream_id for stream_id, _ in appends]
     transaction.on_commit(lambda: notify(*stream_ids))
     return last_seq
+
+
+def _in_order(to_users: Iterable[ToUser]) -> list[ToUser]:
+    return sorted(to_users, key=lambda to_user: to_user.user_id)
+
+
+def _parameters(appends: Sequence[tuple[UUID, Sequence[NewEvent]]]) -> list[UUID | str]:
+    return [part for stream_id, events in appends for part in (stream_id, _encode(events))]
 
 
 def _check_transaction() -> None:

@@ -8,17 +8,21 @@ from accounts.tokens import AccessClaims
 from events.follower import Socket
 from events.hub import get_hub
 from events.types import Place
+from events.watch import Permission
 
 # Frames read ahead of a slow client: the follower keeps a page of the hub's, too.
 READ_AHEAD = 8
 
 
 @contextmanager
-def tail(claims: AccessClaims, place: Place, head: int) -> Iterator[AsyncIterator[str]]:
+def tail(
+    claims: AccessClaims, place: Place, head: int, permission: Permission | None = None
+) -> Iterator[AsyncIterator[str]]:
     """The JSON of each event after `place`, and of the hub's pings. `head` is the stream's last
     seq, read just before (`Hub.find_head`).
 
-    Ends where a socket would be closed: the token is revoked, or the process ends. Raises
+    Ends where a socket would be closed: the token is revoked, `permission` is lost, or the process
+    ends. Raises
     TooManySockets, ServiceUnavailable and Restarting on entering.
     """
     hub = get_hub()
@@ -27,7 +31,7 @@ def tail(claims: AccessClaims, place: Place, head: int) -> Iterator[AsyncIterato
     async def close(code: int) -> None:
         await texts.put(None)
 
-    follower = hub.follow(place, head, claims, Socket(texts.put, close))
+    follower = hub.follow(place, head, claims, Socket(texts.put, close), permission)
     try:
         follower.open()
         yield _items(texts)

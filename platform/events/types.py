@@ -42,17 +42,19 @@ class Page(Struct, frozen=True):
 
 
 class Opening(NamedTuple):
-    """A request to follow a stream of `kind`, with a token of the account's session."""
+    """A request to follow a stream of `kind` that belongs to `owner_id`, with a token of the
+    account's session."""
 
     account_id: UUID
     session_id: UUID
     kind: str
     stream_id: UUID
+    owner_id: UUID
 
 
 class StreamStatus(NamedTuple):
     """The account's status now, the last seq of the stream, and the last deleted one. None where
-    the account has no such session, or no such stream."""
+    the account has no such session, or its owner no such stream."""
 
     status: str | None
     token_version: int | None

@@ -32,7 +32,7 @@ def erase(user: User, *, seconds: float) -> None:
 
     for entry in plan.rewritten(entries):
         match entry.on_deletion:
-            case Rewrite(rewrite):
+            case Rewrite(rewrite) | Delete(rewrite=rewrite) if rewrite is not None:
                 rewrite(user)
             case Anonymise(columns):
                 _anonymise(entry, columns, user, check_time)
@@ -83,5 +83,5 @@ def _delete(entry: Owned, action: Delete, user: User, check_time: Callable[[], N
 
 
 def _deletable(entry: Owned, action: Delete, user: User) -> QuerySet[Model]:
-    rows = rows_of(entry, user)
+    rows = rows_of(entry, user, action.owners)
     return rows if action.unless is None else rows.exclude(action.unless)

@@ -24,13 +24,13 @@ def append_events(*, run: Run, events: Sequence[NewEvent]) -> None:
         events = [*events, run_event("updated")]
     view, subtasks = read_views(run)
     complete = rendered(events, view, subtasks)
-    append(stream_id=run.pk, events=complete, to_user=_to_user(run, view, events))
+    append(stream_id=run.pk, events=complete, to_users=_to_users(run, view, events))
 
 
-def _to_user(run: Run, view: RunView, events: Sequence[NewEvent]) -> ToUser | None:
+def _to_users(run: Run, view: RunView, events: Sequence[NewEvent]) -> list[ToUser]:
     types = {event.type for event in events} - _NOT_THE_ROW
     if "run.created" in types:
-        return ToUser(run.account_id, [user_events.created(view)])
+        return [ToUser(run.account_id, [user_events.created(view)])]
     if not any(each.startswith(_CHANGES_THE_ROW) for each in types):
-        return None
-    return ToUser(run.account_id, [user_events.updated(view)])
+        return []
+    return [ToUser(run.account_id, [user_events.updated(view)])]

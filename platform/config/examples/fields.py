@@ -22,6 +22,7 @@ from config.examples.story import (
 FIELDS: dict[str, Any] = {
     **USAGE,
     "acceptance": ["It names the moon as the cause."],
+    "access": "owner",
     "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMWEyMTIyNSJ9.c2lnbmF0dXJl",
     "active_leaf_id": ID["reply"],
     "actor": "user",
@@ -34,6 +35,7 @@ FIELDS: dict[str, Any] = {
     "amount_usd": 20,
     "at_most_usd": 0.02,
     "attempt": 1,
+    "author_id": ID["user"],
     "authorize_url": "https://github.com/login/oauth/authorize?client_id=Iv1.8a61f9b3&state=xyz",
     "available_usd": 19.5,
     "avatar_url": "https://example.com/avatars/alice.png",

@@ -31,6 +31,7 @@ OWN_IDS = {
     "ReadAttachment": "upload",
     "Session": "session",
     "Space": "space",
+    "SpaceOwner": "user",
     "Team": "team",
     "TeamAuditEntry": "audit",
     "TeamInvite": "invite",

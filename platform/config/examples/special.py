@@ -226,6 +226,7 @@ SPECIAL: dict[str, Any] = {
     ],
     "SharedMessage.role": "assistant",
     "Space.name": "Sea",
+    "SpaceOwner.name": "Alice",
     "SpeechUsage.cost_usd": 0.0003,
     "SpeechUsage.input_tokens": 0,
     "SpeechUsage.output_tokens": 0,

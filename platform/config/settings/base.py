@@ -319,6 +319,8 @@ SPECTACULAR_SETTINGS = {
         "ReasoningEffort": ["low", "medium", "high"],
         "ReplyFinishReason": ["stop", "length", "content-filter", "error", "other"],
         "ReviewVerdict": ["accept", "revise", "unavailable"],
+        "SpaceAccess": ["owner", "write", "read"],
+        "SpaceSharing": "conversations.models.Space.Shared",
         "SubtaskStatus": ["queued", "running", "completed", "failed", "cancelled", "skipped"],
         "TaskStatus": "council.models.Status",
         "TeamAuditAction": "teams.models.AuditEntry.Action",

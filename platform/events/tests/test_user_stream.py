@@ -128,7 +128,7 @@ def test_one_statement_writes_to_a_session_and_to_its_user(alice: Persona) -> No
     event = NewEvent("council.updated", {})
     with transaction.atomic():
         to_user = ToUser(alice.user.pk, [event, event])
-        assert services.append(stream_id=stream_id, events=[event], to_user=to_user) == 1
+        assert services.append(stream_id=stream_id, events=[event], to_users=[to_user]) == 1
     assert Event.objects.filter(stream=stream_id).count() == 1
     assert len(user_events(alice.user)) == 2
 
@@ -140,7 +140,7 @@ def test_what_is_rolled_back_is_not_told(alice: Persona) -> None:
             stream_id=uuid7(),
             kind="reply",
             account=alice.user,
-            to_user=ToUser(alice.user.pk, [NewEvent("conversation.replied", {})]),
+            to_users=[ToUser(alice.user.pk, [NewEvent("conversation.replied", {})])],
         )
         transaction.set_rollback(True)
     assert user_events(alice.user) == []
@@ -152,7 +152,7 @@ def test_nothing_is_told_outside_of_a_transaction(committed_alice: User) -> None
     with pytest.raises(RuntimeError, match="in the transaction"):
         services.append_to_user(user_id=alice.pk, events=to_user.events)
     with pytest.raises(RuntimeError, match="in the transaction"):
-        services.open_stream(stream_id=uuid7(), kind="reply", account=alice, to_user=to_user)
+        services.open_stream(stream_id=uuid7(), kind="reply", account=alice, to_users=[to_user])
     assert user_events(alice) == []
 
 
@@ -164,7 +164,7 @@ def test_numbers_have_no_gaps_however_many_write(committed_alice: User) -> None:
         event = NewEvent("council.updated", {"n": number})
         with transaction.atomic():
             to_user = ToUser(alice.pk, [event])
-            services.append(stream_id=streams[number % 4], events=[event], to_user=to_user)
+            services.append(stream_id=streams[number % 4], events=[event], to_users=[to_user])
         connection.close()
 
     with ThreadPoolExecutor(8) as pool:
@@ -183,7 +183,7 @@ def test_a_sessions_stream_is_taken_before_its_users(committed_alice: User) -> N
     def write() -> None:
         with transaction.atomic():
             to_user = ToUser(alice.pk, [event])
-            services.append(stream_id=stream_id, events=[event], to_user=to_user)
+            services.append(stream_id=stream_id, events=[event], to_users=[to_user])
         connection.close()
 
     lock = "SELECT FROM events_stream WHERE id = %s FOR UPDATE NOWAIT"
