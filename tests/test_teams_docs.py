@@ -10,13 +10,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from accounts.models import User
 from config.openapi import document
+from conversations.tests.test_shared_matrix import CASES
 from edge.client_limit import AUTHENTICATION_LIMIT
 from local.paths import ROOT
 from teams.models import Invitation, Role
 from teams.rights import is_above
 from teams.selectors.teams import get_membership
 from teams.services.emails import INVITATION
+from teams.tests.people import add_owner
 from teams.types import (
     ENDED_INVITATIONS_KEPT,
     INVITATION_LIFETIME,
@@ -49,23 +52,36 @@ await showTeam(BASE_URL, TOKEN, (team) => {
 
 def test_a_team_is_created_and_somebody_is_invited(committed: None, web: Web) -> None:
     alice = new_user("alice")
-    [example] = examples(section(PAGE, "Inviting"), "sh")
+    said = told_by("Inviting", web, alice)
+    assert '"name":"Sea"' in said
+    assert said.count('"email":"dora@example.com"') == 2
+    team = get_membership(alice).team
+    assert Invitation.objects.get(team=team).address == "dora@example.com"
+
+
+def test_a_space_is_opened_to_the_team(committed: None, web: Web) -> None:
+    alice = new_user("alice")
+    add_owner(alice)
+    space = json.loads(told_by("Shared spaces", web, alice))
+    assert (space["name"], space["shared"], space["access"]) == ("Tides", "write", "owner")
+
+
+def told_by(title: str, web: Web, user: User) -> str:
+    """What the example of a section prints for that user."""
+    [example] = examples(section(PAGE, title), "sh")
     done = subprocess.run(
         ["bash", "-ec", example],
         env={
             "PATH": os.environ["PATH"],
             "BASE_URL": web.url,
-            "TOKEN": access_token_of(alice),
+            "TOKEN": access_token_of(user),
         },
         check=True,
         capture_output=True,
         text=True,
         timeout=30,
     )
-    assert '"name":"Sea"' in done.stdout
-    assert done.stdout.count('"email":"dora@example.com"') == 2
-    team = get_membership(alice).team
-    assert Invitation.objects.get(team=team).address == "dora@example.com"
+    return done.stdout
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed.")
@@ -118,6 +134,18 @@ def test_the_table_of_roles_is_that_of_the_code() -> None:
         Role.ADMIN: [Role.MEMBER],
         Role.MEMBER: [],
     }
+
+
+def test_the_table_of_shared_spaces_is_that_of_the_code() -> None:
+    """As the matrix of all requests shows what the code does."""
+    table = {row[0]: row[1:] for row in rows(section(PAGE, "Shared spaces"))}
+    named: list[str] = []
+    for case in CASES:
+        [acts] = [acts for acts in table if case.named in re.split(r", | and |; ", acts)]
+        may = [isinstance(each, int) for each in (case.owner, case.writer, case.reader)]
+        assert [cell == "yes" for cell in table[acts]] == may, case
+        named.append(acts)
+    assert_same(set(named), set(table), "docs/api/teams.md, Shared spaces")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from billing.tests.web_app import client_of
 from billing.types import Ending
 from conversations.services import titles
 from conversations.tests.manual import COST
+from conversations.tests.sharers import put_together
 from conversations.tests.speaker import BALANCE_ONLY
 from conversations.tests.story import (
     RUNNING,
@@ -35,6 +36,11 @@ class Conversations(Writers):
     def __init__(self) -> None:
         super().__init__(new_user("alice", plan="max", balance_usd=BALANCE_USD))
         self.client = client_of(self.alice)
+        bob = new_user("bob")
+        put_together(self.alice, bob)
+        self.member = client_of(bob)
+        # What alice's team, which is bob, may do in her spaces.
+        self.opened: dict[UUID | None, str | None] = {}
         self.owner = bank.live_owner()
         self.talks: dict[UUID, Talk] = {}
         self.spaces: list[UUID] = []
@@ -53,6 +59,14 @@ class Conversations(Writers):
     def rename(self, talk: Talk, title: str) -> None:
         self.ask("PATCH", f"/{talk.id}", {"title": title})
         talk.rename(title)
+
+    def rename_by_member(self, talk: Talk, title: str) -> None:
+        """As far as the space is open."""
+        answer = self.member.patch(f"/api/conversations/{talk.id}", {"title": title}, format="json")
+        access = self.opened.get(talk.space)
+        assert answer.status_code == {None: 404, "read": 403, "write": 200}[access]
+        if access == "write":
+            talk.rename(title)
 
     def entitle(self, pick: int) -> None:
         """By a model, whose call for the title of some message may have taken until now."""
@@ -116,9 +130,19 @@ class Conversations(Writers):
         made = self.client.post("/api/spaces", {"name": "Sea"}, format="json")
         self.spaces.append(UUID(made.json()["id"]))
 
+    def open_space(self, pick: int) -> None:
+        """To the team, or take it back."""
+        space = one(self.spaces, pick)
+        shared = one(["write", "read", None], pick // len(self.spaces))
+        body = {"shared": shared}
+        answer = self.client.patch(f"/api/spaces/{space}", body, format="json")
+        assert answer.json()["shared"] == shared
+        self.opened[space] = shared
+
     def delete_space(self, pick: int) -> None:
         space = one(self.spaces, pick)
         self.spaces.remove(space)
+        self.opened.pop(space, None)
         assert self.client.delete(f"/api/spaces/{space}").status_code == 204
         for talk in self.talks.values():
             talk.space = None if talk.space == space else talk.space

@@ -18,6 +18,7 @@ from jobs.models import Job
 def compare(world: World) -> None:
     compare_conversations(world)
     compare_list(world)
+    compare_with_what_a_member_sees(world)
     compare_links(world)
     compare_files(world)
     compare_writings(world)
@@ -47,6 +48,23 @@ def compare_list(world: World) -> None:
     """Those that are pinned come first."""
     pinned = [row["pinned"] for row in world.client.get("/api/conversations").json()]
     assert pinned == sorted((talk.is_pinned for talk in world.talks.values()), reverse=True)
+
+
+def compare_with_what_a_member_sees(world: World) -> None:
+    """The same as the owner where the space is open, but not what replies have cost her; else
+    nothing."""
+    open_spaces = {space for space, shared in world.opened.items() if shared}
+    assert {row["id"] for row in world.member.get("/api/spaces").json()} == set(
+        map(str, open_spaces)
+    )
+    for talk in world.talks.values():
+        seen = world.member.get(f"/api/conversations/{talk.id}")
+        access = world.opened.get(talk.space)
+        assert seen.status_code == (200 if access else 404)
+        if access:
+            owners = world.client.get(f"/api/conversations/{talk.id}").json()
+            messages = [{**each, "usage": None} for each in owners["messages"]]
+            assert seen.json() == {**owners, "access": access, "messages": messages}
 
 
 def compare_message(world: World, message: ExpectedMessage, shown: Shape) -> None:

@@ -11,6 +11,7 @@ from conversations.models import Conversation, Message, Share
 from conversations.selectors.sharing import share_token, share_url
 from conversations.services import sharing
 from conversations.tests.rows import ASSISTANT, add, talk
+from conversations.tests.sharers import new_shared_row, put_together
 from tests.operators import Operator, audit_of, new_operator
 from tests.personas import new_user
 
@@ -79,6 +80,23 @@ def test_only_replies_are_listed_as_calls(operator: Operator) -> None:
 
     assert str(reply) in shown
     assert str(question) not in shown
+
+
+def test_an_operator_sees_how_far_a_conversation_is_open_and_who_has_asked(
+    operator: Operator,
+) -> None:
+    alice, bob = new_user("alice"), new_user("bob")
+    put_together(alice, bob)
+    _, conversation = new_shared_row(alice, "write", "Hello")
+    add(conversation, "Hi", role=ASSISTANT, author_id=bob.pk)
+    shown = operator.get(page(conversation))
+    assert "Write" in shown
+    assert reverse("admin:accounts_user_change", args=(bob.pk,)) in shown
+
+    own = talk(alice, "Hello", "Hi")
+    shown = operator.get(page(own))
+    assert "Write" not in shown
+    assert reverse("admin:accounts_user_change", args=(alice.pk,)) in shown
 
 
 def test_a_conversation_is_found_by_its_user_its_id_and_its_link(operator: Operator) -> None:

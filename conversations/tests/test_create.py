@@ -46,6 +46,7 @@ def test_it_begins_with_nothing_said(alice: Persona) -> None:
         "active_leaf_id": None,
         "running_message_id": None,
         "pinned": False,
+        "access": "owner",
         "system": "",
         "created_at": conversation["created_at"],
         "updated_at": conversation["created_at"],

@@ -134,6 +134,7 @@ def test_what_the_user_said_has_text_and_files(alice: Persona) -> None:
         "created_at": message["created_at"],
         "ended_at": None,
         "client_id": None,
+        "author_id": str(alice.user.pk),
     }
 
 

@@ -57,6 +57,8 @@ def apply(rows: Rows, event: Shape) -> Rows:
             running = data["message_id"] if data["status"] == "running" else None
             row = {"title": data["title"], "running_message_id": running}
             return {**rows, data["conversation_id"]: {**rows[data["conversation_id"]], **row}}
+        case "space.updated":
+            return rows
         case "space.deleted":
             freed = {"space_id": None}
             return {

@@ -89,7 +89,9 @@ class Life(RolledBackLife):
 
     @precondition(lambda self: self.world.talks)
     @rule(
-        what=st.sampled_from(["rename", "entitle", "switch", "pin", "pin", "delete all"]),
+        what=st.sampled_from(
+            ["rename", "rename by member", "entitle", "switch", "pin", "pin", "delete all"]
+        ),
         pick=PICK,
         title=st.sampled_from(["Mine", ""]),
         then=DAYS,
@@ -99,6 +101,8 @@ class Life(RolledBackLife):
         match what:
             case "rename":
                 self.world.rename(talk, title)
+            case "rename by member":
+                self.world.rename_by_member(talk, title)
             case "entitle":
                 self.world.entitle(pick)
             case "switch":
@@ -127,10 +131,16 @@ class Life(RolledBackLife):
             if request in world.waiting:
                 world.go_on(world.waiting.index(request))
 
-    @rule(what=st.sampled_from(["make", "move", "move", "delete"]), pick=PICK, then=DAYS)
+    @rule(
+        what=st.sampled_from(["make", "open", "open", "move", "move", "delete"]),
+        pick=PICK,
+        then=DAYS,
+    )
     def a_space(self, what: str, pick: int, then: list[Act]) -> None:
         if what == "make" or not self.world.spaces:
             self.world.make_space()
+        elif what == "open":
+            self.world.open_space(pick)
         elif what == "delete":
             self.world.delete_space(pick)
         elif talks := [*self.world.talks.values()]:

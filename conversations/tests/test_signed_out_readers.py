@@ -64,15 +64,19 @@ def assert_ends_early(stream: Stream) -> None:
         stream.until("[DONE]")
 
 
-def assert_completed_and_billed_once(person: Speaker) -> None:
+def assert_completed_and_billed_once(person: Speaker, *, payer: Speaker | None = None) -> None:
+    """The only reply in conversations of that person's was written, and paid by `payer`, who is the
+    same person if nobody is named."""
+    payer = payer or person
     deadline = time.monotonic() + 20
     replies = Message.objects.filter(conversation__account=person.user, role="assistant")
     while (reply := replies.get()).status == Message.Status.RUNNING:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert reply.status == Message.Status.COMPLETED
-    assert person.charge(str(reply.pk)).status == Charge.Status.SETTLED
-    assert len(person.calls()) == 1
+    charge = payer.charge(str(reply.pk))
+    assert (charge.account, charge.status) == (payer.user, Charge.Status.SETTLED)
+    assert len(payer.calls()) == 1
 
 
 def begin(person: Speaker) -> str:

@@ -42,6 +42,9 @@ def test_a_space_is_made_and_read_again(alice: Persona) -> None:
         "name",
         "instructions",
         "conversations",
+        "shared",
+        "owner",
+        "access",
         "created_at",
         "updated_at",
     }
