@@ -69,6 +69,7 @@ def client(request: pytest.FixtureRequest, in_a_page: Client) -> Client:
     return followed_in_python if request.param == "in_python" else in_a_page
 
 
+@pytest.mark.parametrize("makes_up_events", [True])
 def test_a_hundred_cuts_lose_nothing_and_repeat_nothing(
     committed: None, web: Web, client: Client, tmp_path: Path
 ) -> None:
@@ -144,6 +145,7 @@ def _followed_at_work(
     return seen
 
 
+@pytest.mark.parametrize("makes_up_events", [True])
 def test_who_follows_a_process_that_ends_goes_on_at_another(
     committed: None, web: Web, simulator: RunningSimulator, tmp_path: Path
 ) -> None:
