@@ -116,7 +116,7 @@ def _goes_on(kind: str) -> EventType:
         "id": _STRING,
         "delta": _STRING,
     }
-    return EventType(f"{kind}-delta", "more of that part", data, {"id": "1", "delta": "Because"})
+    return EventType(f"{kind}-delta", "more of that part", data, {"id": "1"})
 
 
 def _ends(kind: str) -> EventType:
@@ -154,7 +154,6 @@ FRAMES = [
             "errorText": _STRING,
             "code": _STRING,
         },
-        {"errorText": "The provider has failed.", "code": "upstream_error"},
     ),
     EventType(
         "finish",
@@ -166,6 +165,5 @@ FRAMES = [
             "usage": UsageSerializer(allow_null=True),
             "messageMetadata": EndedReplySerializer(),
         },
-        {"messageMetadata": {"status": "completed"}},
     ),
 ]

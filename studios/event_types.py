@@ -17,13 +17,10 @@ USER_EVENTS = [
         _ROW,
         {"job": {"status": "running"}},
     ),
+    EventType("job.completed", "its results are there", _ROW),
     EventType(
-        "job.completed",
-        "its results are there",
-        _ROW,
-        {"job": {"status": "completed", "progress": 100}},
+        "job.failed", "its `error` says why", _ROW, {"job": {"status": "failed", "error": {}}}
     ),
-    EventType("job.failed", "its `error` says why", _ROW, {"job": {"status": "failed"}}),
     EventType("job.cancelled", "you have cancelled it", _ROW, {"job": {"status": "cancelled"}}),
     EventType(
         "job.deleted",

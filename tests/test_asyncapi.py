@@ -15,6 +15,9 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from config import openapi_file
 from config.asyncapi import document
 from config.asyncapi_schemas import FRAMES_KIND, all_types, schemas
+from config.examples.messages import ACTORS
+from config.examples.story import ID, Like
+from config.examples.values import Values
 from config.openapi import document as openapi_document
 from config.sockets import _BY_FOLDER, _BY_PATH
 from council.types import STREAM as COUNCIL
@@ -29,6 +32,7 @@ from tests.test_contract import ids_in
 
 DOCUMENT = document("https://example.com")
 MESSAGES: dict[str, Any] = DOCUMENT["components"]["messages"]
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Both have messages of their own: they are no events.
 TYPES = {name: message for name, message in MESSAGES.items() if "." in name}
 
@@ -108,11 +112,50 @@ def test_the_close_codes_are_those_of_the_page() -> None:
 @pytest.mark.parametrize("name", TYPES)
 def test_an_example_is_as_declared(name: str) -> None:
     kind, _, event_type = name.partition(".")
-    [example] = TYPES[name]["examples"]
-    payload = example["payload"]
+    payload = _payload(name)
     assert payload["type"] == event_type
     data = payload["data"] if kind != FRAMES_KIND else _without_type(payload)
     assert [*problems(kind, event_type, data)] == []
+
+
+def test_both_documents_tell_the_same_story() -> None:
+    """With the same ids, and no others."""
+    examples = [message["examples"] for message in MESSAGES.values()]
+    examples += openapi_document()["components"]["examples"].values()
+    shown = {*_UUID.findall(json.dumps(examples))}
+    assert len(shown) > 20
+    assert shown <= {*ID.values()}
+
+
+def test_the_openapi_document_has_events_and_parts_of_replies_as_declared() -> None:
+    examples = openapi_document()["components"]["examples"]
+    for operation, kind in (
+        ("listEvents", USER_STREAM),
+        ("listCouncilEvents", COUNCIL),
+        ("listRunEvents", PROJECT),
+    ):
+        [event] = examples[operation]["value"]
+        assert [*problems(kind, event["type"], event["data"])] == []
+        assert event["session_id"] == _payload(f"{kind}.{event['type']}")["session_id"]
+    *parts, last = re.findall("data: (.*)", examples["ReplyStream"]["value"])
+    assert last == "[DONE]"
+    for part in map(json.loads, parts):
+        assert [*problems(FRAMES_KIND, part["type"], _without_type(part))] == []
+
+
+def test_an_example_needs_a_sample_of_each_field() -> None:
+    depth = {"type": "integer"}
+    schema = {"type": "object", "properties": {"depth": depth}, "required": ["depth"]}
+    values = Values({"Buoy": schema})
+    with pytest.raises(LookupError, match=r"Buoy\.depth"):
+        values.written(Like("Buoy"))
+    assert values.written(Like("Buoy", depth=3)) == {"depth": 3}
+    with pytest.raises(LookupError, match="colour"):
+        values.written(Like("Buoy", depth=3, colour="red"))
+
+
+def test_who_writes_an_event_is_said_of_events_that_are_there() -> None:
+    assert ACTORS.keys() <= TYPES.keys()
 
 
 def test_what_is_not_declared_so_is_found() -> None:
@@ -157,6 +200,12 @@ def test_the_pages_have_the_declared_types(page: str, title: str, kind: str) -> 
     ]
     declared = [(each.name, frozenset(each.data), each.when) for each in all_types()[kind]]
     assert_same(stated, declared, f"docs/api/{page}, {title}")
+
+
+def _payload(name: str) -> dict[str, Any]:
+    [example] = TYPES[name]["examples"]
+    payload: dict[str, Any] = example["payload"]
+    return payload
 
 
 def _fields(cell: str) -> frozenset[str]:

@@ -15,11 +15,13 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.serializers import Serializer
 
 from accounts.services.sessions import open_session
+from config.asyncapi_schemas import schemas as schemas_of_streams
 from config.examples.bodies import FILES, OWN, REQUESTS
 from config.examples.fields import FIELDS, NULL
-from config.examples.identity import OWN_IDS
+from config.examples.identity import OWN_IDS, SAME
 from config.examples.parameters import PARAMETERS
 from config.examples.special import SPECIAL
+from config.examples.streamed import STREAMED
 from config.openapi import document
 from publicapi.v1.operations import OPERATIONS
 from tests.personas import new_user
@@ -123,13 +125,15 @@ def test_what_is_read_is_what_was_asked_for() -> None:
 def test_every_sample_is_in_an_example() -> None:
     """What is written for a field, body or parameter that is gone is deleted."""
     whole = document()
-    schemas = whole["components"]["schemas"]
+    schemas = {**whole["components"]["schemas"], **schemas_of_streams()}
     fields = {
         (name, field) for name, each in schemas.items() for field in each.get("properties", {})
     }
-    assert {tuple(each.split(".")) for each in SPECIAL} <= fields
+    assert {tuple(each.split(".")) for each in chain(SPECIAL, STREAMED)} <= fields
     assert {*FIELDS, *NULL} <= {field for _, field in fields}
     assert OWN_IDS.keys() <= {name for name, field in fields if field == "id"}
+    assert {*chain(*SAME.items())} <= schemas.keys()
+    assert SPECIAL.keys().isdisjoint(STREAMED)
     operations = {each["operationId"]: each for _, _, each in _operations()}
     assert OWN.keys() <= operations.keys()
     taken = {

@@ -24,7 +24,6 @@ from config.asyncapi_channels import (
     Replies,
     Socket,
 )
-from config.asyncapi_examples import ID, TIME, example_of, merged
 from config.asyncapi_schemas import (
     EVENT,
     FRAMES_KIND,
@@ -32,7 +31,11 @@ from config.asyncapi_schemas import (
     all_types,
     component_name,
     needed_schemas,
+    schemas,
 )
+from config.examples.messages import event_example, part_example
+from config.examples.story import Like
+from config.examples.values import Values
 from events.declarations import EventType
 
 _DESCRIPTION = """\
@@ -169,14 +172,8 @@ def _event(kind: str, event_type: EventType) -> dict[str, Any]:
     """The message of a type: the envelope of all events with the data of this one."""
     own = {"type": {"const": event_type.name}, "data": _data_ref(kind, event_type)}
     payload = {"allOf": [_ref("schemas", EVENT), {"type": "object", "properties": own}]}
-    example = {
-        "seq": 7,
-        "type": event_type.name,
-        "session_id": ID,
-        "created_at": TIME,
-        "actor": "system",
-        "data": _data_example(kind, event_type),
-    }
+    data = _data_example(kind, event_type)
+    example = event_example(Values(schemas()), kind, event_type.name, data)
     return _message(event_type, payload, example)
 
 
@@ -184,7 +181,8 @@ def _frame(frame: EventType) -> dict[str, Any]:
     """The message of a part of a reply: its type stands beside its data."""
     own = {"type": "object", "properties": {"type": {"const": frame.name}}, "required": ["type"]}
     payload = {"allOf": [own, _data_ref(FRAMES_KIND, frame)]}
-    return _message(frame, payload, {"type": frame.name, **_data_example(FRAMES_KIND, frame)})
+    data = _data_example(FRAMES_KIND, frame)
+    return _message(frame, payload, part_example(Values(schemas()), frame.name, data))
 
 
 def _message(event_type: EventType, payload: dict[str, Any], example: Any) -> dict[str, Any]:
@@ -196,11 +194,8 @@ def _message(event_type: EventType, payload: dict[str, Any], example: Any) -> di
     }
 
 
-def _data_example(kind: str, event_type: EventType) -> dict[str, Any]:
-    name = component_name(kind, event_type.name)
-    example = example_of(_data_ref(kind, event_type), needed_schemas({name}))
-    whole: dict[str, Any] = merged(example, event_type.example)
-    return whole
+def _data_example(kind: str, event_type: EventType) -> Like:
+    return Like(component_name(kind, event_type.name), **event_type.example)
 
 
 def _data_names() -> list[str]:

@@ -4,7 +4,7 @@ from typing import Any, Final, NamedTuple
 
 from accounts.errors import InvalidToken
 from common.errors import NotFound, ServiceUnavailable, ValidationFailed
-from config.asyncapi_examples import TIME
+from config.examples.story import AT
 from config.websocket import TOO_MANY_FRAMES
 from council.types import STREAM as COUNCIL
 from events.consumer import MAX_TEXT
@@ -68,7 +68,7 @@ PING: Final = {
         },
         "required": ["type", "ts"],
     },
-    "examples": [{"payload": {"type": "ping", "ts": TIME}}],
+    "examples": [{"payload": {"type": "ping", "ts": AT}}],
 }
 ANSWER_NAME: Final = "answer"
 ANSWER: Final = {

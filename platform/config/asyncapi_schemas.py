@@ -10,6 +10,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.plumbing import build_mocked_view
 from drf_spectacular.utils import extend_schema, inline_serializer
 
+from config.openapi import inline_blank_and_null
 from conversations.event_types import FRAMES
 from events.declarations import EventType, declared_types
 from events.replay import EVENTS
@@ -38,6 +39,7 @@ def schemas() -> Mapping[str, Any]:
     """All schemas by name."""
     generated: dict[str, Any] = _Generator().get_schema(public=True)  # type: ignore[no-untyped-call]
     found: dict[str, Any] = generated["components"]["schemas"]
+    inline_blank_and_null(found)
     for kind, types in all_types().items():
         for each in types:
             # Without fields the generator keeps none.

@@ -14,7 +14,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
 import config.openapi_orders  # noqa: F401 - registers an extension of the generator
-from config.examples.composing import Examples
+from config.examples.operations import Examples
 from config.openapi_errors import COMPONENTS, describe_errors
 from publicapi.v1 import openapi as v1
 
@@ -67,7 +67,7 @@ def document() -> dict[str, Any]:
             if operation.get("security") == [{}]:
                 del operation["security"]
             describe_errors(path, operation)
-    _inline_blank_and_null(described)
+    inline_blank_and_null(described["components"]["schemas"])
     public = v1.document()
     described["paths"] |= public["paths"]
     for kind, parts in [*COMPONENTS.items(), *public["components"].items()]:
@@ -78,11 +78,10 @@ def document() -> dict[str, Any]:
     return described | {"servers": [{"url": settings.PUBLIC_BASE_URL}]}
 
 
-def _inline_blank_and_null(described: dict[str, Any]) -> None:
+def inline_blank_and_null(schemas: dict[str, Any]) -> None:
     """drf-spectacular makes components of the choices `""` and `null`. Say them in place: a type
     named `Null` is of no use to anybody."""
     instead = {"Blank": {"const": ""}, "Null": {"type": "null"}}
-    schemas = described["components"]["schemas"]
     for schema in schemas.values():
         for field in schema.get("properties", {}).values():
             for number, each in enumerate(field.get("oneOf", [])):

@@ -13,7 +13,9 @@ from rest_framework.fields import Field
 
 class EventType(NamedTuple):
     """A type of events. `data` has a field for each key of an event's data; a serializer is one,
-    too. `example` is what the example shows otherwise than that of any such schema."""
+    too. `example` is what the type says of its data and the schema cannot, such as a status: the
+    rest of the example is made in `config.examples`. Of an object it changes the fields that it
+    names."""
 
     name: str
     when: str

@@ -11,7 +11,6 @@ USER_EVENTS = [
         "export.completed",
         "it is there; `GET /api/users/me/export` has the link",
         _ROW,
-        {"export": {"status": "completed"}},
     ),
     EventType("export.failed", "it could not be made", _ROW, {"export": {"status": "failed"}}),
 ]

@@ -140,7 +140,7 @@ REQUESTS: dict[str, Any] = {
     "WorkspaceInput": {"connector_id": ID["connector"], "name": "alice at GitHub"},
 }
 
-_QUEUED = {
+QUEUED = {
     "status": "queued",
     "queue_position": 2,
     "progress": None,
@@ -152,7 +152,7 @@ _QUEUED = {
     "started_at": None,
     "completed_at": None,
 }
-_NEW_RUN = {
+NEW_RUN = {
     "status": "queued",
     "phase": "planning",
     "activity": "Waits for its turn.",
@@ -160,12 +160,8 @@ _NEW_RUN = {
     "cost_usd": 0,
     "in_flight": 0,
     "started_at": None,
-    "plan": None,
-    "subtasks": [],
-    "deliverables": [],
-    "messages": [],
 }
-_QUEUED_CLIP = _QUEUED | {"hold_usd": 1.6}
+_QUEUED_CLIP = QUEUED | {"hold_usd": 1.6}
 _CLIP_FILE = Like(
     "JobOutput", url=CLIP_LINK, media_type="video/mp4", seconds=8, width=1280, height=720
 )
@@ -213,15 +209,15 @@ OWN: dict[str, Any] = {
         ),
         Like("Transaction"),
     ],
-    "orderAsset": Like(_ASSET_JOB, **_QUEUED),
-    "orderImages": Like("Job", **_QUEUED),
+    "orderAsset": Like(_ASSET_JOB, **QUEUED),
+    "orderImages": Like("Job", **QUEUED),
     "orderVideo": Like(_CLIP_JOB, **_QUEUED_CLIP),
     "extendVideo": Like(
         _CLIP_JOB, **_QUEUED_CLIP, id=ID["next_job"], parent_job_id=ID["video_job"]
     ),
-    "retryJob": Like("Job", **_QUEUED, id=ID["next_job"]),
+    "retryJob": Like("Job", **QUEUED, id=ID["next_job"]),
     "cancelJob": Like(
-        "Job", **_QUEUED | {"status": "cancelled", "hold_usd": None, "queue_position": None}
+        "Job", **QUEUED | {"status": "cancelled", "hold_usd": None, "queue_position": None}
     ),
     "starAsset": Like(_ASSET_JOB, starred=True),
     "starImage": Like("Job", starred=True),
@@ -255,7 +251,9 @@ OWN: dict[str, Any] = {
             data={"subtask_id": ID["subtask"], "attempt": 1, "offset": 0, "text": "# Tides"},
         )
     ],
-    "startRun": Like("ProjectSession", **_NEW_RUN),
+    "startRun": Like(
+        "ProjectSession", **NEW_RUN, plan=None, subtasks=[], deliverables=[], messages=[]
+    ),
     "changeMemberRole": Like(BOB, role="admin"),
     "requestDataExport": Like(
         "DataExport", status="queued", size=None, url=None, ended_at=None, expires_at=None

@@ -122,6 +122,7 @@ FIELDS: dict[str, Any] = {
     "name": "Tides",
     "needed_usd": 0.5,
     "number": 1,
+    "offset": 0,
     "omitted": 0,
     "output": "A text of one page.",
     "output_per_1m_usd": 0.5,

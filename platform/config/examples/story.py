@@ -56,6 +56,7 @@ ANSWER = (
 )
 SUMMARY = "Two bulges of water, below which the earth turns."
 GUIDE = "# Tides\n\n" + ANSWER + "\n"
+FAILURE = "The model's provider failed before it answered. Nothing was billed; try again."
 INSTRUCTIONS = "Explain it in two sentences, without formulas."
 PICTURE_PROMPT = "A lighthouse at dusk, in watercolours."
 LINK = "https://example.com/files/lighthouse.png?expires=1795687200&signature=Zm9vYmFy"

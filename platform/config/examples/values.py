@@ -1,0 +1,122 @@
+"""Makes the examples of schemas, out of the samples of their fields (`fields`, `special`,
+`streamed`), so that a new field has one or fails a test."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.examples.fields import DATES, FIELDS, NULL
+from config.examples.identity import OWN_IDS, SAME
+from config.examples.special import SPECIAL
+from config.examples.story import AT, ID, Like
+from config.examples.streamed import STREAMED
+
+Schema = Mapping[str, Any]
+
+_UNIONS = ("allOf", "oneOf", "anyOf")
+_SPECIAL = {**SPECIAL, **STREAMED}
+
+
+class Values:
+    """The examples of schemas that refer to these."""
+
+    def __init__(self, schemas: Mapping[str, Schema]) -> None:
+        self._schemas = schemas
+
+    def of(self, schema: Schema, owner: str = "", field: str = "") -> Any:
+        """The example of a field of the component `owner`. Raises LookupError for what has no
+        sample."""
+        if special := _special(owner, field):
+            return self.written(_SPECIAL[special])
+        if field in NULL and _may_be_null(schema):
+            return None
+        for each in (schema[union][0] for union in _UNIONS if union in schema):
+            if "$ref" in each or field not in FIELDS:
+                return self.of(each, owner, field)
+        if "$ref" in schema:
+            return self._referred(_name(schema), owner, field)
+        if schema.get("type") == "array" and "$ref" in schema["items"]:
+            return [self.of(schema["items"], owner, field)]
+        return plain(schema, owner, field)
+
+    def written(self, sample: Any) -> Any:
+        """What is written out, with what is like something else in it."""
+        if isinstance(sample, Like):
+            return self._component(sample.component, sample.changes)
+        if isinstance(sample, list):
+            return [self.written(each) for each in sample]
+        if isinstance(sample, dict):
+            return {key: self.written(each) for key, each in sample.items()}
+        return sample
+
+    def _referred(self, name: str, owner: str, field: str) -> Any:
+        schema = self._schemas[name]
+        if "properties" in schema:
+            return self._component(name, {})
+        return self.of(schema, owner, field)
+
+    def _component(self, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """An object, with the fields that it always has, those with a sample of their own, and
+        those of `changes`."""
+        fields = self._schemas[name].get("properties", {})
+        if unknown := changes.keys() - fields.keys():
+            raise LookupError(f"{name} has no {', '.join(sorted(unknown))}.")
+        shown = {*self._schemas[name].get("required", ()), *changes}
+        shown |= {field for field in fields if _special(name, field)}
+        return {
+            field: self._changed(schema, name, field, changes[field])
+            if field in changes
+            else self.of(schema, name, field)
+            for field, schema in fields.items()
+            if field in shown
+        }
+
+    def _changed(self, schema: Schema, owner: str, field: str, change: Any) -> Any:
+        """A change of an object changes the fields that it names."""
+        component = self._component_of(schema)
+        if not isinstance(change, Mapping) or component is None:
+            return self.written(change)
+        special = _SPECIAL.get(_special(owner, field) or "")
+        return self.written(Like(special if isinstance(special, Like) else component, **change))
+
+    def _component_of(self, schema: Schema) -> str | None:
+        """The name of the object that a field is."""
+        kinds = [schema, *(schema[union][0] for union in _UNIONS if union in schema)]
+        names = [_name(each) for each in kinds if "$ref" in each]
+        objects = [name for name in names if "properties" in self._schemas[name]]
+        return objects[0] if objects else None
+
+
+def plain(schema: Schema, owner: str, field: str) -> Any:
+    """The example of a value that is no object and no list of objects. Raises LookupError."""
+    own_id = OWN_IDS.get(owner, OWN_IDS.get(SAME.get(owner, "")))
+    if field == "id" and own_id:
+        return ID[own_id]
+    if field.removesuffix("_id") in ID and field.endswith("_id"):
+        return ID[field.removesuffix("_id")]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema.get("format") == "date-time" or field.endswith("_at"):
+        return DATES.get(field, AT)
+    if schema.get("type") == "boolean":
+        return FIELDS.get(field, False)
+    if field in FIELDS:
+        return FIELDS[field]
+    if _may_be_null(schema):
+        return None
+    raise LookupError(f"{owner}.{field} has no sample in config/examples.")
+
+
+def _special(owner: str, field: str) -> str | None:
+    """The name of the sample of this field of this component, or of one that shows the same."""
+    names = (f"{name}.{field}" for name in (owner, SAME.get(owner)))
+    return next((name for name in names if name in _SPECIAL), None)
+
+
+def _may_be_null(schema: Schema) -> bool:
+    kinds = [schema, *(each for union in _UNIONS for each in schema.get(union, []))]
+    return any("null" in each.get("type", ()) for each in kinds)
+
+
+def _name(schema: Schema) -> str:
+    name: str = schema["$ref"].rpartition("/")[-1]
+    return name
