@@ -14,7 +14,7 @@ OWN_FIELDS = frozenset({"model", "prompt"})
 
 
 class OrderSerializer(serializers.Serializer[Any]):
-    """An order of any kind; `config.openapi_orders` adds the parameters to its description."""
+    """An order of any kind; `config.openapi.orders` adds the parameters to its description."""
 
     prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True, default="")
 

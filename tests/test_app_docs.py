@@ -19,7 +19,7 @@ from billing.models import LedgerEntry
 from billing.serializers.money import MAX_TOPUP_USD, MIN_TOPUP_USD
 from common.multipart import MAX_FILE_BYTES
 from common.pagination import MAX_LIMIT
-from config.openapi import document
+from config.openapi.document import document
 from conversations.types import (
     MAX_CHARACTERS,
     MAX_CONVERSATIONS,

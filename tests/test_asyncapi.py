@@ -13,12 +13,12 @@ import pytest
 from drf_spectacular.drainage import GENERATOR_STATS
 
 from config import openapi_file
-from config.asyncapi import document
-from config.asyncapi_schemas import FRAMES_KIND, all_types, schemas
+from config.asyncapi.document import document
+from config.asyncapi.schemas import FRAMES_KIND, all_types, schemas
 from config.examples.messages import ACTORS
 from config.examples.story import ID, Like
 from config.examples.values import Values
-from config.openapi import document as openapi_document
+from config.openapi.document import document as openapi_document
 from config.sockets import _BY_FOLDER, _BY_PATH
 from council.types import STREAM as COUNCIL
 from events.declarations import declared_types

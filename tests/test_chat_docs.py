@@ -16,7 +16,7 @@ import pytest
 
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.errors import DomainError, ServiceUnavailable
-from config.openapi import document
+from config.openapi.document import document
 from conversations.frames import Frames
 from conversations.inputs.sending import SendInputSerializer
 from conversations.models import Message

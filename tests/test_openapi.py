@@ -30,7 +30,7 @@ from catalog.param_union import order_fields
 from catalog.types import Modality
 from common import envelope
 from config import openapi_file
-from config.openapi import document
+from config.openapi.document import document
 from conftest import Persona
 from conversations.models import Attachment
 from conversations.tests.rows import talk

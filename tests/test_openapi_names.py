@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from billing.viewsets import BillingViewSet
 from common.openapi import ApiSchema
-from config.openapi import document
+from config.openapi.document import document
 
 # A new verb is worth a second thought: is there none here that says the same?
 VERBS = set(

@@ -19,7 +19,7 @@ from schemathesis.checks import (
 
 from accounts.services.sessions import open_session
 from common.errors import NotFound, Unauthenticated
-from config.openapi import document
+from config.openapi.document import document
 from edge.tests.client import new_address
 from publicapi.tests.v1.customer import IN_PLAN
 from publicapi.v1.errors import InternalError

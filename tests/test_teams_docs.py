@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from accounts.models import User
-from config.openapi import document
+from config.openapi.document import document
 from conversations.tests.test_shared_matrix import CASES
 from edge.client_limit import AUTHENTICATION_LIMIT
 from local.paths import ROOT

@@ -13,14 +13,14 @@ SERVER = "http://127.0.0.1:8000"
 
 def text() -> str:
     """The content of `docs/openapi.json`."""
-    from config.openapi import document
+    from config.openapi.document import document
 
     return _encoded(document() | {"servers": [{"url": SERVER}]})
 
 
 def asyncapi_text() -> str:
     """The content of `docs/asyncapi.json`."""
-    from config.asyncapi import document
+    from config.asyncapi.document import document
 
     return _encoded(document(SERVER))
 

@@ -8,9 +8,9 @@ from django.views.generic import TemplateView
 from accounts import urls as accounts
 from billing import urls as billing
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
-from config.asyncapi import asyncapi_json
+from config.asyncapi.document import asyncapi_json
 from config.continuations import ContinuationViewSet
-from config.openapi import openapi_json
+from config.openapi.document import openapi_json
 from content import urls as content
 from conversations import urls as conversations
 from files import urls as files

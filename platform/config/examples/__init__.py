@@ -1,1 +1,1 @@
-"""The examples of the OpenAPI document."""
+"""The examples of the OpenAPI document and of the AsyncAPI document."""

@@ -272,7 +272,7 @@ REST_FRAMEWORK = {
     "DATETIME_FORMAT": ISO_UTC,
 }
 
-# The description of `/api`, a part of the document in config/openapi.py.
+# The description of `/api`, a part of the document in config/openapi/.
 SPECTACULAR_SETTINGS = {
     "TITLE": PRODUCT_NAME,
     "DESCRIPTION": "Many third-party AI models behind one account. `/v1` is the public interface, "

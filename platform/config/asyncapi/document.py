@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.asyncapi_channels import (
+from config.asyncapi.channels import (
     ANSWER,
     ANSWER_NAME,
     PING,
@@ -24,7 +24,7 @@ from config.asyncapi_channels import (
     Replies,
     Socket,
 )
-from config.asyncapi_schemas import (
+from config.asyncapi.schemas import (
     EVENT,
     FRAMES_KIND,
     REFERENCE,

@@ -1,0 +1,1 @@
+"""`/asyncapi.json`: what is streamed."""

@@ -1,0 +1,1 @@
+"""`/openapi.json`: what requests take and are answered with."""
