@@ -63,5 +63,6 @@ SAME = {
     "ProjectSessionRow": "ProjectSession",
     "ProjectSubtaskDetail": "ProjectSubtask",
     "ProjectSubtaskInEvent": "ProjectSubtask",
+    "SpaceInEvent": "Space",
     "TeamRow": "Team",
 }
