@@ -11,7 +11,8 @@ from providers.types import FinishReason
 @extend_schema_serializer(component_name="CallError")
 class ErrorSerializer(serializers.Serializer[Any]):
     """Why there is no answer: `code` is what a program branches on, `message` says what to do, and
-    `provider_message` is what the provider said where it refused."""
+    `provider_message` is what the provider said where it refused. Some codes have further fields,
+    such as the `needed_usd` of a call that could not be paid."""
 
     code = serializers.CharField()
     message = serializers.CharField()

@@ -13,7 +13,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
-import config.openapi.orders  # noqa: F401 - registers an extension of the generator
+import config.openapi.open_objects  # noqa: F401 - registers extensions of the generator
 from config.examples.operations import Examples
 from config.openapi.errors import COMPONENTS, describe_errors
 from publicapi.v1 import openapi as v1
