@@ -19,7 +19,7 @@ class OpenObjectExtension(OpenApiSerializerExtension):  # type: ignore[no-untype
         return schema | {"additionalProperties": True}
 
 
-class OrderExtension(OpenObjectExtension):
+class OrderExtension(OpenObjectExtension):  # type: ignore[no-untyped-call]
     """The body of a studio's order: with the parameters of all models of its kind. A field that no
     model has is ignored, so any may be there."""
 
@@ -32,7 +32,7 @@ class OrderExtension(OpenObjectExtension):
         return schema | {"properties": {**schema["properties"], **fields}}
 
 
-class CallErrorExtension(OpenObjectExtension):
+class CallErrorExtension(OpenObjectExtension):  # type: ignore[no-untyped-call]
     """Why a call has failed: with the figures that belong to the code."""
 
     target_class = "inference.fields.ErrorSerializer"
