@@ -11,9 +11,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
+from billing.models import Charge, Wallet
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.sharing import snapshot_of
 from conversations.services.sharing import share
+from conversations.tests import manual
 from conversations.tests.rows import ASSISTANT, add
 from conversations.tests.sharers import new_shared_row, put_together
 from files.models import Upload
@@ -25,7 +27,7 @@ from userdata.models import Deletion
 from userdata.services import deletions
 from userdata.tests.exporting import archive_of, rows_in
 
-pytestmark = pytest.mark.usefixtures("committed")
+pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
 
 HIS = "I am Bob Miller, of Harbour Street."
 
@@ -43,7 +45,7 @@ class Talk(NamedTuple):
 
 @pytest.fixture
 def talk(committed: None) -> Iterator[Talk]:
-    alice, bob = new_user("alice"), new_user("bob")
+    alice, bob = new_user("alice"), new_user("bob", plan="max", balance_usd=5)
     put_together(alice, bob)
     _, conversation = new_shared_row(alice, "write")
     question = add(conversation, HIS, author_id=bob.pk)
@@ -148,3 +150,23 @@ def test_the_deletion_of_an_owner_deletes_what_others_have_written_there(talk: T
     talk.upload.refresh_from_db()
     assert talk.upload.expires_at is not None  # purged soon, as no message has it
     assert talk.upload.account_id == talk.bob.pk
+
+
+def test_a_reply_that_outlives_the_data_of_the_owner_ends_and_is_paid_once(talk: Talk) -> None:
+    call = manual.begin(talk.bob, talk.conversation)
+    delete_data(talk.alice)
+    call.settle("Because.")
+    assert Charge.objects.get(pk=call.id).status == Charge.Status.SETTLED
+    assert Wallet.objects.get(account=talk.bob).held == 0
+    assert Job.objects.get(pk=call.id).status == "completed"
+
+
+def test_the_owner_s_export_does_not_have_what_members_have_paid(talk: Talk) -> None:
+    call = manual.begin(talk.bob, talk.conversation)
+    call.settle("Because.")
+    [ended] = [
+        row for row in rows_in(archive_of(talk.bob), "events.event") if row["type"] == "reply.ended"
+    ]
+    assert "usage" in str(ended)
+    assert call.id.hex not in str(rows_in(archive_of(talk.alice), "events.stream")).replace("-", "")
+    assert "usage" not in str(rows_in(archive_of(talk.alice), "events.event"))

@@ -35,7 +35,7 @@ _decode = json.Decoder(_Event).decode
 async def find_head(claims: AccessClaims, reply: Message) -> int:
     """The last position in the log of a reply that the user may read. Raises NotFound where the
     reply is gone."""
-    return await get_hub().find_head(claims, STREAM, reply.pk, owner_id=reply.account_id)
+    return await get_hub().find_head(claims, STREAM, reply.pk, owner_id=reply.asker_id)
 
 
 async def frames_from_log(

@@ -206,7 +206,7 @@ def _write(
     open_stream(
         stream_id=reply_id,
         kind=STREAM,
-        account=user if draft.author_id is None else conversation.account,
+        account=user,
         to_users=for_all(conversation.account_id, conversation.space, began),
     )
     return StartedReply(
