@@ -124,9 +124,9 @@ def get_made(user: User, reply_id: UUID) -> Message:
 
 
 def find_sent(user: User, conversation: Conversation, sent: Mapping[str, Any]) -> Message | None:
-    """The newest reply to the message that was sent before with the `client_id` of this one; None
-    where no message has that id. Raises MessageExists where the message of that id is another one,
-    and ReplyDeleted, as `get_made` does."""
+    """The newest reply that the user has asked for to the message that was sent before with the
+    `client_id` of this one; None where no message has that id. Raises MessageExists where the
+    message of that id is another one, and ReplyDeleted, as `get_made` does."""
     client_id = sent.get("client_id")
     if client_id is None:
         return None
@@ -137,7 +137,9 @@ def find_sent(user: User, conversation: Conversation, sent: Mapping[str, Any]) -
         return None
     if message.asker_id != user.pk or not _matches(message, sent):
         raise MessageExists
-    reply = newest_reply(message)
+    # Not one that another member has asked for: if that has failed, this would be billed again.
+    asked = message.children.filter(role=Message.Role.ASSISTANT, author_id=message.author_id)
+    reply = asked.order_by("-id").first()
     if reply is None:
         raise ReplyDeleted
     return reply

@@ -7,6 +7,7 @@ from uuid import uuid4
 from billing.models import Charge, Wallet
 from conversations.models import Message, Space
 from conversations.tests.conftest import NewSpeaker
+from conversations.tests.rows import ASSISTANT, add
 from conversations.tests.sharers import put_together
 from conversations.tests.speaker import BALANCE_ONLY, Speaker
 
@@ -140,3 +141,19 @@ def test_the_owner_stops_a_reply_of_a_member_s_who_pays_what_has_come(speaker: N
     assert heard.finish["finishReason"] == "other"
     assert bob.charge(reply_id).account == bob.user
     assert alice.charges() == []
+
+
+def test_a_repeated_message_is_not_answered_again_because_another_member_s_reply_has_failed(
+    speaker: NewSpeaker,
+) -> None:
+    _, bob, conversation = together(speaker)
+    body: dict[str, Any] = {"content": bob.words(), "id": uuid4().hex, "stream": False}
+    path = f"/{conversation}/messages"
+    his = bob.do("POST", path, **body)
+    question = Message.objects.get(pk=his["user_message"]["id"])
+    # Of alice's, who pays nothing for it.
+    add(question.conversation, "", role=ASSISTANT, parent=question, status="failed")
+    again = bob.ask("POST", path, **body)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.json()["message"]["id"] == his["message"]["id"]
+    assert [str(charge.pk) for charge in bob.charges()] == [his["message"]["id"]]
