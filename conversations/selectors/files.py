@@ -15,15 +15,16 @@ from files.models import Upload
 
 def files_of(user: User, message_id: UUID | str) -> list[Upload]:
     """The files of a message that the user may read, in the order of the request. The message's own
-    id comes before clients' ids, which are looked for in the user's own conversations: of several
-    messages with a client's id, the newest counts.
+    id comes before clients' ids, which are looked for among what the user has sent in their own
+    conversations: of several messages with a client's id, the newest counts.
 
     Raises NotFound.
     """
     own_id = as_uuid(message_id)
     message = None if own_id is None else _find(user, own_id)
     if message is None:
-        owned = Message.objects.filter(account_id=user.pk)
+        # Others may write there, too, and know the ids of the user's messages.
+        owned = Message.objects.filter(account_id=user.pk, author_id=None)
         message = owned.filter(client_id=str(message_id)).order_by("-id").first()
     if message is None:
         raise NotFound

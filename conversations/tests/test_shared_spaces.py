@@ -231,3 +231,21 @@ def test_a_suspended_member_s_spaces_stay_open(alice: Persona, bob: Persona) -> 
     _, sea = new_shared(alice, "read")
     users.suspend(user=alice.user)
     assert bob.client.get(f"{LIST}/{sea.pk}").status_code == 200
+
+
+def test_a_member_cannot_put_a_file_in_the_place_of_the_owner_s(
+    alice: Persona, bob: Persona
+) -> None:
+    """By an id of alice's client, which bob has read."""
+    client_id = "the-id-of-client-A"
+    team_of(alice, bob)
+    _, sea = new_shared(alice, "write")
+    own = add(talk(alice.user), "My notes.", client_id=client_id)
+    foreign = add(sea, "Look here.", client_id=client_id, author_id=bob.user.pk)
+    for message, person in ((own, alice), (foreign, bob)):
+        upload = Upload.objects.create(
+            account=person.user, name="notes.txt", media_type="text/plain", is_text=True, size=7
+        )
+        Attachment.objects.create(message=message, upload=upload)
+    [file] = alice.client.get(f"/api/files/{client_id}").json()
+    assert file["id"] == str(own.attachments.get().upload_id)
