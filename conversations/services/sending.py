@@ -16,7 +16,7 @@ from common.errors import DomainError, NotFound
 from common.ids import as_uuid, uuid7
 from conversations import user_events
 from conversations.errors import ConversationFull, ReplyRunning
-from conversations.models import Attachment, Conversation, Message
+from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.access import access_to, check_writes
 from conversations.selectors.conversations import default_title
 from conversations.selectors.messages import get_made, get_message, is_answer
@@ -207,7 +207,7 @@ def _write(
         stream_id=reply_id,
         kind=STREAM,
         account=user,
-        to_users=for_all(conversation.account_id, conversation.space, began),
+        to_users=for_all(conversation.account_id, _space_now(conversation), began),
     )
     return StartedReply(
         reply=reply,
@@ -216,6 +216,15 @@ def _write(
         job=job,
         is_first=locked.is_untitled and locked.is_first,
     )
+
+
+def _space_now(conversation: Conversation) -> Space | None:
+    """The space of a conversation that is locked. One that was shared when the draft was made may
+    have been taken back since, or the conversation have left it."""
+    space = conversation.space
+    if space is None or space.shared is None:
+        return space
+    return Space.objects.filter(conversations=conversation.pk).first()
 
 
 def _write_messages(

@@ -18,11 +18,12 @@ from common.errors import NotFound
 from conversations.errors import ReadOnly
 from conversations.models import Conversation, Message, Space
 from conversations.selectors.conversations import get_conversation
-from conversations.services import sending, spaces
+from conversations.services import conversations, sending, spaces
 from conversations.services.drafts import draft_message
 from conversations.services.sending import StartedReply
 from conversations.tests import manual
 from conversations.tests.sharers import new_shared_row, put_together
+from events.tests.streams import user_events
 from teams.services import members
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
@@ -56,9 +57,13 @@ class Pair:
         answer = self.client(self.bob).patch(path, {"title": "Lake"}, format="json")
         return int(answer.status_code)
 
-    def begin(self) -> Callable[[], StartedReply | Message]:
-        """Bob's request for a reply, drafted and not yet begun."""
-        draft = draft_message(self.bob, get_conversation(self.bob, self.sea.pk), content="Why?")
+    def leave_space(self) -> None:
+        conversations.update(user=self.alice, conversation_id=self.sea.pk, space_id=None)
+
+    def begin(self, asker: User | None = None) -> Callable[[], StartedReply | Message]:
+        """A request for a reply, bob's or that of somebody else, drafted and not yet begun."""
+        asker = asker or self.bob
+        draft = draft_message(asker, get_conversation(asker, self.sea.pk), content="Why?")
         owner_id = bank.live_owner()
         return partial(
             sending.start, draft=draft, request_key=None, owner_id=owner_id, request_id="req_test"
@@ -109,6 +114,21 @@ def test_a_reply_that_is_drafted_before_only_reading_is_left_does_not_begin() ->
     with pytest.raises(ReadOnly):
         start()
     assert_nothing_begun(pair)
+
+
+@pytest.mark.parametrize("end", [Pair.leave_space, lambda pair: pair.share(None)])
+def test_a_reply_of_the_owner_s_that_begins_after_it_was_shared_is_told_to_nobody_else(
+    end: Callable[[Pair], None],
+) -> None:
+    pair = Pair()
+    start = pair.begin(pair.alice)
+    end(pair)
+    told = user_events(pair.bob)
+    started = start()
+    assert isinstance(started, StartedReply)
+    manual.Call(started, bank.live_owner()).settle("Because.")
+    assert user_events(pair.bob) == told
+    assert [kind for kind, _ in user_events(pair.alice)][-2:] == ["conversation.replied"] * 2
 
 
 def test_a_removal_while_a_reply_waits_for_the_conversation_prevents_the_reply() -> None:
