@@ -138,6 +138,22 @@ def test_the_link_of_the_owner_shows_no_words_of_a_deleted_author(talk: Talk) ->
     assert published.snapshot == snapshot_of(talk.conversation)
 
 
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [("first_message", "(deleted)"), ("model", "(deleted)"), ("user", "Miller")],
+)
+def test_the_link_shows_no_title_that_a_model_has_made_of_the_words_of_a_deleted_author(
+    talk: Talk, source: str, shown: str
+) -> None:
+    title = {"title": "Miller", "title_source": source}
+    Conversation.objects.filter(pk=talk.conversation.pk).update(**title)
+    published, _ = share(user=talk.alice, conversation_id=talk.conversation.pk)
+    assert published.snapshot["title"] == (HIS if source == "first_message" else "Miller")
+    delete_data(talk.bob)
+    published.refresh_from_db()
+    assert published.snapshot["title"] == shown
+
+
 def test_the_deletion_of_an_owner_deletes_what_others_have_written_there(talk: Talk) -> None:
     running = add(talk.conversation, "", role=ASSISTANT, author_id=talk.bob.pk, status="running")
     job = Job.objects.create(

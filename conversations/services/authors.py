@@ -8,11 +8,10 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Length
 
 from accounts.models import User
-from common.titles import first_line
 from conversations.models import Attachment, Conversation, Message, Share
 from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.services.telling import tell_row
-from conversations.types import DELETED, MAX_TITLE
+from conversations.types import DELETED
 from events.types import SYSTEM
 from files.services.uploads import release
 
@@ -41,9 +40,9 @@ def _erase(conversation_id: UUID, user: User) -> None:
     _erase_files(conversation, messages)
     conversation.characters = F("characters") + _growth(messages)
     messages.update(content=DELETED, client_id=None)
+    _erase_from_share(conversation, texts)
     _erase_title(conversation, user)
     conversation.save(update_fields=["title", "title_source", "characters"])
-    _erase_from_share(conversation, texts)
     tell_row(get_listed(conversation.account, conversation.pk), actor=SYSTEM)
 
 
@@ -84,15 +83,17 @@ def _erase_title(conversation: Conversation, user: User) -> None:
 
 def _erase_from_share(conversation: Conversation, texts: set[str]) -> None:
     """Overwrite these texts, and a title made of one, in what the link to the conversation
-    shows."""
+    shows. By whom its title was given is known only if it still is the conversation's."""
     share = Share.objects.filter(conversation=conversation).first()
     if share is None:
         return
-    titles = {first_line(text, MAX_TITLE) for text in texts}
     snapshot: dict[str, Any] = share.snapshot
-    for message in snapshot["messages"]:
+    shown = snapshot["messages"]
+    for message in shown:
         if message["role"] == Message.Role.USER and message["content"] in texts:
             message["content"] = DELETED
-    if snapshot["title"] in titles:
+    is_given = conversation.title_source == _Source.USER
+    is_kept = is_given and snapshot["title"] == conversation.title
+    if shown[0]["content"] == DELETED and not is_kept:
         snapshot["title"] = DELETED
     share.save(update_fields=["snapshot"])
