@@ -1,5 +1,5 @@
-"""Somebody's conversations, changed through the web interface, and what the oracle says of them:
-whatever is done is done to both.
+"""Somebody's conversations, changed through the web interface by her and by a member of her team,
+and what the oracle says of them: whatever is done is done to both.
 """
 
 from collections.abc import Sequence
@@ -8,10 +8,13 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.utils import timezone
+from rest_framework.test import APIClient
 
+from accounts.models import User
 from billing.tests import bank
 from billing.tests.web_app import client_of
 from billing.types import Ending
+from conversations.selectors.access import OWNER
 from conversations.services import titles
 from conversations.tests.manual import COST
 from conversations.tests.sharers import put_together
@@ -24,9 +27,13 @@ from conversations.tests.story import (
 )
 from conversations.tests.writers import Writers
 from files.models import Upload
+from teams.models import Member, Team
 from tests.personas import new_user
 
 BALANCE_USD = 1_000
+WRITE = "write"
+# How a change is answered to those who may not make it.
+REFUSED: dict[str | None, int] = {None: 404, "read": 403}
 T = TypeVar("T")
 
 
@@ -36,10 +43,11 @@ class Conversations(Writers):
     def __init__(self) -> None:
         super().__init__(new_user("alice", plan="max", balance_usd=BALANCE_USD))
         self.client = client_of(self.alice)
-        bob = new_user("bob")
-        put_together(self.alice, bob)
-        self.member = client_of(bob)
-        # What alice's team, which is bob, may do in her spaces.
+        self.bob = new_user("bob", plan="max", balance_usd=BALANCE_USD)
+        self.is_together = False
+        self.join_or_leave()
+        self.member = client_of(self.bob)
+        # What alice's team may do in her spaces.
         self.opened: dict[UUID | None, str | None] = {}
         self.owner = bank.live_owner()
         self.talks: dict[UUID, Talk] = {}
@@ -63,9 +71,9 @@ class Conversations(Writers):
     def rename_by_member(self, talk: Talk, title: str) -> None:
         """As far as the space is open."""
         answer = self.member.patch(f"/api/conversations/{talk.id}", {"title": title}, format="json")
-        access = self.opened.get(talk.space)
-        assert answer.status_code == {None: 404, "read": 403, "write": 200}[access]
-        if access == "write":
+        access = self.access(self.bob, talk)
+        assert answer.status_code == REFUSED.get(access, 200)
+        if access == WRITE:
             talk.rename(title)
 
     def entitle(self, pick: int) -> None:
@@ -133,11 +141,45 @@ class Conversations(Writers):
     def open_space(self, pick: int) -> None:
         """To the team, or take it back."""
         space = one(self.spaces, pick)
-        shared = one(["write", "read", None], pick // len(self.spaces))
+        self.share_space(space, one([WRITE, "read", None], pick // len(self.spaces)))
+
+    def share_space(self, space: UUID, shared: str | None) -> None:
         body = {"shared": shared}
         answer = self.client.patch(f"/api/spaces/{space}", body, format="json")
         assert answer.json()["shared"] == shared
         self.opened[space] = shared
+
+    def let_write(self, talk: Talk) -> None:
+        """Let the other member write in a conversation."""
+        if talk.space is None:
+            if not self.spaces:
+                self.make_space()
+            self.move(talk, 0)
+        assert talk.space is not None
+        self.share_space(talk.space, WRITE)
+        if not self.is_together:
+            self.join_or_leave()
+
+    def end_access(self, talk: Talk, how: str) -> None:
+        """Of the other member, who writes in that conversation."""
+        match how:
+            case "move":
+                self.move(talk, len(self.spaces))
+            case "leave":
+                self.join_or_leave()
+            case "read" | "take back":
+                assert talk.space is not None
+                self.share_space(talk.space, how if how == "read" else None)
+
+    def join_or_leave(self) -> None:
+        """The other member of the team."""
+        if self.is_together:
+            Member.objects.filter(account=self.bob).delete()
+        elif team := Team.objects.filter(members__account=self.alice).first():
+            Member.objects.create(account=self.bob, team=team, role="member")
+        else:
+            put_together(self.alice, self.bob)
+        self.is_together = not self.is_together
 
     def delete_space(self, pick: int) -> None:
         space = one(self.spaces, pick)
@@ -178,12 +220,28 @@ class Conversations(Writers):
 
     # --- How it is done ---------------------------------------------------------------------------
 
+    def access(self, user: User, talk: Talk) -> str | None:
+        """What somebody may do with a conversation; None: they do not see it."""
+        if talk.is_deleted:
+            return None
+        if user == self.alice:
+            return OWNER
+        return self.opened.get(talk.space) if self.is_together else None
+
     @property
     def messages(self) -> list[tuple[Talk, ExpectedMessage]]:
         return [(talk, each) for talk in self.talks.values() for each in talk.messages.values()]
 
-    def ask(self, method: str, path: str, body: Shape | None = None, *, expected: int = 0) -> Any:
-        call = getattr(self.client, method.lower())
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Shape | None = None,
+        *,
+        expected: int = 0,
+        client: APIClient | None = None,
+    ) -> Any:
+        call = getattr(client or self.client, method.lower())
         answer = call(f"/api/conversations{path}", body, format="json" if body else None)
         assert answer.status_code in ([expected] if expected else range(200, 300))
         return answer.json() if answer.content else None

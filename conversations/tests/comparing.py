@@ -1,5 +1,8 @@
 """Are somebody's conversations as the oracle says?"""
 
+from uuid import UUID
+
+from accounts.models import User
 from billing.models import LedgerEntry
 from billing.tests import bank
 from common.money import NUSD_PER_USD
@@ -51,20 +54,27 @@ def compare_list(world: World) -> None:
 
 
 def compare_with_what_a_member_sees(world: World) -> None:
-    """The same as the owner where the space is open, but not what replies have cost her; else
-    nothing."""
-    open_spaces = {space for space, shared in world.opened.items() if shared}
+    """The same as the owner where the space is open, but the cost of their own replies and not of
+    hers; else nothing."""
+    opened = world.opened if world.is_together else {}
+    open_spaces = {space for space, shared in opened.items() if shared}
     assert {row["id"] for row in world.member.get("/api/spaces").json()} == set(
         map(str, open_spaces)
     )
     for talk in world.talks.values():
         seen = world.member.get(f"/api/conversations/{talk.id}")
-        access = world.opened.get(talk.space)
+        access = world.access(world.bob, talk)
         assert seen.status_code == (200 if access else 404)
         if access:
             owners = world.client.get(f"/api/conversations/{talk.id}").json()
-            messages = [{**each, "usage": None} for each in owners["messages"]]
-            assert seen.json() == {**owners, "access": access, "messages": messages}
+            shown = seen.json()
+            costs = {each["id"]: each["usage"] for each in shown["messages"]}
+            messages = [{**each, "usage": costs[each["id"]]} for each in owners["messages"]]
+            assert shown == {**owners, "access": access, "messages": messages}
+            billed = [text(each) for each in billed_to(world, world.bob)]
+            assert {each for each, cost in costs.items() if cost} == {
+                text(each) for each in talk.messages if text(each) in billed
+            }
 
 
 def compare_message(world: World, message: ExpectedMessage, shown: Shape) -> None:
@@ -78,7 +88,8 @@ def compare_message(world: World, message: ExpectedMessage, shown: Shape) -> Non
     error = shown["error"] and shown["error"]["code"]
     assert (shown["status"], error) == (message.status, message.error)
     assert tuple(each["name"] for each in shown["attachments"]) == message.files
-    assert (shown["usage"] is not None) == (writing is not None and writing.is_billed)
+    assert text(shown["author_id"]) == text(message.author)
+    assert (shown["usage"] is not None) == (message.id in billed_to(world, world.alice))
 
 
 def compare_links(world: World) -> None:
@@ -101,21 +112,31 @@ def compare_files(world: World) -> None:
 def compare_writings(world: World) -> None:
     """Jobs end when they shall, and the end is told once."""
     writings = world.writings.items()
-    jobs = {job.pk: (job.status, job.signal) for job in Job.objects.filter(account=world.alice)}
+    rows = Job.objects.filter(account__in=[world.alice, world.bob])
+    jobs = {job.pk: (job.account_id, job.status, job.signal) for job in rows}
     signals = {True: Job.Signal.CANCEL, False: Job.Signal.NONE}
-    assert jobs == {reply_id: (each.job, signals[each.is_unwanted]) for reply_id, each in writings}
+    assert jobs == {
+        reply_id: (each.payer, each.job, signals[each.is_unwanted]) for reply_id, each in writings
+    }
     ends = Event.objects.filter(stream__in=world.writings, type="reply.ended")
     announced = [reply_id for reply_id, each in writings if each.is_announced]
     assert sorted(ends.values_list("stream_id", flat=True)) == sorted(announced)
 
 
 def compare_money(world: World) -> None:
-    """Each is billed at most once, and nothing else is."""
+    """Each is billed at most once, to who has asked for it, and nothing else is."""
     writings = world.writings.items()
     charges = {reply_id: bank.charge_of(reply_id).status for reply_id in world.writings}
     assert charges == {reply_id: each.charge for reply_id, each in writings}
-    billed = [reply_id for reply_id, each in writings if each.is_billed]
-    paid = LedgerEntry.objects.filter(account=world.alice, kind="charge")
-    assert dict(paid.values_list("pk", "delta")) == dict.fromkeys(billed, -2 * COST)
-    balance = BALANCE_USD * NUSD_PER_USD - 2 * COST * len(billed)
-    assert bank.wallet_of(world.alice).balance == balance
+    for user in (world.alice, world.bob):
+        billed = billed_to(world, user)
+        paid = LedgerEntry.objects.filter(account=user, kind="charge")
+        assert dict(paid.values_list("pk", "delta")) == dict.fromkeys(billed, -2 * COST)
+        balance = BALANCE_USD * NUSD_PER_USD - 2 * COST * len(billed)
+        assert bank.wallet_of(user).balance == balance
+
+
+def billed_to(world: World, user: User) -> list[UUID]:
+    """The replies that somebody has paid."""
+    writings = world.writings.items()
+    return [reply_id for reply_id, each in writings if each.is_billed and each.payer == user.pk]

@@ -16,10 +16,11 @@ HELD, SETTLED, EXPIRED, RELEASED = "held", "settled", "expired", "released"
 
 @dataclass
 class ExpectedMessage:
-    """A message. `files` are the names of what goes with it; `error` is why a reply failed;
-    `client_id` is what its client calls it."""
+    """A message. `author` has sent it, or asked for it; `files` are the names of what goes with it;
+    `error` is why a reply failed; `client_id` is what its client calls it."""
 
     id: UUID
+    author: UUID
     role: str
     parent: UUID | None
     content: str = ""
@@ -76,6 +77,10 @@ class Talk:
         """The oldest first. Another question may follow one whose reply was deleted."""
         messages = self.messages.values()
         return [each for each in messages if (each.parent, each.role) == (question.id, ASSISTANT)]
+
+    def own_replies(self, question: ExpectedMessage) -> list[ExpectedMessage]:
+        """Those that its author has asked for."""
+        return [each for each in self.replies(question) if each.author == question.author]
 
     def branch(self, leaf: UUID | None) -> list[ExpectedMessage]:
         """From its root to that message."""
@@ -156,6 +161,10 @@ class Writing:
     is_announced: bool = False
     charge: str = HELD
     job: str = RUNNING
+
+    @property
+    def payer(self) -> UUID:
+        return self.call.started.call.account_id
 
     @property
     def is_billed(self) -> bool:

@@ -25,14 +25,13 @@ from tests.lives import RolledBackLife, live_through
 PICK = st.integers(min_value=0, max_value=100)
 SIMPLE = {
     "go on": World.go_on,
-    "stop": World.stop,
     "release": World.release,
     "release readers": World.release_readers_of,
     "die": World.die,
 }
 WHAT = [
     *["say"] * 3,
-    *["delete", "delete message", "regenerate", "send again", "write", "settle", "settle"],
+    *["delete", "delete message", "regenerate", "send again", "write", "settle", "settle", "stop"],
     *SIMPLE,
 ]
 
@@ -42,6 +41,7 @@ class Act:
     """What happens every day."""
 
     what: str
+    by_member: bool
     pick: int
     where: int
     words: str
@@ -55,6 +55,7 @@ DAYS = st.lists(
     st.builds(
         Act,
         what=st.sampled_from(WHAT),
+        by_member=st.booleans(),
         pick=PICK,
         where=PICK,
         words=st.sampled_from(["How deep?", "And how blue? 🌊", ""]),
@@ -75,6 +76,8 @@ class Life(RolledBackLife):
         super().__init__()
         self.world = World()
         self.world.upload()
+        self.world.make_space()
+        self.world.open_space(0)
         self.world.begin_conversation(0)
 
     @rule(then=DAYS)
@@ -120,7 +123,8 @@ class Life(RolledBackLife):
         world = self.world
         talk, sent = one([*world.talks.values()], pick), len(world.sent)
         world.settle_all()
-        world.say(talk, 0, "How deep?", pick, f"again {sent}", waits=True)
+        name = f"again {sent}"
+        world.say(world.alice, talk, 0, "How deep?", pick, name, waits=True)
         second = world.waiting[-1:]
         world.send_again(sent, waits=False)
         world.release(-1)
@@ -131,13 +135,30 @@ class Life(RolledBackLife):
             if request in world.waiting:
                 world.go_on(world.waiting.index(request))
 
+    @precondition(lambda self: self.world.talks)
+    @rule(how=st.sampled_from(["", "move", "leave", "read", "take back"]), pick=PICK, then=DAYS)
+    def a_member_writes(self, how: str, pick: int, then: list[Act]) -> None:
+        """And may not any more when the reply is to begin, or may still."""
+        world = self.world
+        talk = one([*world.talks.values()], pick)
+        world.settle_all()
+        world.let_write(talk)
+        world.say(world.bob, talk, 0, "How deep?", pick, None, waits=True)
+        begins = world.waiting[-1:]
+        world.end_access(talk, how)
+        for request in begins:
+            world.go_on(world.waiting.index(request))
+        self.happen(then)
+
     @rule(
-        what=st.sampled_from(["make", "open", "open", "move", "move", "delete"]),
+        what=st.sampled_from(["make", "open", "open", "move", "move", "delete", "join or leave"]),
         pick=PICK,
         then=DAYS,
     )
     def a_space(self, what: str, pick: int, then: list[Act]) -> None:
-        if what == "make" or not self.world.spaces:
+        if what == "join or leave":
+            self.world.join_or_leave()
+        elif what == "make" or not self.world.spaces:
             self.world.make_space()
         elif what == "open":
             self.world.open_space(pick)
@@ -189,18 +210,22 @@ class Life(RolledBackLife):
             self.act(act, self.world)
 
     def act(self, act: Act, world: World) -> None:
+        asker = world.bob if act.by_member else world.alice
         match act.what:
             case "say" | "delete" if not world.talks:
                 world.begin_conversation(act.pick)
             case "say":
                 talk = one([*world.talks.values()], act.pick)
-                world.say(talk, act.where, act.words, act.pick, act.name, waits=act.is_late)
+                where = (act.where, act.words, act.pick, act.name)
+                world.say(asker, talk, *where, waits=act.is_late)
             case "delete":
                 world.delete(one([*world.talks.values()], act.pick))
             case "delete message":
                 world.delete_message(act.pick)
             case "regenerate":
-                world.regenerate(act.pick, act.name, waits=act.is_late)
+                world.regenerate(asker, act.pick, act.name, waits=act.is_late)
+            case "stop":
+                world.stop(asker, act.pick)
             case "send again":
                 world.send_again(act.pick, waits=act.is_late)
             case "write":

@@ -44,7 +44,7 @@ class Writers:
                 writing.log.append(("text", PIECE))
             completion = completion_of(writing, failure, unsent)
             ending = Ending(
-                writing.call.id, self.alice.pk, "settled", COST, {"tokens_in": 5, "tokens_out": 10}
+                writing.call.id, writing.payer, "settled", COST, {"tokens_in": 5, "tokens_out": 10}
             )
             writing.call.conclude(ending, completion)
             writing.conclude(SETTLED, failure.code if failure else None)
