@@ -7,13 +7,16 @@ from typing import get_args
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from billing.serializers.usage import UsageSerializer
 from conversations.models import Message
 from conversations.serializers.conversations import (
     ConversationInEventSerializer,
     SpaceInEventSerializer,
 )
-from conversations.serializers.messages import ContextField, MessageInEventSerializer
+from conversations.serializers.messages import (
+    ContextField,
+    MessageInEventSerializer,
+    ReplyUsageSerializer,
+)
 from events.declarations import EventType
 from generations.types import Kind
 
@@ -92,7 +95,7 @@ class EndedReplySerializer(serializers.Serializer[object]):
     """The metadata of the end of a reply."""
 
     status = serializers.ChoiceField(Message.Status.choices)
-    usage = UsageSerializer(allow_null=True)
+    usage = ReplyUsageSerializer(allow_null=True)
 
 
 @extend_schema_serializer(component_name="ReplyTitle")
@@ -162,7 +165,7 @@ FRAMES = [
             "finishReason": serializers.ChoiceField(
                 ["stop", "length", "content-filter", "error", "other"]
             ),
-            "usage": UsageSerializer(allow_null=True),
+            "usage": ReplyUsageSerializer(allow_null=True),
             "messageMetadata": EndedReplySerializer(),
         },
     ),

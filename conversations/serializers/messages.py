@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from billing.selectors.charges import ChargeUsage
 from billing.serializers.usage import UsageSerializer
-from common.fields import WordsField
+from common.fields import UsdField, WordsField
 from common.money import usd
 from conversations.models import Feedback, Message
 from conversations.selectors.messages import MessageState
@@ -76,6 +76,15 @@ class FeedbackSerializer(serializers.Serializer[Any]):
     comment = WordsField()
 
 
+@extend_schema_serializer(component_name="ReplyUsage")
+class ReplyUsageSerializer(UsageSerializer):
+    """What a reply used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are
+    what was paid for it, null in the answer to a message while that is not known."""
+
+    plan_usd = UsdField(source="plan", allow_null=True)
+    balance_usd = UsdField(source="balance", allow_null=True)
+
+
 @extend_schema_serializer(component_name="MessageInEvent")
 class MessageInEventSerializer(serializers.Serializer[MessageState]):
     """A message without its texts, which are in `reply.delta` events."""
@@ -95,7 +104,7 @@ class MessageInEventSerializer(serializers.Serializer[MessageState]):
         read_only=True, help_text="Who has sent the message, or asked for the reply and pays it."
     )
     finish_reason = FinishReasonField()
-    usage = UsageSerializer(read_only=True, allow_null=True)
+    usage = ReplyUsageSerializer(read_only=True, allow_null=True)
     error = ErrorField(read_only=True)
     context = ContextField(  # type: ignore[assignment]
         read_only=True, allow_null=True
@@ -128,7 +137,7 @@ class ExchangeSerializer(serializers.Serializer[dict[str, Any]]):
 
     user_message = MessageSerializer(read_only=True)
     message = MessageSerializer(read_only=True)
-    usage = UsageSerializer(read_only=True, allow_null=True)
+    usage = ReplyUsageSerializer(read_only=True, allow_null=True)
 
 
 def message_in_event(state: MessageState) -> dict[str, Any]:

@@ -63,6 +63,7 @@ SAME = {
     "ProjectSessionRow": "ProjectSession",
     "ProjectSubtaskDetail": "ProjectSubtask",
     "ProjectSubtaskInEvent": "ProjectSubtask",
+    "ReplyUsage": "CallUsage",
     "SpaceInEvent": "Space",
     "TeamRow": "Team",
 }

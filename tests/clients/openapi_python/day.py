@@ -49,7 +49,6 @@ from platform_client.api.teams import (
 )
 from platform_client.models import (
     ApiKeyInput,
-    CallUsage,
     ChatBody,
     ChatMessage,
     ChatMessageRole,
@@ -71,6 +70,7 @@ from platform_client.models import (
     ProjectStatus,
     Refusal,
     ReplyInput,
+    ReplyUsage,
     SignUp,
     TaskStatus,
     TeamInput,
@@ -166,7 +166,9 @@ def exact(amount: float) -> Decimal:
     return Decimal(str(amount))
 
 
-def paid_for(call: UsageRecord | CallUsage) -> Decimal:
+def paid_for(call: UsageRecord | ReplyUsage) -> Decimal:
+    assert call.plan_usd is not None  # null while the payment is not known
+    assert call.balance_usd is not None
     return exact(call.plan_usd) + exact(call.balance_usd)
 
 
@@ -252,7 +254,7 @@ def say(alice: Person, conversation_id: UUID, content: str) -> Reply:
                     text += part["delta"]
                 case "finish":
                     finish = part
-    return Reply(start["messageId"], text, paid_for(CallUsage.from_dict(finish["usage"])))
+    return Reply(start["messageId"], text, paid_for(ReplyUsage.from_dict(finish["usage"])))
 
 
 # --- What workers do -----------------------------------------------------------------------------
