@@ -78,8 +78,8 @@ class FeedbackSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ReplyUsage")
 class ReplyUsageSerializer(UsageSerializer):
-    """What a reply used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are
-    what was paid for it, null in the answer to a message while that is not known."""
+    """What a reply used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd`
+    are what was paid for it, null in the answer to a message while that is not known."""
 
     plan_usd = UsdField(source="plan", allow_null=True)
     balance_usd = UsdField(source="balance", allow_null=True)
