@@ -4,7 +4,7 @@ import structlog
 from celery import shared_task
 
 from billing.services import sweeps
-from common.locks import alone
+from common.locks import alone, note_found
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +29,11 @@ def forget_idempotency_keys() -> None:
 def reconcile() -> None:
     """Every 5 min: an error log for each row that breaks an invariant."""
     with alone("reconcile") as is_alone:
-        for violation in sweeps.find_violations() if is_alone else ():
+        if not is_alone:
+            return
+        violations = sweeps.find_violations()
+        note_found("reconcile", len(violations))
+        for violation in violations:
             log.error(
                 "money.invariant_broken", invariant=violation.invariant.name, row=violation.row
             )

@@ -135,6 +135,11 @@ class Resolution(Struct, frozen=True):
         """What the customer paid: the plan's part at cost, the balance's at twice the cost."""
         return self.charge_plan + self.charge_balance
 
+    @property
+    def borne(self) -> int:
+        """What the platform paid, at cost: all of it, where the customer owed nothing."""
+        return 0 if self.billed or self.shortfall else self.cost
+
 
 # Of a charge that is left to the next attempt of its job.
 KEPT = Resolution(moved=False, status="held", cost=0, charge_plan=0, charge_balance=0, shortfall=0)

@@ -36,7 +36,7 @@ SAFE = {
     "TRUSTED_PROXY_HOPS": "0",
     "GOOGLE_JWKS_URL": "https://www.googleapis.com/oauth2/v3/certs",
 }
-GUARD = "import config; config.checks.refuse_unsafe_production()"
+GUARD = "import config; config.checks.refuse_unsafe_start()"
 # The guard for one environment after another, each in a fork that reads the settings itself: only
 # what `config` and its settings import is there already. One line of JSON for each: what it says.
 GUARDS = """
@@ -53,7 +53,7 @@ for changes in json.load(sys.stdin):
         os.environ.update(changes)
         said = None
         try:
-            config.checks.refuse_unsafe_production()
+            config.checks.refuse_unsafe_start()
         except Exception as error:
             said = f"{type(error).__name__}: {error}"
         print(json.dumps(said), flush=True)

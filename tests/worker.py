@@ -79,13 +79,15 @@ def running_worker(
 
 
 @contextmanager
-def running_beat(simulator: RunningSimulator, folder: Path) -> Iterator[None]:
+def running_beat(
+    simulator: RunningSimulator, folder: Path, **environment: str
+) -> Iterator[Process]:
     """Beat until the block ends; it keeps its schedule in `folder`."""
     command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "beat"]
     command += [f"--schedule={folder / 'beat-schedule'}", "--pidfile="]
-    environment = {**environment_of_a_process(simulator), "DATABASE_POOL": "0"}
-    process = Process(Service(name="beat", command=tuple(command), env=environment))
+    settings_of_beat = {**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment}
+    process = Process(Service(name="beat", command=tuple(command), env=settings_of_beat))
     try:
-        yield
+        yield process
     finally:
         process.stop()

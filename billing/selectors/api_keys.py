@@ -48,7 +48,7 @@ class _KeyHolders:
     """The key lookups of one event loop: concurrent ones share a round trip."""
 
     def __init__(self) -> None:
-        self.batcher = Batcher(self._find)
+        self.batcher = Batcher(self._find, name="keys")
         self._lane = get_database().lane()
 
     async def _find(self, digests: list[bytes]) -> list[KeyHolder | None]:

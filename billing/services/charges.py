@@ -121,8 +121,8 @@ class _Batches:
         self._database = get_database()
         self._hold_lane = self._database.lane()
         self._ending_lane = self._database.lane()
-        self._holds = Batcher(self._hold_many)
-        self._endings = Batcher(self._resolve_many)
+        self._holds = Batcher(self._hold_many, name="holds")
+        self._endings = Batcher(self._resolve_many, name="endings")
 
     async def hold(self, request: HoldRequest) -> Row:
         row = await self._holds.run(request)

@@ -9,8 +9,18 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from metrics.instruments import Histogram
+from metrics.labels import OTHER
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+batch_sizes = Histogram(
+    "platform_batch_size",
+    "Items that share one round trip to a store.",
+    (1, 2, 4, 8, 16, 32, 64, 100),
+    batch=frozenset({"appends", "endings", "frames", "holds", "keys", "limits", "openings"}),
+)
 
 
 class Batcher(Generic[Item, Result]):
@@ -18,7 +28,7 @@ class Batcher(Generic[Item, Result]):
 
     `execute` gives one result per item, in order. Its exception is raised to every caller of the
     batch and to all who wait for the next one, because the same failure would make them wait as
-    long again. Bound to the event loop that uses it.
+    long again. Bound to the event loop that uses it. `name` is that of its batches in the metrics.
     """
 
     def __init__(
@@ -26,9 +36,11 @@ class Batcher(Generic[Item, Result]):
         execute: Callable[[list[Item]], Awaitable[list[Result]]],
         *,
         size: int = 32,
+        name: str = OTHER,
     ) -> None:
         self._execute = execute
         self._size = size
+        self._sizes = batch_sizes.labels(name)
         self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
         self._running: asyncio.Task[None] | None = None
 
@@ -50,6 +62,7 @@ class Batcher(Generic[Item, Result]):
         self._running = None
 
     async def _run_batch(self, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
+        self._sizes.observe(len(batch))
         try:
             results = await self._execute([item for item, _ in batch])
             for (_, waiter), result in zip(batch, results, strict=True):

@@ -112,6 +112,10 @@ class Database:
         self._lanes.append(lane)
         return lane
 
+    def pool_stats(self) -> dict[str, int]:
+        """What psycopg's pool counts of itself; nothing before it is opened."""
+        return self._pool.get_stats() if self._pool else {}
+
     async def close(self) -> None:
         """Close all connections; the next statement opens new ones."""
         for lane in self._lanes:
@@ -223,6 +227,11 @@ def connection_parameters() -> dict[str, Any]:
 
 
 _databases = PerLoop(Database)
+
+
+def pool_stats() -> list[dict[str, int]]:
+    """What the pools of this process count of themselves."""
+    return [database.pool_stats() for database in _databases.all()]
 
 
 def get_database() -> Database:

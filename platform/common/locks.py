@@ -1,26 +1,44 @@
 """Locks across processes, for work that must not be done twice at the same time."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
+from django.db.models.functions import Now
+
+from common.models import Sweep
 
 
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
-    """Take the lock during the block, if it is free. The session holds it: workers keep their
-    sessions."""
+    """Take the lock during the block, if it is free, and note the success of what is done with it
+    (`Sweep`). The session holds the lock: workers keep their sessions."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (name,))
         is_acquired: bool = cursor.fetchone()[0]
+        began_at = time.monotonic()
         try:
             yield is_acquired
+            if is_acquired:
+                _note_success(name, time.monotonic() - began_at)
         finally:
             if is_acquired:
                 cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", (name,))
+
+
+def note_found(name: str, found: int) -> None:
+    """Note how many faults the periodic work of that name finds, while it is done."""
+    first = {"found": found, "succeeded_at": Now(), "seconds": 0}
+    Sweep.objects.update_or_create(name=name, defaults={"found": found}, create_defaults=first)
 
 
 def hold(name: str, key: str) -> None:
     """Wait for the lock of `key`, and hold it until the caller's transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), hashtext(%s))", (name, key))
+
+
+def _note_success(name: str, seconds: float) -> None:
+    run = {"succeeded_at": Now(), "seconds": seconds}
+    Sweep.objects.update_or_create(name=name, defaults=run)

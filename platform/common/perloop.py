@@ -17,6 +17,10 @@ class PerLoop(Generic[T]):
         self._factory = factory
         self._kept: dict[asyncio.AbstractEventLoop, T] = {}
 
+    def all(self) -> list[T]:
+        """The objects of all loops, for other threads to look at."""
+        return list(self._kept.values())
+
     def get(self) -> T:
         """The running loop's object."""
         loop = asyncio.get_running_loop()

@@ -18,8 +18,8 @@ django_application = make_application()
 from accounts.authentication import authenticate, is_signed_in
 from accounts.hashers import AT_ONCE, WAIT_SECONDS
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
-from config import health
-from config.checks import refuse_unsafe_production
+from config import health, metrics
+from config.checks import refuse_unsafe_start
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
 from config.https import RedirectToHttps
@@ -35,7 +35,7 @@ from edge.request_queue import RequestQueue, SignInQueue
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
 
-refuse_unsafe_production()
+refuse_unsafe_start()
 
 # Seconds between two garbage collections.
 COLLECT_SECONDS = 30.0
@@ -62,7 +62,9 @@ _requests = RequestQueue(
 )
 # Requests without a token of ours run one at a time for each address, and then queue like all
 # others.
-_anonymous_requests = RequestQueue(_requests, turns=2 * settings.DATABASE_POOL_SIZE, each=1)
+_anonymous_requests = RequestQueue(
+    _requests, turns=2 * settings.DATABASE_POOL_SIZE, each=1, name="anonymous"
+)
 
 
 async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,7 +74,9 @@ async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
 
 _queued = BodyLimit(_in_turn, sender_of)
 # A request that waits for a hash, or for Google's keys, has no connection and needs no turn here.
-_hashing = BodyLimit(SignInQueue(_django, turns=AT_ONCE, timeout=WAIT_SECONDS), sender_of)
+_hashing = BodyLimit(
+    SignInQueue(_django, turns=AT_ONCE, timeout=WAIT_SECONDS, name="sign_in"), sender_of
+)
 _authentication = BodyLimit(_django, sender_of)
 _file_bodies = BodyLimit(
     FileBodies(_django, authenticate), sender_of_file, limit=MAX_FORM_BYTES, too_large=TOO_LARGE
@@ -135,6 +139,11 @@ async def lifespan(receive: Any, send: Any) -> None:
     """The lifespan protocol. Nothing is started here, because not every server calls it."""
     await receive()
     _without_lifespan.are_expected = False
+    try:
+        metrics.start("web")
+    except OSError as error:
+        await send({"type": "lifespan.startup.failed", "message": str(error)})
+        return
     spare_loaded_code()
     begin_with_sigterm()
     collecting = asyncio.create_task(collect_garbage())

@@ -2,12 +2,13 @@
 
 import logging
 import os
-from typing import Any
+import time
+from typing import Any, Literal
 
 from celery import Celery, signals
 from django.core.exceptions import ImproperlyConfigured
 
-from config.checks import refuse_unsafe_production
+from config.checks import refuse_unsafe_start
 
 # The default settings refuse an unsafe start; `make run` chooses dev.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
@@ -30,21 +31,45 @@ def log_like_the_web(**_: object) -> None:
 
 @signals.worker_init.connect
 @signals.beat_init.connect
-def refuse_unsafe_start(**_: object) -> None:
+def check_settings(**_: object) -> None:
     """Check the production settings, as in the web process. (Celery ignores ordinary exceptions of
     signals.)"""
     try:
-        refuse_unsafe_production()
+        refuse_unsafe_start()
     except ImproperlyConfigured as error:
         raise SystemExit(str(error)) from None
+
+
+@signals.beat_init.connect
+def start_metrics_of_beat(**_: object) -> None:
+    """The beat reads the stores, too."""
+    _start_metrics("beat")
+
+
+@signals.before_task_publish.connect
+def note_sending(headers: dict[str, Any], **_: object) -> None:
+    """Note the time in the message: the age of the oldest one is a metric."""
+    headers["sent_at"] = time.time()
 
 
 @signals.celeryd_after_setup.connect
 def start_event_loop(instance: Any, **_: object) -> None:
     """Start before Celery connects to the broker: workers find jobs without a broker, too."""
+    _start_metrics("worker")
     from jobs.worker import get_worker
 
     get_worker().start(list(instance.app.amqp.queues.consume_from))
+
+
+def _start_metrics(kind: Literal["worker", "beat"]) -> None:
+    """Raises SystemExit where the port is not free. (Celery ignores ordinary exceptions of
+    signals.)"""
+    from config.metrics import start
+
+    try:
+        start(kind)
+    except OSError as error:
+        raise SystemExit(str(error)) from None
 
 
 @signals.worker_shutting_down.connect

@@ -1,11 +1,12 @@
 """The checks before a start: Django's checks, and a guard for servers that do not run them.
 
 `manage.py` runs the checks. uvicorn and Celery do not, so `config.asgi` and `config.celery` call
-`refuse_unsafe_production`.
+`refuse_unsafe_start`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +15,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
+
+from metrics.server import port_of
 
 MINIMUM_SECRET_LENGTH = 32
 # A random secret of 32 hexadecimal digits has 14 different ones on average, and hardly ever 8.
@@ -26,10 +29,12 @@ _SMTP = "django.core.mail.backends.smtp.EmailBackend"
 _PUBLIC_SECRETS = ("development-only", "test-only")
 
 
-def refuse_unsafe_production() -> None:
+def refuse_unsafe_start() -> None:
     """Raises ImproperlyConfigured, with a sentence for every danger."""
     if found := list(production_dangers()):
         raise ImproperlyConfigured("Refusing to start in production. " + " ".join(found))
+    if found := list(metrics_dangers()):
+        raise ImproperlyConfigured("Refusing to start. " + " ".join(found))
 
 
 def production_dangers() -> Iterator[str]:
@@ -106,6 +111,29 @@ def _mail_dangers() -> Iterator[str]:
         yield "DEFAULT_FROM_EMAIL must be the address that mails come from."
 
 
+def metrics_dangers() -> Iterator[str]:
+    """A sentence for each setting that would publish the metrics, or show none."""
+    try:
+        port = port_of(settings.METRICS_PORT)
+    except ValueError as error:
+        yield str(error)
+        return
+    if port is None:
+        return
+    if port == _public_port():
+        yield "METRICS_PORT must not be the port of PUBLIC_BASE_URL: metrics are never public."
+    if not settings.METRICS_HOST:
+        yield "METRICS_HOST must be an address of this machine, like 127.0.0.1."
+
+
+def _public_port() -> int | None:
+    """The port of PUBLIC_BASE_URL; None where it names none that is one."""
+    parts = urlsplit(settings.PUBLIC_BASE_URL)
+    with suppress(ValueError):
+        return parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return None
+
+
 def _is_wildcard(host: str) -> bool:
     """Does Django accept any host for this entry? (".com" and the like accept nearly any.)"""
     return not host.strip(". ") or "*" in host or (host.startswith(".") and "." not in host[1:])
@@ -136,6 +164,13 @@ def production_is_safe(
     app_configs: Sequence[AppConfig] | None, **_: object
 ) -> Sequence[CheckMessage]:
     return [Error(danger, id="config.E002") for danger in production_dangers()]
+
+
+@register()
+def metrics_are_private(
+    app_configs: Sequence[AppConfig] | None, **_: object
+) -> Sequence[CheckMessage]:
+    return [Error(danger, id="config.E003") for danger in metrics_dangers()]
 
 
 @register()

@@ -1,5 +1,6 @@
 """Django as it is served."""
 
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from servestatic.middleware import ServeStaticMiddleware
 
 from common import envelope
 from common.middleware import refusal
+from edge.metrics import count_request
 
 # Threads that are kept for the next requests: about as many as work at the same time.
 KEPT_THREADS = 32
@@ -28,6 +30,14 @@ class _Request(ASGIRequest):
     def close(self) -> None:
         super().close()
         vars(self).clear()
+
+
+def route_of(request: HttpRequest) -> str:
+    """The pattern of a request's route, such as `api/keys/<uuid:key_id>`; all pages of the admin
+    are one."""
+    match = request.resolver_match
+    route = str(match.route) if match else ""
+    return "admin/" if route.startswith("admin/") else route or "unknown"
 
 
 class _StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
@@ -67,6 +77,7 @@ class Handler(ASGIHandler):
         self._threads: list[ThreadPoolExecutor] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        scope["began_at"] = time.monotonic()
         with self._thread() as executor:
             async with ThreadSensitiveContext(executor=executor):
                 await self.handle(scope, receive, send)
@@ -94,6 +105,8 @@ class Handler(ASGIHandler):
     def _answer(self, request: HttpRequest) -> HttpResponseBase:
         """What is sent later has to fetch what it still needs with a connection of its own."""
         response = self.get_response(request)
+        began_at = cast(ASGIRequest, request).scope["began_at"]
+        count_request(request.method or "", route_of(request), response.status_code, began_at)
         close_old_connections()
         return response
 

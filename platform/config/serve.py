@@ -13,6 +13,7 @@ import environ
 from uvicorn.main import main as uvicorn
 
 from common.shutdown import SERVER_SECONDS, drain_seconds
+from metrics.server import port_of
 
 APPLICATION = "config.asgi:application"
 # Longer than proxies (nginx and ALB 60 s, Caddy 120 s) and clients (Go 90 s) keep an idle
@@ -40,11 +41,15 @@ def options() -> tuple[str, ...]:
 
 
 def command(arguments: Sequence[str]) -> list[str]:
-    """The arguments of uvicorn for the arguments of this program."""
+    """The arguments of uvicorn for the arguments of this program. Raises ValueError, with a
+    sentence, where its port is that of the metrics."""
     parser = argparse.ArgumentParser(prog="python -m config.serve", description=__doc__)
     parser.add_argument("--application", default=APPLICATION, help="another ASGI application")
+    parser.add_argument("--port", type=int, default=8000)
     known, others = parser.parse_known_args(arguments)
-    return [known.application, *options(), *others]
+    if known.port == port_of(os.environ.get("METRICS_PORT", "")):
+        raise ValueError("METRICS_PORT must not be the port of the server: metrics are not public.")
+    return [known.application, *options(), "--port", str(known.port), *others]
 
 
 def allow_many_connections() -> None:
@@ -66,4 +71,8 @@ if __name__ == "__main__":
     return_freed_memory()
     allow_many_connections()
     environ.Env.read_env(Path(__file__).parents[2] / ".env")
-    uvicorn(command(sys.argv[1:]), prog_name="uvicorn")
+    try:
+        of_uvicorn = command(sys.argv[1:])
+    except ValueError as error:
+        sys.exit(str(error))
+    uvicorn(of_uvicorn, prog_name="uvicorn")

@@ -6,8 +6,8 @@ a DomainError waits for the first chunk: an error before it becomes the answer.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext, suppress
 from typing import cast
 
 from django.core.handlers.asgi import ASGIRequest
@@ -16,6 +16,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from common import envelope
 from common.errors import DomainError
 from edge.asgi import Application, Message, Receive, Scope, Send
+from edge.metrics import api_streams
 
 # Seconds; every stream sends something within this time.
 STALL_SECONDS = 60.0
@@ -100,7 +101,7 @@ class _Body:
         async with aclosing(self.stream):
             if not self._is_started:
                 return
-            with self.guard(self._end) if self.guard else nullcontext():
+            with _counted(), self.guard(self._end) if self.guard else nullcontext():
                 writing = asyncio.create_task(self._write(self.stream))
                 leaving = asyncio.create_task(_departure(receive))
                 try:
@@ -161,6 +162,15 @@ class _Body:
         if now - self._written_at > 1.0 and not self._is_ended:
             self._written_at = now
             stall.reschedule(now + self._stall)
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    api_streams.inc()
+    try:
+        yield
+    finally:
+        api_streams.dec()
 
 
 def _body(chunk: bytes, *, more: bool) -> Message:

@@ -24,6 +24,7 @@ from redis.exceptions import RedisError
 
 from common.batching import Batcher
 from common.perloop import PerLoop
+from edge.metrics import limit_refusals
 
 T = TypeVar("T")
 
@@ -119,7 +120,7 @@ class RateLimiter:
             retry=Retry(NoBackoff(), 0),
         )
         self._script = self._redis.register_script(SLIDING_WINDOW)
-        self._batcher = Batcher(self._count)
+        self._batcher = Batcher(self._count, name="limits")
         self._paused_until = 0.0
         self._local = LocalWindows()
         self._refused = RefusedNames()
@@ -132,7 +133,10 @@ class RateLimiter:
         else:
             shared = await self._ask_redis(name, limit)
             verdict = shared or Verdict(True, self._local.count(name, limit).remaining)
-        return verdict if verdict.allowed else self._refused.counted(name, verdict)
+        if verdict.allowed:
+            return verdict
+        limit_refusals.labels(name.partition(":")[0]).inc()
+        return self._refused.counted(name, verdict)
 
     def refused_for(self, name: str) -> int:
         """The seconds for which `check` is certain to refuse a name, as far as this process knows

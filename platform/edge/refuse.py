@@ -18,6 +18,7 @@ from common import envelope
 from common.errors import DomainError
 from common.middleware import request_id_middleware
 from edge.asgi import Headers, Message, Scope, Send
+from edge.metrics import front_refusals
 
 
 async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = False) -> None:
@@ -27,6 +28,7 @@ async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = 
     A WebSocket that is not accepted yet is refused in the same way where the server can answer a
     handshake (ASGI's extension `websocket.http.response`); other servers answer 403.
     """
+    front_refusals.labels(error.code).inc()
     if scope["type"] == "websocket":
         if "websocket.http.response" not in (scope.get("extensions") or {}):
             await send({"type": "websocket.close"})

@@ -6,11 +6,13 @@ password takes all cores for a while.
 """
 
 import asyncio
+import time
 
 from common.errors import ServiceUnavailable, TooManyRequests
 from edge.asgi import Application, Message, Receive, Scope, Send
 from edge.client_ip import client_ip
 from edge.fair_queue import FairQueue
+from edge.metrics import turn_seconds, turns_waiting
 
 # Seconds. After this time a request proceeds without a turn, and may find no connection.
 TIMEOUT = 20.0
@@ -23,7 +25,8 @@ RETRY_SECONDS = 5
 
 class RequestQueue:
     """Lets `application` handle a number of requests at a time, of which `each` for one address,
-    fairly among the clients' addresses and, for each, in the order of arrival.
+    fairly among the clients' addresses and, for each, in the order of arrival. `name` is that of
+    the queue in the metrics.
 
     A turn begins when the whole request has come, and ends when the response begins: slow senders
     and readers take no turn. Where too many wait already, reading the request raises
@@ -39,10 +42,13 @@ class RequestQueue:
         turns: int,
         each: int | None = None,
         timeout: float = TIMEOUT,
+        name: str = "requests",
     ) -> None:
         self._application = application
         self._timeout = timeout
         self.queue = FairQueue(turns, each=each)
+        self._waiting = turns_waiting.labels(name)
+        self._seconds = turn_seconds.labels(name)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_due, has_turn = True, False
@@ -77,12 +83,17 @@ class RequestQueue:
             raise TooManyRequests(retry_after=RETRY_SECONDS)
         if self.queue.length >= MAX_WAITING:
             raise ServiceUnavailable(retry_after=RETRY_SECONDS)
+        began_at = time.monotonic()
+        self._waiting.inc()
         try:
             async with asyncio.timeout(self._timeout):
                 await self.queue.acquire(client)
                 return True
         except TimeoutError:
             return False
+        finally:
+            self._waiting.dec()
+            self._seconds.observe(time.monotonic() - began_at)
 
 
 class SignInQueue(RequestQueue):

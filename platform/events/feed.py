@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from events.metrics import written_at
 from events.types import Frame
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ class Feed:
     def __init__(self, stream_id: UUID, seq: int) -> None:
         self.stream_id = stream_id
         self.seq = seq
+        # When the last event was written, of those that were read since the feed exists.
+        self.written_at: float | None = None
         self.followers: set[Follower] = set()
         # Without gaps, up to `seq`.
         self._frames: deque[Frame] = deque()
@@ -33,6 +36,7 @@ class Feed:
         while self._size > KEPT_BYTES and len(self._frames) > len(page):
             self._size -= len(self._frames.popleft().text)
         self.seq = page[-1].seq
+        self.written_at = written_at(page[-1])
 
     def after(self, seq: int) -> list[Frame] | None:
         """The events after `seq` that were read; None where some of them are not kept."""

@@ -13,6 +13,7 @@ from common.database import DatabaseUnavailable
 from common.errors import NotFound
 from events.errors import INTERNAL_ERROR, EventsPurged, close_code
 from events.feed import Feed
+from events.metrics import count_delivery
 from events.types import Frame, Place, Reading
 from events.watch import Permission
 
@@ -39,6 +40,7 @@ class Follower:
         "_behind",
         "_close_code",
         "_is_open",
+        "_live_from",
         "_note",
         "_socket",
         "_writing",
@@ -66,6 +68,8 @@ class Follower:
         self._note: str | None = None
         self._close_code: int | None = None
         self._is_open = False
+        # Events up to here are a replay: they are not late.
+        self._live_from = feed.seq
         self._writing: asyncio.Task[None] | None = None
 
     @property
@@ -128,6 +132,14 @@ class Follower:
                     break
                 await self._socket.send(frame.text)
                 self.seq = frame.seq
+            self._count_delivery()
+
+    def _count_delivery(self) -> None:
+        """Once for a page: for the last of its events, if that is the last of the stream."""
+        at = self.feed.written_at
+        if at is not None and self.seq == self.feed.seq and self.seq > self._live_from:
+            self._live_from = self.seq
+            count_delivery(at)
 
     async def _next_frames(self) -> list[Frame]:
         frames = self.feed.after(self.seq)

@@ -40,6 +40,7 @@ from events.errors import (
 )
 from events.feed import Feed
 from events.follower import Follower, Socket
+from events.metrics import open_sockets
 from events.selectors import read_frames, read_heads, read_statuses
 from events.types import Opening, Place, Reading, StreamStatus
 from events.watch import Permission, ResponseReader, Watch
@@ -66,10 +67,10 @@ class Hub:
         self.draining = False
         self._live = database.lane()
         self._behind: Batcher[Place, Reading] = Batcher(
-            partial(read_frames, database.lane()), size=BEHIND_AT_ONCE
+            partial(read_frames, database.lane()), size=BEHIND_AT_ONCE, name="frames"
         )
         self._openings: Batcher[Opening, StreamStatus] = Batcher(
-            partial(read_statuses, database.lane()), size=OPENED_AT_ONCE
+            partial(read_statuses, database.lane()), size=OPENED_AT_ONCE, name="openings"
         )
         self._feeds: dict[UUID, Feed] = {}
         self._followers: set[Follower] = set()
@@ -138,11 +139,13 @@ class Hub:
         self._followers.add(follower)
         self._watch.add(follower)
         self._sockets_of[claims.user_id] += 1
+        open_sockets.inc()
         return follower
 
     def leave(self, follower: Follower) -> None:
         """The follower's socket has gone."""
         follower.leave()
+        open_sockets.dec()
         self._followers.remove(follower)
         self._watch.remove(follower)
         follower.feed.followers.remove(follower)

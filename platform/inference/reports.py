@@ -12,6 +12,7 @@ from billing.types import Ending, Failure, Resolution
 from common.errors import DomainError
 from common.logging import CallLine
 from inference.errors import failure_of
+from inference.metrics import Steps, count_end, provider_faults, provider_retries
 from inference.types import Call
 from providers.errors import AccountFault, ProviderError, ProviderUnavailable, RequestRefused
 
@@ -66,9 +67,21 @@ def report_end(
     resolution: Resolution | None,
     first_output_seconds: float | None,
     total_seconds: float,
+    steps: Steps | None = None,
 ) -> None:
-    """Write the line of a call that has ended. `ending` and `resolution` are None where the charge
-    was not ended here."""
+    """Count a call that has ended, and write its line. `ending` and `resolution` are None where the
+    charge was not ended here."""
+    code = error.code if error else None
+    count_end(
+        call,
+        status=status,
+        code=code,
+        ending=ending,
+        resolution=resolution,
+        first_output_at=first_output_seconds,
+        seconds=total_seconds,
+        steps=steps,
+    )
     CallEnded(
         request_id=call.request_id,
         charge_id=charge_id,
@@ -79,7 +92,7 @@ def report_end(
         provider=call.model.provider,
         model=call.model.id,
         status=status,
-        code=error.code if error else None,
+        code=code,
         attempts=attempts,
         tokens_in=ending.units.get("tokens_in", 0) if ending else 0,
         tokens_out=ending.units.get("tokens_out", 0) if ending else 0,
@@ -105,8 +118,8 @@ def explain(call: Call, error: DomainError, cause: ProviderError | None, attempt
 
 
 def report_failure(call: Call, error: ProviderError, *, after_output: bool, again: bool) -> None:
-    """Log that a provider failed; `again`: the provider is called once more. The level is error
-    where an operator has to act, and warning otherwise."""
+    """Count and log that a provider failed; `again`: the provider is called once more. The level is
+    error where an operator has to act, and warning otherwise."""
     facts: dict[str, Any] = {
         "provider": call.model.provider,
         "model": call.model.id,
@@ -116,7 +129,10 @@ def report_failure(call: Call, error: ProviderError, *, after_output: bool, agai
         "error": _message(error),
         "after_output": after_output,
     }
+    if again:
+        provider_retries.labels(call.model.provider).inc()
     if isinstance(error, ProviderUnavailable):
+        provider_faults.labels(call.model.provider, error.fault).inc()
         log.error(_ACCOUNT_EVENTS[error.fault], **facts)
     elif isinstance(error, RequestRefused):
         log.info("provider.request_refused", **facts)

@@ -21,6 +21,7 @@ from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
 from inference import holds, reports, retries, settlement
 from inference.errors import AnswerInterrupted, UpstreamFailed, meaning_of
+from inference.metrics import Steps
 from inference.types import Call
 from providers.errors import ProviderError
 
@@ -59,6 +60,9 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self._cause: ProviderError | None = None  # of the failure that ended the call
         self._started_at = time.monotonic()
         self._first_output_at: float | None = None
+        # When the provider is called, and when it has been read: there is a hold meanwhile.
+        self._asked_at: float | None = None
+        self._answered_at = 0.0
 
     # --- What each kind of call brings ------------------------------------------------------------
 
@@ -137,6 +141,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             self._report("replayed")
             return
         failure: DomainError | None = None
+        self._asked_at = time.monotonic()
         try:
             if self._stopped_by is None:
                 self._reading = asyncio.current_task()
@@ -151,6 +156,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             cast("asyncio.Task[None]", asyncio.current_task()).uncancel()
         finally:
             self._reading = None
+            self._answered_at = time.monotonic()
         await self._resolve(self._stopped_by or failure)
 
     # --- The steps --------------------------------------------------------------------------------
@@ -248,8 +254,8 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     def _report(
         self, status: str, ending: Ending | None = None, resolution: Resolution | None = None
     ) -> None:
-        """Log the end of the call. Its reader has the end already."""
-        first = self._first_output_at
+        """Count and log the end of the call. Its reader has the end already."""
+        now, first = time.monotonic(), self._first_output_at
         reports.report_end(
             self.call,
             self.charge_id,
@@ -259,7 +265,17 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             ending=ending,
             resolution=resolution,
             first_output_seconds=first - self._started_at if first else None,
-            total_seconds=time.monotonic() - self._started_at,
+            total_seconds=now - self._started_at,
+            steps=self._steps(now),
+        )
+
+    def _steps(self, now: float) -> Steps | None:
+        if self._asked_at is None or not self._attempts:
+            return None
+        return Steps(
+            hold=self._asked_at - self._started_at,
+            provider=self._answered_at - self._asked_at,
+            settle=now - self._answered_at,
         )
 
     # --- Telling the reader -----------------------------------------------------------------------

@@ -19,6 +19,7 @@ from billing.services import charges
 from common.database import DatabaseUnavailable
 from common.errors import ServiceUnavailable
 from common.perloop import PerLoop
+from inference.metrics import open_calls
 from inference.runner import CallRunner
 from leases.keeper import get_lease_keeper
 
@@ -55,6 +56,7 @@ class Runtime:
         task = asyncio.get_running_loop().create_task(
             self._run(runner.charge_id, runner), context=contextvars.Context()
         )
+        open_calls.inc()
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return runner
@@ -114,6 +116,7 @@ class Runtime:
             runner.crash()
         finally:
             del self._runners[charge_id]
+            open_calls.dec()
             runner.finished.set()
 
     # --- Tasks beside the calls -------------------------------------------------------------------

@@ -47,7 +47,7 @@ class Appender:
     def __init__(self) -> None:
         self._database = get_database()
         self._lane = self._database.lane()
-        self._batcher = Batcher(self._append_many)
+        self._batcher = Batcher(self._append_many, name="appends")
         self._turns: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 
     async def append(self, item: Append) -> bool:

@@ -17,9 +17,11 @@ from local import postgres, redis
 from local.errors import LocalError
 from local.paths import PYTHONPATH, ROOT
 from local.ports import LOOPBACK, choose_ports, is_free, noted_ports
+from metrics.server import port_of
 
 DATABASE = "platform"
 CONNECTOR_CLIENTS = ("GITHUB_CLIENT_ID", "GITLAB_CLIENT_ID", "GOOGLE_DRIVE_CLIENT_ID")
+METRICS = ("web", "worker", "beat")
 INTERNAL = ("postgres", "redis", "model", "speech", "simulator")
 
 
@@ -28,6 +30,8 @@ class Configuration:
     """The resolved configuration. With the user's own store or model, we start none; with the
     user's own client ids, the simulator does not stand in for Google's sign-in. Without the
     recogniser's wheel there is none.
+
+    `metrics_port` is the first of the ports of METRICS, one for each of these parts.
 
     `ports` are the internal ones, by name of the part; `secrets`, the passwords of our own stores.
     """
@@ -44,6 +48,7 @@ class Configuration:
     has_simulator: bool
     demo: bool
     drain_seconds: int
+    metrics_port: int | None
     ports: Mapping[str, int]
     secrets: Mapping[str, str] = field(repr=False)
 
@@ -59,6 +64,17 @@ class Configuration:
     def speech_url(self) -> str:
         served = f"http://{LOOPBACK}:{self.ports['speech']}/v1" if self.has_recogniser else ""
         return self.own_speech or served
+
+    @property
+    def metrics_ports(self) -> dict[str, int]:
+        """The port on which each part shows its metrics; none where METRICS_PORT is not set."""
+        first = self.metrics_port
+        return {} if first is None else {name: first + at for at, name in enumerate(METRICS)}
+
+    def env_of(self, part: str) -> dict[str, str]:
+        """The environment of a part that can show its metrics."""
+        port = self.metrics_ports.get(part)
+        return {**self.env, **({"METRICS_PORT": str(port)} if port else {})}
 
     @property
     def env(self) -> dict[str, str]:
@@ -169,7 +185,8 @@ def _secrets(path: Path) -> dict[str, str]:
 def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> Configuration:
     """The configuration that `environ` asks for; ports are chosen, or if `running`, read.
 
-    Raises LocalError for a PORT that is no port, and a DRAIN_SECONDS that is no number.
+    Raises LocalError for a PORT or METRICS_PORT that is no port, and a DRAIN_SECONDS that is no
+    number.
     """
     text = environ.get("PORT") or "8000"
     if not text.isdecimal() or not 0 < int(text) < 65_536:
@@ -193,6 +210,7 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
         # Demo accounts are for our own database; in another one only on request.
         demo=not own_database or environ.get("DEMO") == "1",
         drain_seconds=_drain_seconds(environ),
+        metrics_port=_metrics_port(environ),
         ports=ports,
         secrets=_secrets(var / "secrets.json"),
     )
@@ -205,6 +223,12 @@ def check(configuration: Configuration) -> None:
             f"Port {configuration.port} is in use by another program. "
             f"Choose another one: PORT={configuration.port + 1} make run"
         )
+    for part, metrics_port in configuration.metrics_ports.items():
+        if metrics_port == configuration.port or not is_free(metrics_port):
+            raise LocalError(
+                f"Port {metrics_port} is in use, and the metrics of the {part} are to be there: "
+                f"METRICS_PORT is the first of {len(METRICS)} ports that have to be free."
+            )
     if configuration.own_database:
         _check_database(configuration.own_database)
     if configuration.own_redis:
@@ -216,6 +240,16 @@ def _drain_seconds(environ: Mapping[str, str]) -> int:
         return drain_seconds(environ)
     except ValueError as error:
         raise LocalError(str(error)) from None
+
+
+def _metrics_port(environ: Mapping[str, str]) -> int | None:
+    try:
+        first = port_of(environ.get("METRICS_PORT", ""))
+        if first is not None:
+            port_of(str(first + len(METRICS) - 1))
+    except ValueError as error:
+        raise LocalError(str(error)) from None
+    return first
 
 
 def _default_speech_model(environ: Mapping[str, str], *, has_recogniser: bool) -> str:

@@ -130,7 +130,7 @@ def _beat(configuration: Configuration) -> Service:
     return Service(
         name="beat",
         command=_python("celery", "-A", "config", "--quiet", "beat", schedule, "--pidfile="),
-        env={**configuration.env, "DATABASE_POOL": "0"},
+        env={**configuration.env_of("beat"), "DATABASE_POOL": "0"},
     )
 
 
@@ -158,7 +158,7 @@ def _worker(configuration: Configuration) -> Service:
         name="worker",
         command=worker_command(name),
         env={
-            **configuration.env,
+            **configuration.env_of("worker"),
             "DATABASE_POOL": "0",
             # As for root in a container.
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
@@ -178,7 +178,7 @@ def _web(configuration: Configuration) -> Service:
     return Service(
         name="web",
         command=web_command(configuration.port),
-        env=configuration.env,
+        env=configuration.env_of("web"),
         is_ready=lambda: answers(configuration.port, "/v1/models"),
         grace=configuration.drain_seconds + GRACE_SECONDS,
         finishes=f"running calls, up to {configuration.drain_seconds} s",

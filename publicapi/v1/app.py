@@ -11,6 +11,9 @@ from django.http.request import validate_host
 from common.errors import DomainError, UnknownHost
 from common.logging import CallLine
 from edge.asgi import Headers, Receive, Scope, Send, domain_of
+from edge.metrics import METHODS, count_request
+from metrics.instruments import Counter
+from metrics.labels import Declared
 from publicapi.v1 import chat, errors
 from publicapi.v1.embeddings import create_embeddings
 from publicapi.v1.exchange import Exchange
@@ -31,7 +34,11 @@ ROUTES: dict[str, Methods] = {
     "/v1/images/generations": {"POST": create_images},
     "/v1/usage": {"GET": report_usage, "HEAD": report_usage},
 }
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+refusals = Counter(
+    "platform_v1_refusals_total",
+    "Requests under /v1 that were answered with an error, by its code.",
+    code=Declared(DomainError, "code"),
+)
 MODEL_ROUTE: Methods = {"GET": get_model, "HEAD": get_model}
 
 # Paths of other interfaces that clients call, and the advice for them.
@@ -73,6 +80,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
             raise  # the server cuts the connection, so the client sees an incomplete answer
         await exchange.refuse(errors.InternalError())
     finally:
+        count_request(exchange.method, _route(exchange.path), exchange.status, exchange.began_at)
+        if code is not None:
+            refusals.labels(code).inc()
         if not exchange.is_called:
             _report(exchange, code)
 
@@ -99,6 +109,13 @@ def _report(exchange: Exchange, code: str | None) -> None:
         status=exchange.status,
         code=code,
     ).write()
+
+
+def _route(path: str) -> str:
+    """The name of a path in the metrics."""
+    if path in ROUTES:
+        return path
+    return f"{MODEL_PREFIX}{{model}}" if path.startswith(MODEL_PREFIX) else "unknown"
 
 
 async def _handle(exchange: Exchange) -> None:

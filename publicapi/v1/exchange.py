@@ -1,6 +1,7 @@
 """One HTTP exchange over ASGI: reads the request and sends the response."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
@@ -11,6 +12,7 @@ from common.ids import request_id
 from edge import bodies
 from edge.asgi import Headers, Receive, Scope, Send
 from edge.bodies import Body, BodyTooSlow, Sender
+from edge.metrics import v1_streams
 from publicapi.v1 import errors, ignored
 
 # A client that reads nothing for this long is disconnected; its call continues and is billed.
@@ -38,6 +40,7 @@ class Exchange:
         self.path: str = scope["path"]
         self._request_headers: Headers = scope["headers"]
         self.request_id = request_id(self.header(b"x-request-id"))
+        self.began_at = time.monotonic()
         # The status of the answer, once it has begun.
         self.status: int | None = None
         # Has the request made a call to a model? The call logs its own end.
@@ -122,7 +125,11 @@ class Exchange:
                     (b"x-accel-buffering", b"no"),
                 ],
             )
-            yield
+            v1_streams.inc()
+            try:
+                yield
+            finally:
+                v1_streams.dec()
 
     async def write(self, chunk: bytes, *, last: bool = False) -> None:
         """Send a part of a stream."""

@@ -422,6 +422,12 @@ LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO").upper()
 if LOG_LEVEL not in LEVELS:
     raise ImproperlyConfigured(f"LOG_LEVEL is one of {', '.join(LEVELS)}, not {LOG_LEVEL!r}.")
 
+# --- Metrics ------------------------------------------------------------------------------------
+
+# The port on which this process alone shows its metrics; off where it is empty. It is never public.
+METRICS_PORT: str = env.str("METRICS_PORT", "")
+METRICS_HOST: str = env.str("METRICS_HOST", "127.0.0.1")
+
 # --- The rest -----------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en-us"

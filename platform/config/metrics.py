@@ -1,0 +1,32 @@
+"""Starts the metrics of this process: docs/operations/metrics.md."""
+
+from typing import Literal
+
+from django.conf import settings
+
+from common import pool_metrics  # noqa: F401 - registers its metrics
+from config.store_metrics import StoreReader
+from inference.metrics import show_faults_of
+from metrics.instruments import Gauge
+from metrics.server import port_of, serve
+
+Kind = Literal["web", "worker", "beat"]
+
+process_info = Gauge(
+    "platform_process_info",
+    "Which process this is.",
+    kind=frozenset({"web", "worker", "beat"}),
+)
+
+
+def start(kind: Kind) -> None:
+    """Serve the metrics of this process, where METRICS_PORT is set. Raises OSError, with a
+    sentence, where that is not possible."""
+    port = port_of(settings.METRICS_PORT)
+    if port is None:
+        return
+    process_info.labels(kind).set(1)
+    show_faults_of(settings.PROVIDERS)
+    serve(settings.METRICS_HOST, port)
+    if kind == "beat":
+        StoreReader().start()

@@ -1,0 +1,143 @@
+"""What is counted is shown, exactly, and never in more series than are allowed."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from prometheus_client import generate_latest
+
+from metrics.instruments import MAX_SERIES, Counter, Gauge, Histogram
+from metrics.labels import Declared, FirstOnes
+from metrics.registry import REGISTRY
+
+COLOURS = frozenset({"red", "blue"})
+
+
+@pytest.fixture
+def registered() -> Iterator[list[Counter | Gauge | Histogram]]:
+    """Metrics of a test, which are gone after it."""
+    metrics: list[Counter | Gauge | Histogram] = []
+    yield metrics
+    for metric in metrics:
+        REGISTRY.unregister(metric)
+
+
+def shown() -> list[str]:
+    """The lines of the tests' own metrics."""
+    lines = generate_latest(REGISTRY).decode().splitlines()
+    return [line for line in lines if line.startswith("test_")]
+
+
+def test_a_counter_shows_its_integers_and_nano_usd_as_usd(
+    registered: list[Counter | Gauge | Histogram],
+) -> None:
+    plain = Counter("test_boats_total", "Boats.", colour=COLOURS)
+    money = Counter("test_money_usd_total", "Money.", per=1_000_000_000)
+    registered += [plain, money]
+    plain.labels("red").inc()
+    plain.labels("red").inc(2)
+    money.labels().inc(1_500_000_001)
+    assert shown() == ['test_boats_total{colour="red"} 3.0', "test_money_usd_total 1.500000001"]
+
+
+def test_a_gauge_rises_falls_and_is_replaced(
+    registered: list[Counter | Gauge | Histogram],
+) -> None:
+    gauge = Gauge("test_open", "Open.", colour=COLOURS)
+    registered.append(gauge)
+    gauge.labels("red").inc()
+    gauge.labels("red").inc()
+    gauge.labels("red").dec()
+    gauge.labels("blue").set(0.5)
+    assert shown() == ['test_open{colour="red"} 1.0', 'test_open{colour="blue"} 0.5']
+    gauge.replace({("blue",): 7})
+    assert shown() == ['test_open{colour="blue"} 7.0']
+
+
+def test_a_histogram_counts_a_value_at_a_bound_below_it(
+    registered: list[Counter | Gauge | Histogram],
+) -> None:
+    histogram = Histogram("test_seconds", "Seconds.", (0.5, 1.0))
+    registered.append(histogram)
+    for value in (0.1, 0.5, 0.7, 3.0):
+        histogram.labels().observe(value)
+    assert shown() == [
+        'test_seconds_bucket{le="0.5"} 2.0',
+        'test_seconds_bucket{le="1.0"} 3.0',
+        'test_seconds_bucket{le="+Inf"} 4.0',
+        "test_seconds_count 4.0",
+        "test_seconds_sum 4.3",
+    ]
+
+
+def test_a_value_outside_of_the_set_is_other(
+    registered: list[Counter | Gauge | Histogram],
+) -> None:
+    counter = Counter("test_boats_total", "Boats.", colour=COLOURS)
+    registered.append(counter)
+    for number in range(1_000):
+        counter.labels(f"colour-{number}").inc()
+    counter.labels("red").inc()
+    assert shown() == [
+        'test_boats_total{colour="other"} 1000.0',
+        'test_boats_total{colour="red"} 1.0',
+    ]
+
+
+def test_a_metric_has_no_more_series_than_the_cap(
+    registered: list[Counter | Gauge | Histogram],
+) -> None:
+    names = frozenset(str(number) for number in range(100))
+    counter = Counter("test_pairs_total", "Pairs.", one=names, two=names)
+    registered.append(counter)
+    for one in sorted(names):
+        for two in sorted(names):
+            counter.labels(one, two).inc()
+    lines = shown()
+    assert len(lines) == MAX_SERIES + 1
+    assert f'test_pairs_total{{one="other",two="other"}} {10_000 - MAX_SERIES}.0' in lines
+
+
+def test_names_that_operators_make_up_are_limited() -> None:
+    names = FirstOnes(2)
+    assert ["a" in names, "b" in names, "c" in names, "a" in names] == [True, True, False, True]
+
+
+def test_declared_values_are_those_of_the_subclasses() -> None:
+    class Base:
+        code = "base"
+
+    class Derived(Base):
+        code = "derived"
+
+    class Last(Derived):
+        code = "last"
+
+    codes = Declared(Base, "code")
+    assert all(cls.code in codes for cls in (Base, Derived, Last))
+    assert "made-up" not in codes
+
+
+def test_two_metrics_cannot_have_one_name(
+    registered: list[Counter | Gauge | Histogram],
+) -> None:
+    registered.append(Counter("test_boats_total", "Boats."))
+    with pytest.raises(ValueError, match="test_boats"):
+        Counter("test_boats_total", "Others.")
+
+
+def test_threads_lose_no_count(registered: list[Counter | Gauge | Histogram]) -> None:
+    counter = Counter("test_boats_total", "Boats.")
+    histogram = Histogram("test_seconds", "Seconds.", (1.0,))
+    registered += [counter, histogram]
+    count, seconds = counter.labels(), histogram.labels()
+
+    def work() -> None:
+        for _ in range(100_000):
+            count.inc()
+            seconds.observe(2.0)
+
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(work) for _ in range(8)]:
+            done.result()
+    assert (count.value, seconds.counts, seconds.sum) == (800_000, [0, 800_000], 1_600_000.0)
