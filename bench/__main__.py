@@ -1,7 +1,7 @@
 """`python -m bench`: measures the service beside a bare pass-through and LiteLLM's proxy, the usage
 report over a million charges, the requests of a web app, the money functions under pgbench,
-sockets, event log and councils, conversations, project runs, repositories and studios, and
-normal users beside abusive connections.
+sockets, event log and councils, conversations, project runs, repositories and studios, normal
+users beside abusive connections, and what it costs to watch the service.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the rate
 limiter, one process for the service and one for each yardstick, and an upstream without delay.
@@ -25,7 +25,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of the comparison")
     parser.add_argument("--seconds", type=int, default=4, help="of each measurement in a round")
-    parts = ("calls", "past", "live", "chat", "projects", "repositories", "studios", "abuse")
+    parts = (
+        "calls",
+        "past",
+        "live",
+        "chat",
+        "projects",
+        "repositories",
+        "studios",
+        "abuse",
+        "operate",
+    )
     parser.add_argument("--only", choices=parts, help="one part of it")
     options = parser.parse_args()
     _allow_many_sockets()

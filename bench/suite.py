@@ -14,6 +14,7 @@ from bench import (
     live,
     noise,
     open_streams,
+    operate,
     pgbench,
     projects,
     report,
@@ -52,6 +53,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "repositories": repositories.run,
         "studios": studios.run,
         "abuse": abuse.run,
+        "operate": operate.run,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
     print("\n" + report.verdicts(targets))

@@ -8,14 +8,15 @@ OTHER = "other"
 
 class Declared:
     """The values that the subclasses of `base` declare for a class attribute, such as the codes of
-    errors."""
+    errors; and the empty one, for none."""
 
     def __init__(self, base: type, attribute: str) -> None:
         self._base = base
         self._attribute = attribute
 
     def __contains__(self, value: object) -> bool:
-        return any(getattr(cls, self._attribute, None) == value for cls in _descendants(self._base))
+        declared = (getattr(cls, self._attribute, None) for cls in _descendants(self._base))
+        return value == "" or value in declared
 
 
 class FirstOnes:

@@ -1,0 +1,20 @@
+"""What it costs to watch the service."""
+
+from bench import counting, seed
+from bench.report import Target
+from simulator import process
+
+ACCOUNTS = 200
+
+
+def run() -> list[Target]:
+    keys = [account.key for account in seed.open_accounts(ACCOUNTS)]
+    with process.running("--bench") as simulator:
+        outcome = counting.measure(simulator, keys)
+    print(
+        f"Counting takes {outcome.counting * 1e6:.1f} µs of a call of "
+        f"{outcome.call * 1e6:.0f} µs\n",
+        flush=True,
+    )
+    share = f"{outcome.share:.1%}"
+    return [Target("metrics' cost of a call", share, "<= 2 %", outcome.share <= 0.02)]

@@ -1,0 +1,47 @@
+"""docs/operations/metrics.md names what there is."""
+
+from collections.abc import Iterator
+
+import config.metrics  # noqa: F401 - registers what it names
+import events.metrics
+import publicapi.v1.app  # noqa: F401
+from common.pool_metrics import PoolCollector
+from local.paths import ROOT
+from metrics.instruments import Instrument
+from metrics.registry import REGISTRY
+from tests.documents import assert_same, rows, section
+
+PAGE = ROOT / "docs" / "operations" / "metrics.md"
+TABLES = ("Calls", "Requests", "Processes", "Stores")
+
+Metric = tuple[str, str, str]
+
+
+def existing() -> Iterator[Metric]:
+    """The name, type and labels of each metric of ours."""
+    for collector in REGISTRY._collector_to_names:
+        if isinstance(collector, Instrument | PoolCollector):
+            names = ("pool",) if isinstance(collector, PoolCollector) else collector.label_names
+            labels = ", ".join(f"`{name}`" for name in names).strip("`")
+            for family in collector.describe():
+                if not family.name.startswith("test_"):
+                    suffix = "_total" if family.type == "counter" else ""
+                    yield family.name + suffix, family.type, labels
+
+
+def test_the_tables_have_all_metrics_with_their_labels() -> None:
+    assert events.metrics.open_sockets is not None
+    stated = [(name, kind, labels) for title in TABLES for name, kind, labels, _ in table(title)]
+    assert_same(stated, existing(), str(PAGE))
+
+
+def test_the_alarms_name_metrics_that_exist() -> None:
+    text = section(PAGE, "Alarms")
+    names = {name for name, _, _ in existing()}
+    for expression in (cells[1] for cells in rows(text.replace("\\|", "/"))):
+        if "platform_" in expression:
+            assert any(name in expression for name in names), expression
+
+
+def table(title: str) -> list[list[str]]:
+    return rows(section(PAGE, title))
