@@ -6,11 +6,12 @@ from pathlib import Path
 import httpx
 import pytest
 from django.conf import settings
+from django.utils.module_loading import import_string
 from redis import Redis
 
 from billing.tasks import reconcile
+from common.locks import alone
 from common.models import Sweep
-from config.celery import app
 from config.store_metrics import SWEEPS
 from council.tests.owner import BALANCE_ONLY, new_owner
 from local.ports import free_port
@@ -107,13 +108,11 @@ def test_what_cannot_be_read_is_not_shown_and_comes_back(
 @pytest.mark.parametrize("sweep", sorted(SWEEPS))
 def test_a_sweep_notes_its_success_under_the_name_of_its_schedule(db: None, sweep: str) -> None:
     Sweep.objects.all().delete()
-    app.tasks[settings.CELERY_BEAT_SCHEDULE[sweep]["task"]]()
+    import_string(settings.CELERY_BEAT_SCHEDULE[sweep]["task"])()
     assert list(Sweep.objects.values_list("name", flat=True)) == [sweep]
 
 
 def test_a_sweep_that_fails_notes_no_success(db: None) -> None:
-    from common.locks import alone
-
     Sweep.objects.all().delete()
     with pytest.raises(RuntimeError), alone("reconcile"):
         raise RuntimeError
