@@ -1,15 +1,18 @@
 """What it costs to count one call: everything that `/v1/chat/completions` counts of a plain call,
-and the time of such a call, measured in the same run."""
+and the whole call, measured in the same run. Both in seconds of CPU, which the load of other
+programs changes little."""
 
 import time
 from dataclasses import dataclass
 from statistics import median
 from uuid import uuid4
 
+import psutil
 import uvloop
 
 from bench import noise, servers
 from bench.load import chat, press
+from bench.servers import Server
 from bench.throughput import CONNECTIONS
 from billing.types import Ending, Resolution
 from catalog.selectors import get_catalog
@@ -33,7 +36,7 @@ BATCHES = ("keys", "limits", "holds", "endings")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Seconds, of counting and of the whole call."""
+    """Seconds of CPU: of counting, and of the process that serves the whole call."""
 
     counting: float
     call: float
@@ -54,9 +57,9 @@ def measure(simulator: RunningSimulator, keys: list[str]) -> Outcome:
         uvloop.run(press(requests, connections=CONNECTIONS, seconds=2.0))
         for _ in range(ROUNDS):
             counting.append(_seconds_of_counting())
+            before = _cpu_seconds(service)
             pressed = uvloop.run(press(requests, connections=CONNECTIONS, seconds=SECONDS))
-            # One process on one core: so much of its time went into each call.
-            calls.append(1 / pressed.rate)
+            calls.append((_cpu_seconds(service) - before) / len(pressed.latencies))
     return Outcome(median(counting), median(calls))
 
 
@@ -75,10 +78,15 @@ def _seconds_of_counting() -> float:
     ending = Ending(uuid4(), call.account_id, "settled", 1_000, units)
     resolution = Resolution(True, "settled", 1_000, 1_000, 0, 0)
     sizes = [batch_sizes.labels(name) for name in BATCHES]
-    began_at = time.perf_counter()
+    began_at = time.process_time()
     for _ in range(COUNTED):
         _count(call, ending, resolution, sizes)
-    return (time.perf_counter() - began_at) / COUNTED
+    return (time.process_time() - began_at) / COUNTED
+
+
+def _cpu_seconds(server: Server) -> float:
+    times = psutil.Process(server.pid).cpu_times()
+    return times.user + times.system
 
 
 def _count(
