@@ -8,8 +8,8 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from common.http import TransportError, UpstreamClient, UpstreamResponse
-from providers.errors import ProviderError, UpstreamError
-from providers.http_calls import HttpCall, answered, broken, read_body, too_late
+from providers.errors import AnswerTooLate, ProviderError, UpstreamError
+from providers.http_calls import HttpCall, answered, broken, read_body
 from providers.sse import SseSplitter
 from providers.types import ChatEvent, Deadlines, Finish, FinishReason, Usage
 
@@ -131,9 +131,9 @@ async def _next_chunk(response: UpstreamResponse, reader: AnswerReader, by: floa
         async with asyncio.timeout_at(by):
             return await response.read_chunk(MAX_ANSWER)
     except TransportError as error:
-        failure = broken(error)
+        failure: UpstreamError = broken(error)
     except TimeoutError:
-        failure = too_late()
+        failure = AnswerTooLate()
     if reader.finish is None:
         raise failure
     return b""

@@ -1,7 +1,7 @@
 """The list of providers, and which of them the environment configures. Without Django."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -43,6 +43,7 @@ class Flags:
 class ProviderConfig:
     """One provider as configured. `base_url` has no trailing slash; `api_key` may be empty.
 
+    `api_keys` are all keys in the order of their use; the first is `api_key`.
     `wire` is its chat interface, or None. Of one that puts results into a bucket of ours,
     `storage_uri` is the folder there, empty for its default, and `storage_url` the store's address.
     """
@@ -54,6 +55,15 @@ class ProviderConfig:
     flags: Flags = Flags()
     storage_uri: str = ""
     storage_url: str = ""
+    other_keys: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def api_keys(self) -> tuple[str, ...]:
+        return (self.api_key, *self.other_keys)
+
+    def with_each_key(self) -> "list[ProviderConfig]":
+        """One configuration for each key, with this key alone."""
+        return [replace(self, api_key=key, other_keys=()) for key in self.api_keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +167,9 @@ def from_environ(
 ) -> dict[str, ProviderConfig]:
     """The providers that `environ` configures, by name; one that is absent cannot be called.
 
-    Reads `<NAME>_API_KEY` and `<NAME>_BASE_URL` of each provider, `<NAME>_STORAGE_URI` of those
-    that put results into a bucket of ours, `LOCAL_MODEL_URL` and `LOCAL_SPEECH_URL`.
+    Reads `<NAME>_API_KEY` (one key, or several with commas between them) and `<NAME>_BASE_URL` of
+    each provider, `<NAME>_STORAGE_URI` of those that put results into a bucket of ours,
+    `LOCAL_MODEL_URL` and `LOCAL_SPEECH_URL`.
     A provider in `simulated` that is not configured is called at the simulator.
     """
     providers: dict[str, ProviderConfig] = {}
@@ -180,7 +191,8 @@ def _configured(environ: Mapping[str, str], name: str, known: Provider) -> Provi
     def read(what: str) -> str:
         return environ.get(f"{name.upper()}_{what}", "").strip()
 
-    api_key, base_url = read("API_KEY"), read("BASE_URL")
+    api_key, *other_keys = _keys(read("API_KEY")) or ("",)
+    base_url = read("BASE_URL")
     storage_uri = read("STORAGE_URI") if known.storage_url else ""
     if not (api_key if known.is_hosted else base_url):
         return None
@@ -192,7 +204,16 @@ def _configured(environ: Mapping[str, str], name: str, known: Provider) -> Provi
         known.flags,
         storage_uri.rstrip("/"),
         known.storage_url,
+        tuple(other_keys),
     )
+
+
+def _keys(text: str) -> list[str]:
+    """The keys in a setting, each once. The key file of a service account is JSON, with commas of
+    its own."""
+    if text.startswith("{"):
+        return [text]
+    return list(dict.fromkeys(key for each in text.split(",") if (key := each.strip())))
 
 
 def _simulated(name: str, known: Provider, url: str) -> ProviderConfig:

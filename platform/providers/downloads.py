@@ -4,8 +4,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
 from common.http import AnswerTooLong, TransportError, UpstreamClient, UpstreamResponse
-from providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong
-from providers.http_calls import answered, broken, too_late
+from providers.errors import (
+    AnswerTooLate,
+    ProviderError,
+    ResultExpired,
+    ResultMisplaced,
+    ResultTooLong,
+)
+from providers.http_calls import answered, broken
 from providers.rest_calls import CONNECT_SECONDS
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -64,4 +70,4 @@ async def _next_piece(response: UpstreamResponse, limit: int, by: float) -> byte
     except TransportError as error:
         raise broken(error) from error
     except TimeoutError:
-        raise too_late() from None
+        raise AnswerTooLate from None

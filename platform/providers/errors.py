@@ -36,6 +36,13 @@ class UpstreamError(ProviderError):
         self.retry_after = retry_after
 
 
+class AnswerTooLate(UpstreamError):
+    """The provider did not answer in time. It may have worked: no second attempt."""
+
+    def __init__(self) -> None:
+        super().__init__("The provider did not answer in time.", retryable=False)
+
+
 class NothingMade(UpstreamError):
     """The provider's own verdict: it could not make what was ordered, and bills nothing."""
 
@@ -66,7 +73,11 @@ class ResultMisplaced(UpstreamError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The provider refuses to serve us until an operator has looked after `fault`."""
+    """The provider refuses to serve us until an operator has looked after `fault`.
+
+    `turned_away`: the provider has answered the request itself with this refusal, and has begun
+    nothing.
+    """
 
     _MESSAGES: ClassVar[dict[AccountFault, str]] = {
         "key": "The provider does not serve us at the moment.",
@@ -74,9 +85,10 @@ class ProviderUnavailable(ProviderError):
         "model": "The provider does not serve this model any more.",
     }
 
-    def __init__(self, fault: AccountFault) -> None:
+    def __init__(self, fault: AccountFault, *, turned_away: bool = False) -> None:
         super().__init__(self._MESSAGES[fault])
         self.fault = fault
+        self.turned_away = turned_away
 
 
 class RequestRefused(ProviderError):

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 
 from common.http import AnswerTooLong, TransportError, UpstreamResponse
 from providers.error_answers import error_from
-from providers.errors import UpstreamError
+from providers.errors import AnswerTooLate, ProviderUnavailable, UpstreamError
 
 MAX_ERROR = 65_536  # bytes
 
@@ -40,7 +40,7 @@ async def answered(sending: Awaitable[UpstreamResponse], by: float) -> UpstreamR
     except TransportError as error:
         raise broken(error) from error
     except TimeoutError:
-        raise too_late() from None
+        raise AnswerTooLate from None
 
 
 async def read_body(response: UpstreamResponse, limit: int, by: float) -> bytes:
@@ -51,19 +51,13 @@ async def read_body(response: UpstreamResponse, limit: int, by: float) -> bytes:
     except TransportError as error:
         raise broken(error) from error
     except TimeoutError:
-        raise too_late() from None
+        raise AnswerTooLate from None
 
 
 def broken(error: TransportError) -> UpstreamError:
     """The error of a failed connection."""
     retryable = not isinstance(error, AnswerTooLong)
     return UpstreamError(f"The connection to the provider failed ({error}).", retryable=retryable)
-
-
-def too_late() -> UpstreamError:
-    """The error of an answer that did not come in time. The provider may have worked: no second
-    attempt."""
-    return UpstreamError("The provider did not answer in time.", retryable=False)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -82,6 +76,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 async def _refusal(response: UpstreamResponse) -> Exception:
     """The error of an answer whose status is no success, with the headers' advice about a retry."""
     error = error_from(response.status, await _error_body(response))
+    if isinstance(error, ProviderUnavailable):
+        error.turned_away = True
     if isinstance(error, UpstreamError):
         if error.retry_after is None:
             error.retry_after = retry_after(response.headers)

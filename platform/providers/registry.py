@@ -1,8 +1,8 @@
 """Maps the name of a provider to its wires, as `settings.PROVIDERS` configures them."""
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.signals import setting_changed
@@ -14,6 +14,7 @@ from providers.deepgram import Deepgram
 from providers.flux import Flux
 from providers.gemini import Gemini
 from providers.gemini_images import GeminiImages
+from providers.keys import KeyId, keys_of
 from providers.luma import Luma
 from providers.media import AssetOrder, MediaWire, VideoOrder
 from providers.meshy import Meshy
@@ -21,11 +22,20 @@ from providers.openai_compatible import OpenAICompatible
 from providers.openai_embeddings import OpenAIEmbeddings
 from providers.openai_images import OpenAIImages
 from providers.openai_speech import OpenAISpeech
+from providers.rotation import (
+    RotatingChat,
+    RotatingEmbeddings,
+    RotatingImages,
+    RotatingMedia,
+    RotatingSpeech,
+)
 from providers.runway import Runway
 from providers.tripo import Tripo
 from providers.types import ChatWire, EmbeddingWire, ImageWire, SpeechWire
 from providers.veo import Veo
 from providers.xai_images import XAIImages
+
+T = TypeVar("T")
 
 _CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]] = {
     "openai_compatible": OpenAICompatible,
@@ -62,6 +72,8 @@ _ASSET_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], MediaWire[
 # Other providers with OpenAI's wire have no embeddings, or accept only a few texts at a time.
 _EMBEDDING_PROVIDERS = frozenset({"openai", "mistral", "openrouter", "together", "ollama", "vllm"})
 
+_EMBEDDING_WIRE: Callable[[ProviderConfig, UpstreamClient], EmbeddingWire] = OpenAIEmbeddings
+
 _client = UpstreamClient()
 
 
@@ -95,6 +107,12 @@ def get_asset_wire(provider: str) -> MediaWire[AssetOrder] | None:
     return _asset_wires().get(provider)
 
 
+def get_keys(provider: str) -> list[KeyId]:
+    """The names of our keys at that provider, in the order of their use."""
+    config = settings.PROVIDERS.get(provider)
+    return keys_of(provider, filter(None, config.api_keys)) if config else []
+
+
 async def aclose() -> None:
     """Close the running event loop's connections to the providers."""
     await _client.aclose()
@@ -103,7 +121,7 @@ async def aclose() -> None:
 @functools.cache
 def _chat_wires() -> Mapping[str, ChatWire]:
     return {
-        name: _CHAT_WIRES[config.wire](config, _client)
+        name: _chat_wire(config, config.wire)
         for name, config in settings.PROVIDERS.items()
         if config.wire
     }
@@ -112,7 +130,7 @@ def _chat_wires() -> Mapping[str, ChatWire]:
 @functools.cache
 def _embedding_wires() -> Mapping[str, EmbeddingWire]:
     return {
-        name: OpenAIEmbeddings(config, _client)
+        name: _with_all_keys(config, _EMBEDDING_WIRE, RotatingEmbeddings)
         for name, config in settings.PROVIDERS.items()
         if name in _EMBEDDING_PROVIDERS
     }
@@ -121,7 +139,7 @@ def _embedding_wires() -> Mapping[str, EmbeddingWire]:
 @functools.cache
 def _image_wires() -> Mapping[str, ImageWire]:
     return {
-        name: _IMAGE_WIRES[name](config, _client)
+        name: _with_all_keys(config, _IMAGE_WIRES[name], RotatingImages)
         for name, config in settings.PROVIDERS.items()
         if name in _IMAGE_WIRES
     }
@@ -130,7 +148,7 @@ def _image_wires() -> Mapping[str, ImageWire]:
 @functools.cache
 def _speech_wires() -> Mapping[str, SpeechWire]:
     return {
-        name: _SPEECH_WIRES[name](config, _client)
+        name: _with_all_keys(config, _SPEECH_WIRES[name], RotatingSpeech)
         for name, config in settings.PROVIDERS.items()
         if name in _SPEECH_WIRES
     }
@@ -139,7 +157,7 @@ def _speech_wires() -> Mapping[str, SpeechWire]:
 @functools.cache
 def _video_wires() -> Mapping[str, MediaWire[VideoOrder]]:
     return {
-        name: _VIDEO_WIRES[name](config, _client)
+        name: _with_all_keys(config, _VIDEO_WIRES[name], RotatingMedia)
         for name, config in settings.PROVIDERS.items()
         if name in _VIDEO_WIRES
     }
@@ -148,10 +166,26 @@ def _video_wires() -> Mapping[str, MediaWire[VideoOrder]]:
 @functools.cache
 def _asset_wires() -> Mapping[str, MediaWire[AssetOrder]]:
     return {
-        name: _ASSET_WIRES[name](config, _client)
+        name: _with_all_keys(config, _ASSET_WIRES[name], RotatingMedia)
         for name, config in settings.PROVIDERS.items()
         if name in _ASSET_WIRES
     }
+
+
+def _chat_wire(config: ProviderConfig, wire: Wire) -> ChatWire:
+    return _with_all_keys(config, _CHAT_WIRES[wire], RotatingChat)
+
+
+def _with_all_keys(
+    config: ProviderConfig,
+    wire: Callable[[ProviderConfig, UpstreamClient], T],
+    rotating: Callable[[Sequence[KeyId], Sequence[T]], T],
+) -> T:
+    """A provider's wire, which uses its keys one after the other where it has several."""
+    wires = [wire(each, _client) for each in config.with_each_key()]
+    if len(wires) == 1:
+        return wires[0]
+    return rotating(keys_of(config.name, config.api_keys), wires)
 
 
 _CACHES = (

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from simulator import providers, routes
+from simulator import dead_keys, providers, routes
 from simulator.connection import BodyTooLarge, CallerGone, Connection, Receive, Scope, Send
 from simulator.exchange import Arrival
 from simulator.githost import app as githost
@@ -53,8 +53,9 @@ class Simulator:
             await _refuse(connection, provider, refusal.problem, "")
             return
         call = self._memory.journal.open(route.kind, name, path, connection.headers)
+        call.key = dead_keys.fingerprint_of(dead_keys.key_in(connection.headers))
         try:
-            body = await _admitted(route, provider, connection)
+            body = await _admitted(route, provider, connection, self._memory)
             arrival = Arrival(
                 call=call,
                 provider=provider,
@@ -73,7 +74,9 @@ class Simulator:
             raise
 
 
-async def _admitted(route: Route, provider: Provider, connection: Connection) -> bytes:
+async def _admitted(
+    route: Route, provider: Provider, connection: Connection, memory: Memory
+) -> bytes:
     """The body of a call with a valid key."""
     try:
         body = await connection.body()
@@ -81,6 +84,8 @@ async def _admitted(route: Route, provider: Provider, connection: Connection) ->
         raise Refused(Problem(413)) from error
     if not route.keyless:
         provider.require_key(connection)
+        if problem := dead_keys.problem_of(memory.dead_keys, dead_keys.key_in(connection.headers)):
+            raise Refused(problem)
     return body
 
 

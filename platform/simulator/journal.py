@@ -17,6 +17,7 @@ Kind = Literal["chat", "embeddings", "images", "speech", "operations"]
 class Call:
     """One call of a provider.
 
+    `key` is a fingerprint of the key that it came with.
     `completion_tokens` and `reasoning_tokens` are those of the whole answer under the bound of the
     request; `tokens_emitted` and `reasoning_emitted` are those of the deltas sent so far; so are
     `vectors` and `images`. A picture with a URL is emitted each time it is fetched. `prompt_tokens`
@@ -32,6 +33,7 @@ class Call:
     path: str
     headers: dict[str, str]
     kind: Kind | None
+    key: str = ""
     id: str = field(default_factory=lambda: uuid4().hex)
     model: str = ""
     stream: bool = False

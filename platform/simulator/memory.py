@@ -10,6 +10,7 @@ from simulator.signing_keys import KeyRing
 from simulator.steering import Steering
 
 if TYPE_CHECKING:
+    from simulator.dead_keys import DeadKey
     from simulator.media.tasks import MediaTask
     from simulator.media.vertex_provider import AccessToken
 
@@ -70,5 +71,6 @@ class Memory:
     media: "Recent[MediaTask]" = field(default_factory=lambda: Recent(_KEPT_MEDIA))
     uploads: Recent[bytes] = field(default_factory=Recent)
     access_tokens: "Recent[AccessToken]" = field(default_factory=Recent)
+    dead_keys: "dict[str, DeadKey]" = field(default_factory=dict)
     keys: KeyRing = field(default_factory=KeyRing)
     service_account: KeyRing = field(default_factory=KeyRing)

@@ -45,6 +45,15 @@ class RunningSimulator:
         """Forget all calls."""
         self._ask("DELETE", "/_journal")
 
+    def let_key_die(self, key: str, *, status: int = 401, code: str | None = None) -> None:
+        """Refuse that key from now on, with this error."""
+        body = json.dumps({"key": key, "status": status, "code": code}).encode()
+        self._ask("PUT", "/_keys", body)
+
+    def revive_keys(self) -> None:
+        """Accept all keys again."""
+        self._ask("DELETE", "/_keys")
+
     @property
     def githost(self) -> GitHostControl:
         """The control of the Git hosts."""

@@ -8,6 +8,7 @@ from functools import cache
 from simulator import (
     anthropic_chat,
     control,
+    dead_keys,
     deepgram,
     embeddings,
     flux,
@@ -61,6 +62,8 @@ ROUTES = (
     Route("GET", "/_health", control.health, keyless=True),
     Route("GET", "/_journal", control.journal, keyless=True),
     Route("DELETE", "/_journal", control.clear_journal, keyless=True),
+    Route("PUT", "/_keys", dead_keys.let_die, keyless=True),
+    Route("DELETE", "/_keys", dead_keys.revive, keyless=True),
     Route("GET", "/_pictures/{name}.png", images.show, keyless=True),
     Route("GET", "/{vendor}/v1/models", control.models),
     Route("POST", "/{vendor}/v1/chat/completions", openai_chat.respond, "chat"),
