@@ -68,7 +68,10 @@ def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:
 
 
 class StepCall(StreamedCall[None]):
-    """The call of a step. Its reasoning is not shown."""
+    """The call of a step. Its reasoning is not shown. Nobody waits for it: it waits for a provider
+    that is spared for a while, and does not fail its subtask."""
+
+    patience = 180.0
 
     def __init__(self, job: RunningJob, prepared: Prepared) -> None:
         call = call_of(prepared, account_id=job.account_id)

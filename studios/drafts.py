@@ -11,19 +11,23 @@ from accounts.models import User
 from billing.selectors.features import require_feature
 from catalog.params import Extension, Loc
 from catalog.selectors import get_catalog
-from catalog.types import ImagePrice, Model, UnitPrice
+from catalog.types import ImagePrice, Modality, Model, UnitPrice
 from common.errors import DomainError, NotFound, ValidationFailed
 from files.models import Upload
 from files.selectors.references import find_reference
+from inference.availability import check
 from inference.errors import ProviderNotAvailable
-from providers.registry import get_asset_wire, get_image_wire, get_video_wire
 from studios.calls import Order, Terms
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished, NothingToRetry
 from studios.models import Generation
 from studios.selectors.jobs import get_job
 from studios.types import FEATURES, Kind, Status
 
-_WIRES = {Kind.IMAGE: get_image_wire, Kind.VIDEO: get_video_wire, Kind.ASSET: get_asset_wire}
+_MODALITIES: Mapping[Kind, Modality] = {
+    Kind.IMAGE: "image",
+    Kind.VIDEO: "video",
+    Kind.ASSET: "3d",
+}
 
 _CLIP_GONE = "The clip that this job was to extend has been deleted."
 _PREVIEW_GONE = "The preview that this job was to refine has been deleted."
@@ -178,8 +182,9 @@ def _require(user: User, kind: Kind) -> None:
 def _find_model(kind: Kind, model_id: str) -> Model:
     """The model, if it can be called now. Raises ProviderNotAvailable."""
     model = get_catalog().find(model_id)
-    if model is None or _WIRES[kind](model.provider) is None:
+    if model is None or model.modality != _MODALITIES[kind]:
         raise ProviderNotAvailable
+    check(model)
     return model
 
 

@@ -1,6 +1,6 @@
 """Everything that a web app has to know about a user's rights before it offers a model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
@@ -19,22 +19,10 @@ from billing.selectors.subscriptions import end_of
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
 from catalog.selectors import get_catalog
 from catalog.types import Modality, Model
-from providers.registry import (
-    get_asset_wire,
-    get_chat_wire,
-    get_image_wire,
-    get_speech_wire,
-    get_video_wire,
-)
+from health.services import refusal_of
 
 # The modalities of the web app.
-_WIRES: Mapping[Modality, Callable[[str], object]] = {
-    "chat": get_chat_wire,
-    "image": get_image_wire,
-    "speech": get_speech_wire,
-    "video": get_video_wire,
-    "3d": get_asset_wire,
-}
+_MODALITIES: frozenset[Modality] = frozenset({"chat", "image", "speech", "video", "3d"})
 # The feature of a plan without which models of that modality cannot be called.
 _FEATURES: Mapping[Modality, str] = {"video": "videos", "3d": "assets_3d"}
 
@@ -93,7 +81,7 @@ def get_entitlements(user: User) -> Entitlements:
             is_free_refused=verify_email,
         )
         for model in get_catalog().models.values()
-        if model.modality in _WIRES
+        if model.modality in _MODALITIES
     ]
     return Entitlements(snapshot.plan, snapshot.funds, snapshot.features, verify_email, models)
 
@@ -122,14 +110,9 @@ def _entitlement(
         allowance=allowance,
         resets_at=end_of(snapshot.month) if allowance.granted else None,
         free=free,
-        callable=is_funded and has_feature and _is_configured(model),
+        callable=is_funded and has_feature and refusal_of(model) is None,
     )
 
 
 def _free_messages(window: OpenWindow | None) -> FreeMessages:
     return FreeMessages(window.used, window.reset_at) if window else FreeMessages(0, None)
-
-
-def _is_configured(model: Model) -> bool:
-    """Is the model's provider configured here?"""
-    return _WIRES[model.modality](model.provider) is not None

@@ -26,13 +26,12 @@ from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
 from files.services.uploads import attach
 from generations.types import TOTAL_SECONDS
+from inference.availability import check
 from inference.bounds import affordable_output
-from inference.errors import ProviderNotAvailable
 from inference.holds import hold_request
 from inference.types import ChatCall
 from jobs import services as jobs
 from jobs.running import RunningJob
-from providers.registry import get_chat_wire
 
 _LOCK = "SELECT * FROM reply_lock(%s, %s, %s, %s, %s)"
 _WRITE = "SELECT * FROM reply_write(%s, %s, %s, %s, %s, %s, %s)"
@@ -164,8 +163,7 @@ def _check_room(locked: _Locked, draft: Draft) -> None:
     if locked.characters + _new_characters(draft) > MAX_CHARACTERS:
         raise ConversationFull
     jobs.check_room(account=draft.user, new=1)
-    if get_chat_wire(draft.model.provider) is None:
-        raise ProviderNotAvailable
+    check(draft.model)
 
 
 def _call(draft: Draft, request_id: str, owner_id: UUID) -> ChatCall:

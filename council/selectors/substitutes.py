@@ -8,8 +8,8 @@ from catalog.types import Model
 from council.models import Generation, Version
 from council.prompts import messages_for
 from council.selectors.sources import sources_of
+from inference import availability
 from inference.bounds import worst_chat_cost
-from providers.registry import get_chat_wire
 
 
 def substitute_of(failed: Generation, version: Version) -> Model | None:
@@ -45,7 +45,7 @@ def _strangers(version: Version, first: Model) -> list[Model]:
         for model in get_catalog().models.values()
         if model.modality == "chat"
         and model.id not in {*authors, first.id}
-        and get_chat_wire(model.provider) is not None
+        and availability.refusal_of(model) is None
     ]
 
 

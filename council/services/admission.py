@@ -11,10 +11,10 @@ from council.models import Status, Turn, Version
 from council.prompts import messages_for
 from council.services import completion
 from council.services.log import append_events
+from inference import availability
 from inference.bounds import worst_chat_cost
 from inference.errors import ProviderNotAvailable
 from jobs.services import check_room
-from providers.registry import get_chat_wire
 from providers.types import Message
 
 
@@ -45,8 +45,10 @@ def calls_of(turn: Turn) -> list[Call]:
 def refusal_of(call: Call, spending_power: SpendingPower) -> DomainError | None:
     """Why a call could not be made now, by itself."""
     model = call.model
-    if model is None or get_chat_wire(model.provider) is None:
+    if model is None:
         return ProviderNotAvailable()
+    if unavailable := availability.refusal_of(model):
+        return unavailable
     worst = worst_chat_cost(model, call.messages)
     return spending_power.refusal_of(model.id, worst)
 

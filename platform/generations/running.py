@@ -1,10 +1,11 @@
 """A streamed call while it runs, on the event loop of the process that has its job."""
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 from uuid import UUID
 
 import structlog
@@ -19,8 +20,8 @@ from events.types import NewEvent
 from generations.endings import Output, View, conclude, give_up, release_readers
 from generations.types import Completion, Piece, completion_of, pieces_of
 from inference.chat import ChatRunner
-from inference.errors import CallCancelled, CallInterrupted
-from inference.services import open_chat
+from inference.errors import CallCancelled, CallInterrupted, ProviderSuspended
+from inference.services import admit, open_chat
 from inference.types import ChatCall
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
@@ -33,6 +34,8 @@ T = TypeVar("T")
 
 # Seconds between two appends of new text to the stream.
 APPEND_SECONDS = 0.2
+# Seconds before a call that waits for its provider looks again.
+SUSPENDED_LOOK_SECONDS = 1.0
 # Seconds before a step is repeated after the database has not answered.
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0)
 
@@ -102,6 +105,9 @@ class StreamedCall(ABC, Generic[View]):
         )
         return replace(whole, unsent=self.delta_events(self._pending, self._offset))
 
+    # Seconds that the call waits for a provider whose circuit is open.
+    patience: ClassVar[float] = 0.0
+
     def on_opened(self, runner: ChatRunner) -> None:
         """Start the tasks beside the call."""
 
@@ -126,7 +132,7 @@ class StreamedCall(ABC, Generic[View]):
     async def _run(self) -> None:
         """Raises the DomainError of a call that could not be concluded: the call was refused, or a
         fault of this service ended it."""
-        runner = self.runner = await open_chat(self._call)
+        runner = self.runner = await self._open()
         self.opened.set()
         self.on_opened(runner)
         self._job.on_signal(lambda: self._apply_job_signals(runner))
@@ -139,6 +145,23 @@ class StreamedCall(ABC, Generic[View]):
             await self._append_pending(runner)
         if runner.error is not None and not self._is_concluding:
             raise runner.error
+
+    async def _open(self) -> ChatRunner:
+        """Open the call, as soon as its provider may be called. Raises the refusal of a provider
+        that may not within `patience`, and CallCancelled, CallInterrupted."""
+        give_up_at = time.monotonic() + self.patience
+        while True:
+            try:
+                return await open_chat(self._call)
+            except ProviderSuspended:
+                if time.monotonic() >= give_up_at:
+                    raise
+            await asyncio.sleep(SUSPENDED_LOOK_SECONDS)
+            if self._job.lost:
+                raise CallInterrupted
+            if self._job.signal == Job.Signal.CANCEL:
+                raise CallCancelled
+            await admit()
 
     def _apply_job_signals(self, runner: ChatRunner) -> None:
         """Stop where another process has the job, or where the user cancels the call."""

@@ -15,6 +15,7 @@ from billing.types import Checkpoint, Ending
 from billing.units import Units
 from catalog.types import TokenPrice
 from common.errors import DomainError
+from health.entry import Entry
 from inference.errors import AnswerInterrupted, CallCancelled
 from inference.meter import Meter
 from inference.runner import CallRunner
@@ -70,9 +71,14 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
     """Runs one chat call. `events` grows while it runs."""
 
     def __init__(
-        self, call: ChatCall, wire: ChatWire, owner_id: UUID, on_progress: Callable[[], None]
+        self,
+        call: ChatCall,
+        wire: ChatWire,
+        entry: Entry,
+        owner_id: UUID,
+        on_progress: Callable[[], None],
     ) -> None:
-        super().__init__(call, owner_id)
+        super().__init__(call, entry, owner_id)
         self.events: list[Delta] = []
         self._wire = wire
         self._price = cast(TokenPrice, call.model.price)
@@ -197,6 +203,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         fresh = self._meter.take(batch)
         if fresh and self._first_output_at is None:
             self._first_output_at = time.monotonic()
+            self._entry.answered()
         if self._meter.deltas - self._saved_deltas >= CHECKPOINT_TOKENS:
             self._on_progress()
         if self._is_cancelled:

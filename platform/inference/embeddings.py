@@ -9,6 +9,7 @@ from billing.types import Ending
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
 from common.errors import DomainError
+from health.entry import Entry
 from inference.runner import CallRunner
 from inference.types import EmbeddingAnswer, EmbeddingCall
 from providers.tokens import estimate_text
@@ -20,8 +21,10 @@ _decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
 class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
     """Runs one embeddings call."""
 
-    def __init__(self, call: EmbeddingCall, wire: EmbeddingWire, owner_id: UUID) -> None:
-        super().__init__(call, owner_id)
+    def __init__(
+        self, call: EmbeddingCall, wire: EmbeddingWire, entry: Entry, owner_id: UUID
+    ) -> None:
+        super().__init__(call, entry, owner_id)
         self._wire = wire
         self._price = cast(TokenPrice, call.model.price)
         self._result: EmbeddingAnswer | None = None

@@ -1,11 +1,15 @@
 """The failures of calls that were allowed to start. Each message says whether the call is
 billed."""
 
+import math
 from typing import Any
 
 from billing.types import Failure
 from common.errors import DomainError
-from providers.errors import ProviderError, ProviderUnavailable, RequestRefused
+from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
+
+# The most seconds that a provider's Retry-After is passed on for: a day.
+MAX_RETRY_AFTER = 86_400
 
 
 def error_of(failure: DomainError) -> dict[str, Any]:
@@ -29,7 +33,15 @@ def meaning_of(error: ProviderError) -> DomainError:
         if error.blocked:
             return ContentBlocked(str(error))
         return InputTooLong() if error.too_long else RequestRefusedByProvider(str(error))
-    return ProviderRefusesUs() if isinstance(error, ProviderUnavailable) else UpstreamFailed()
+    if isinstance(error, ProviderUnavailable):
+        return ProviderRefusesUs()
+    return UpstreamFailed(retry_after=_retry_after(error))
+
+
+def _retry_after(error: ProviderError) -> int | None:
+    """The whole seconds that the provider asks to wait, if it does."""
+    seconds = error.retry_after if isinstance(error, UpstreamError) else None
+    return None if seconds is None else min(max(math.ceil(seconds), 1), MAX_RETRY_AFTER)
 
 
 class UpstreamFailed(DomainError):
@@ -57,6 +69,15 @@ class AnswerInterrupted(DomainError):
 class ProviderNotAvailable(DomainError):
     code, status = "provider_unavailable", 503
     message = "This model's provider is not available here. Nothing was billed; choose another."
+
+
+class ProviderSuspended(ProviderNotAvailable):
+    """Too many calls have failed at the provider: it is spared for a while (`retry_after`)."""
+
+    message = (
+        "This model's provider fails at the moment. Nothing was billed; try again after "
+        "Retry-After seconds, or choose another model."
+    )
 
 
 class RefusedByProvider(DomainError):

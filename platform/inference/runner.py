@@ -19,6 +19,7 @@ from billing.types import Checkpoint, Ending, Resolution, StoredAnswer
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
+from health.entry import Entry
 from inference import holds, reports, retries, settlement
 from inference.errors import AnswerInterrupted, UpstreamFailed, meaning_of
 from inference.metrics import Steps
@@ -27,6 +28,10 @@ from providers.errors import ProviderError
 
 # The answer waits this long for the settlement; then it goes out, and settling goes on.
 SETTLE_TIMEOUT = 2.0
+# A provider that is given less has not failed when it does not answer in time.
+PATIENT_SECONDS = 60.0
+# Seconds before the end of a call that belong to the end.
+NEARLY = 0.5
 
 AnyCall = TypeVar("AnyCall", bound=Call)
 Answer = TypeVar("Answer", bound=msgspec.Struct)
@@ -38,13 +43,14 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
 
     `finished` is set when nothing more will happen: that may be later, while the database is away.
 
-    `owner_id` is the owner of the charge: this process, or the job that held for the call.
+    `owner_id` is the owner of the charge: this process, or the job that held for the call. `entry`
+    is told what the provider does, and left when the call has ended.
 
     A call that had been made before (`Call.request_key`) brings its stored answer, under the charge
     that paid for it; `replayed` is then set.
     """
 
-    def __init__(self, call: AnyCall, owner_id: UUID) -> None:
+    def __init__(self, call: AnyCall, entry: Entry, owner_id: UUID) -> None:
         self.charge_id = call.charge_id or uuid7()
         self.call = call
         self.answer: Answer | None = None
@@ -53,6 +59,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self.replayed = False
         self.finished = asyncio.Event()
         self.owner_id = owner_id
+        self._entry = entry
         self._changed = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
         self._stopped_by: DomainError | None = None
@@ -125,6 +132,12 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         """Hold, unless that was done, call, meter, settle. Never raises; how it went is in `answer`
         or `error`."""
         try:
+            await self._run()
+        finally:
+            self._entry.leave()
+
+    async def _run(self) -> None:
+        try:
             stored = await self._hold()
         except DomainError as refusal:
             self._end(refusal)
@@ -157,6 +170,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         finally:
             self._reading = None
             self._answered_at = time.monotonic()
+            self._entry.leave()
         await self._resolve(self._stopped_by or failure)
 
     # --- The steps --------------------------------------------------------------------------------
@@ -188,16 +202,30 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     async def _try(self, ends_at: float) -> float | None:
         """Call the provider. None where that went well, or the seconds until the next attempt."""
         self._attempts += 1
+        began_at = time.monotonic()
         try:
-            await self._call_provider(ends_at - time.monotonic())
+            await self._call_provider(ends_at - began_at)
         except ProviderError as error:
+            self._note_failure(error, ends_at)
             is_over = self.has_output or self._stopped_by is not None
+            is_over = is_over or not self._entry.may_be_repeated
             pause = None if is_over else retries.pause_after(error, self._attempts)
             if pause is None or time.monotonic() + pause > ends_at:
                 raise
             reports.report_failure(self.call, error, after_output=False, again=True)
             return pause
+        first = self._first_output_at
+        self._entry.served(
+            first=first - began_at if first else None, total=time.monotonic() - began_at
+        )
         return None
+
+    def _note_failure(self, error: ProviderError, ends_at: float) -> None:
+        """A provider that had less time than it may take, or that answers to the end of the time,
+        has not failed."""
+        is_out_of_time = self.has_output and time.monotonic() >= ends_at - NEARLY
+        was_patient = self.call.total_seconds >= PATIENT_SECONDS and not is_out_of_time
+        self._entry.failed(error, self.call.request_id, was_patient=was_patient)
 
     def _explain(self, error: ProviderError) -> DomainError:
         """What a provider's failure means to the caller."""

@@ -1,18 +1,25 @@
 """The only way to call a provider, for all apps."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
+from health.entry import Entry
+from inference.availability import enter
 from inference.chat import ChatRunner
 from inference.embeddings import EmbeddingRunner
 from inference.errors import ProviderNotAvailable
 from inference.images import ImageRunner
-from inference.runtime import get_runtime
+from inference.runtime import AnyRunner, Runtime, get_runtime
 from inference.speech import SpeechRunner
-from inference.types import ChatCall, EmbeddingCall, ImageCall, SpeechCall
+from inference.types import Call, ChatCall, EmbeddingCall, ImageCall, SpeechCall
 from providers.registry import (
     get_chat_wire,
     get_embedding_wire,
     get_image_wire,
     get_speech_wire,
 )
+
+T = TypeVar("T")
 
 
 async def admit() -> None:
@@ -21,40 +28,55 @@ async def admit() -> None:
 
 
 # What becomes of a call, its refusal included, is read from the runner. They all raise
-# ProviderNotAvailable or ServiceUnavailable before anything is held.
+# ProviderNotAvailable or ServiceUnavailable before anything is held: ProviderSuspended, with a
+# `retry_after`, where the circuit of the model is open.
 
 
 async def open_chat(call: ChatCall) -> ChatRunner:
     """Start a chat call."""
-    wire = get_chat_wire(call.model.provider)
-    if wire is None:
-        raise ProviderNotAvailable
-    runtime = get_runtime()
-    return await runtime.start(ChatRunner(call, wire, runtime.owner_id, runtime.note_progress))
+    wire = _configured(get_chat_wire(call.model.provider))
+    return await _start(
+        call,
+        lambda entry, runtime: ChatRunner(
+            call, wire, entry, runtime.owner_id, runtime.note_progress
+        ),
+    )
 
 
 async def open_embeddings(call: EmbeddingCall) -> EmbeddingRunner:
     """Start an embeddings call."""
-    wire = get_embedding_wire(call.model.provider)
-    if wire is None:
-        raise ProviderNotAvailable
-    runtime = get_runtime()
-    return await runtime.start(EmbeddingRunner(call, wire, runtime.owner_id))
+    wire = _configured(get_embedding_wire(call.model.provider))
+    return await _start(
+        call, lambda entry, runtime: EmbeddingRunner(call, wire, entry, runtime.owner_id)
+    )
 
 
 async def open_images(call: ImageCall) -> ImageRunner:
     """Start an image call."""
-    wire = get_image_wire(call.model.provider)
-    if wire is None:
-        raise ProviderNotAvailable
-    runtime = get_runtime()
-    return await runtime.start(ImageRunner(call, wire, runtime.owner_id))
+    wire = _configured(get_image_wire(call.model.provider))
+    return await _start(
+        call, lambda entry, runtime: ImageRunner(call, wire, entry, runtime.owner_id)
+    )
 
 
 async def open_speech(call: SpeechCall) -> SpeechRunner:
     """Start a speech call."""
-    wire = get_speech_wire(call.model.provider)
+    wire = _configured(get_speech_wire(call.model.provider))
+    return await _start(
+        call, lambda entry, runtime: SpeechRunner(call, wire, entry, runtime.owner_id)
+    )
+
+
+def _configured(wire: T | None) -> T:
     if wire is None:
         raise ProviderNotAvailable
-    runtime = get_runtime()
-    return await runtime.start(SpeechRunner(call, wire, runtime.owner_id))
+    return wire
+
+
+async def _start(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -> AnyRunner:
+    entry, runtime = await enter(call), get_runtime()
+    try:
+        return await runtime.start(runner_of(entry, runtime))
+    except BaseException:
+        entry.leave()
+        raise

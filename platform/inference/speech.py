@@ -7,6 +7,7 @@ import msgspec
 from billing.types import Ending
 from common.errors import DomainError, ServiceUnavailable
 from common.memorybudget import MemoryBudget
+from health.entry import Entry
 from inference.runner import CallRunner
 from inference.types import SpeechAnswer, SpeechCall
 from providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
@@ -22,12 +23,12 @@ _decode_answer = msgspec.json.Decoder(SpeechAnswer).decode
 class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
     """Runs one speech call."""
 
-    def __init__(self, call: SpeechCall, wire: SpeechWire, owner_id: UUID) -> None:
-        super().__init__(call, owner_id)
+    def __init__(self, call: SpeechCall, wire: SpeechWire, entry: Entry, owner_id: UUID) -> None:
+        super().__init__(call, entry, owner_id)
         self._wire = wire
         self._transcript: Transcript | None = None
 
-    async def run(self) -> None:
+    async def _run(self) -> None:
         """Run the call if there is memory for the audio."""
         with _memory.share() as share:
             try:
@@ -36,7 +37,7 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
                 self._end(refusal)
                 self._report("refused")
                 return
-            await super().run()
+            await super()._run()
 
     async def _call_provider(self, seconds: float) -> None:
         call = self.call

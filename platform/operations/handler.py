@@ -1,6 +1,7 @@
 """The handler of jobs that wait for a provider's operation."""
 
 import asyncio
+import time
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,7 +21,9 @@ from common.backoff import backoff
 from common.database import DatabaseUnavailable, get_database
 from common.errors import DomainError, ServiceUnavailable
 from common.threads import in_thread
+from health.entry import Entry
 from inference import reports
+from inference.availability import enter
 from inference.errors import ProviderNotAvailable
 from inference.settlement import carry_out
 from jobs.handlers import Handler, Verdict
@@ -36,6 +39,7 @@ from operations.types import (
     Operation,
     OperationCall,
     Outcome,
+    Refused,
     State,
     Step,
     TurnedAway,
@@ -43,7 +47,7 @@ from operations.types import (
     Unusable,
 )
 from providers.errors import ProviderError
-from providers.operations import Delivered, OperationWire, Succeeded, Unknown
+from providers.operations import Accepted, Delivered, OperationWire, Succeeded, Unknown
 
 log = structlog.get_logger(__name__)
 
@@ -138,7 +142,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
                 return End("failed", missing)
             return self._after(call, operation, Unanswered(missing))
         if step is Step.SUBMIT:
-            return await self._submit(job, call, wire, operation)
+            return await self._enter(job, call, wire, operation)
         if step is Step.FETCH:
             result = cast(Succeeded, operation.result)
             outcome = await self._try_to_fetch(job.id, call, operation, result)
@@ -146,12 +150,31 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             outcome = await steps.ask(wire, step, job.id, operation)
         return self._after(call, operation, outcome)
 
-    async def _submit(
+    async def _enter(
         self, job: RunningJob, call: AnyCall, wire: OperationWire[Any], operation: Operation
+    ) -> Continue | End:
+        """Submit the operation where the provider may be called. Where it may not, the operation
+        waits: it is ordered and paid for, and its deadline is minutes away."""
+        try:
+            entry = await enter(call)
+        except ProviderNotAvailable as refusal:
+            return self._after(call, operation, TurnedAway(refusal))
+        try:
+            return await self._submit(job, call, entry, wire, operation)
+        finally:
+            entry.leave()
+
+    async def _submit(
+        self,
+        job: RunningJob,
+        call: AnyCall,
+        entry: Entry,
+        wire: OperationWire[Any],
+        operation: Operation,
     ) -> Continue | End:
         # The mark of a submission that may have reached the provider.
         submitting = replace(operation, state=State.SUBMITTING, submitted_at=timezone.now())
-        outcome = await self._place(job, call, wire, submitting)
+        outcome = await self._place(job, call, entry, wire, submitting)
         if isinstance(outcome, Delivered):
             outcome = await self._try_to_fetch(job.id, call, submitting, outcome)
             if isinstance(outcome, Unanswered):
@@ -160,7 +183,12 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
         return outcome if isinstance(outcome, End) else self._after(call, submitting, outcome)
 
     async def _place(
-        self, job: RunningJob, call: AnyCall, wire: OperationWire[Any], submitting: Operation
+        self,
+        job: RunningJob,
+        call: AnyCall,
+        entry: Entry,
+        wire: OperationWire[Any],
+        submitting: Operation,
     ) -> Outcome | Delivered | End:
         """Submit the order, once the mark is saved."""
         async with AsyncExitStack() as held:
@@ -177,7 +205,10 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             # What the answer brings is stored before the hold lapses.
             left = _seconds_left(submitting) - FETCH_SECONDS
             seconds = min(call.submission_seconds, left)
-            return await steps.submit(wire, order, job.id, seconds=seconds)
+            began_at = time.monotonic()
+            outcome = await steps.submit(wire, order, job.id, seconds=seconds)
+            _report_health(entry, outcome, call, time.monotonic() - began_at)
+            return outcome
 
     async def _try_to_fetch(
         self, job_id: UUID, call: AnyCall, operation: Operation, result: Succeeded | Delivered
@@ -231,6 +262,19 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             total_seconds=_seconds_since_order(operation, call),
         )
         return resolution is not None
+
+
+def _report_health(
+    entry: Entry, outcome: Outcome | Delivered, call: OperationCall, seconds: float
+) -> None:
+    """What a submission says of the health of its provider."""
+    match outcome:
+        case Accepted() | Delivered():
+            entry.served(first=None, total=seconds)
+        case TurnedAway(ProviderError() as error) | Unanswered(ProviderError() as error):
+            entry.failed(error, call.request_id)
+        case Refused(error):
+            entry.failed(error, call.request_id)
 
 
 def _seconds_left(operation: Operation) -> float:

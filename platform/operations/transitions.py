@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from common.errors import DomainError
 from inference.errors import ContentBlocked, UpstreamFailed, meaning_of
 from operations.errors import (
     OperationCancelled,
@@ -156,8 +157,9 @@ def _end_of(
 def _after_failure(operation: Operation, error: Exception, chance: float) -> Continue:
     """Take the step again later."""
     pause = RETRY_PAUSES[min(operation.failures, len(RETRY_PAUSES) - 1)]
-    if isinstance(error, UpstreamError) and error.retry_after is not None:
-        pause = max(pause, min(error.retry_after, MAX_ADVICE))
+    advice = error.retry_after if isinstance(error, UpstreamError | DomainError) else None
+    if advice is not None:
+        pause = max(pause, min(advice, MAX_ADVICE))
     failed = replace(operation, failures=operation.failures + 1)
     return Continue(failed, pause * (1 + JITTER * chance))
 

@@ -10,12 +10,12 @@ from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import get_entitlements
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
+from health.services import is_offered
 from inference.errors import ProviderNotAvailable
 from projects.models import Run
 from projects.plans import Plan
 from projects.prompts.planning import RosterModel
 from projects.types import AssignedBy
-from providers.registry import get_chat_wire
 
 # Micro-USD per 1,000,000 tokens of output, below which a model is of the class.
 _PRICES = (("low", 2_000_000), ("middle", 12_000_000))
@@ -31,7 +31,7 @@ def roster_of(user: User, allowed: Collection[str] = ()) -> list[RosterModel]:
     for agent in list_enabled(user):
         model = catalog.models[agent.model]
         is_allowed = not allowed or model.id in allowed
-        if is_allowed and get_chat_wire(model.provider) is not None:
+        if is_allowed and is_offered(model):
             rows.append(_row(model, agent.instructions))
     return rows
 

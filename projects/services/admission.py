@@ -4,6 +4,7 @@ from accounts.models import User
 from billing.selectors.affordability import get_spending_power
 from catalog.selectors import get_catalog
 from common.locks import hold
+from inference.availability import check
 from inference.bounds import worst_chat_cost
 from inference.errors import ProviderNotAvailable
 from projects.errors import RunLimitReached
@@ -11,7 +12,6 @@ from projects.models import Run
 from projects.prompts.planning import Brief, planning_prompt
 from projects.selectors.roster import roster_of_run
 from projects.types import MAX_RUNS, RunStatus
-from providers.registry import get_chat_wire
 from providers.types import Message
 
 
@@ -33,8 +33,9 @@ def check_first_step(*, run: Run) -> None:
     """Raises ProviderNotAvailable, and the PaymentRequired of a plan that could not be paid."""
     roster = roster_of_run(run)
     model = get_catalog().find(run.planner_model)
-    if model is None or get_chat_wire(model.provider) is None or not roster:
+    if model is None or not roster:
         raise ProviderNotAvailable
+    check(model)
     brief = Brief(
         goal=run.goal, roster=roster, max_subtasks=run.max_subtasks, max_parallel=run.max_parallel
     )

@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "channels",
     "catalog",
+    "health",
     "files",
     "content",
     "accounts",
@@ -355,6 +356,12 @@ SIMULATED_PROVIDERS: list[str] = env.list(
 PROVIDERS = from_environ(
     env.ENVIRON, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL
 )
+# A model's circuit at its provider opens when, of at least so many calls in so many seconds, at
+# least this part has failed; calls are then refused for so many seconds (docs/decisions/0066).
+CIRCUIT_WINDOW_SECONDS: int = env.int("CIRCUIT_WINDOW_SECONDS", 60)
+CIRCUIT_MIN_CALLS: int = env.int("CIRCUIT_MIN_CALLS", 5)
+CIRCUIT_FAILURE_PERCENT: int = env.int("CIRCUIT_FAILURE_PERCENT", 50)
+CIRCUIT_OPEN_SECONDS: int = env.int("CIRCUIT_OPEN_SECONDS", 15)
 # Open runners per process; over it a request is refused before any hold.
 MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
 # Connections that the calls of a process share, beside those that its lanes keep.

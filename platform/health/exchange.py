@@ -1,0 +1,157 @@
+"""The thread that shares this process's board with the other processes, twice a second.
+
+No call waits for it: while Redis is away, circuits count as closed and operators' switches are read
+from the database every few seconds. No error ends it.
+"""
+
+import time
+from collections.abc import Callable
+from threading import Event as Signal
+from threading import Lock, Thread
+
+import structlog
+from django.db import Error as DatabaseError
+from django.db import connection
+from redis.exceptions import RedisError
+
+from health.board import Board, Name, Switches
+from health.circuit import Circuit, Claim, Event, Renew, Rules
+from health.models import read_switches
+from health.store import Store
+from providers.keys import KeyRests
+
+log = structlog.get_logger(__name__)
+
+ROUND_SECONDS = 0.5
+# The shortest time between two rounds, however much there is to tell.
+PAUSE_SECONDS = 0.05
+# The switches are read so often without any signal.
+SWITCHES_SECONDS = 5.0
+
+_AWAY = (RedisError, OSError)
+
+
+class Exchange:
+    """Shares one board. It starts when it is first needed."""
+
+    def __init__(
+        self, board: Board, store: Store, rests: KeyRests, rules: Callable[[], Rules]
+    ) -> None:
+        self._board = board
+        self._store = store
+        self._rests = rests
+        self._rules = rules
+        self._wanted = Signal()
+        self._has_begun = Signal()
+        self._starting = Lock()
+        self._thread: Thread | None = None
+        self._switches: int | None = None
+        self._switches_at = -SWITCHES_SECONDS
+        self._is_away = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Was everything read once, as far as it could be?"""
+        return self._has_begun.is_set()
+
+    def wait_until_begun(self, seconds: float) -> None:
+        """Start, and wait for the first round."""
+        with self._starting:
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="health", daemon=True)
+                self._thread.start()
+        self._has_begun.wait(seconds)
+
+    def hurry(self) -> None:
+        """Tell the others now."""
+        self._wanted.set()
+
+    def claim(self, name: Name, probe: str) -> bool:
+        """May this call be the probe of all processes? True also where Redis is away."""
+        try:
+            circuit = self._update(name, [Claim(probe)])
+        except _AWAY:
+            return True
+        self._board.hear_circuit(name, circuit)
+        return circuit.probe == probe or not circuit.open_until
+
+    # --- The thread -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._share()
+                self._read_switches()
+            except Exception:
+                log.exception("health.not_shared")
+            self._has_begun.set()
+            time.sleep(PAUSE_SECONDS)
+            self._wanted.wait(ROUND_SECONDS - PAUSE_SECONDS)
+            self._wanted.clear()
+
+    def _share(self) -> None:
+        try:
+            self._tell_circuits()
+            self._tell_rests()
+            news = self._store.read()
+        except _AWAY as error:
+            if not self._is_away:
+                log.warning("health.redis_away", error=type(error).__name__)
+            self._is_away = True
+            return
+        self._is_away = False
+        self._board.hear_clock(news.now)
+        self._board.hear(news.circuits)
+        self._rests.replace(news.rests.items())
+        if news.switches != self._switches:
+            self._switches, self._switches_at = news.switches, -SWITCHES_SECONDS
+
+    def _tell_circuits(self) -> None:
+        pending = self._board.take_pending()
+        for probe, name in self._board.probes().items():
+            pending.events.setdefault(name, []).append(Renew(probe))
+        for name, events in list(pending.events.items()):
+            try:
+                self._update(name, events)
+            except _AWAY:
+                for each, left in pending.events.items():
+                    self._board.put_back(each, left)
+                raise
+            del pending.events[name]
+        if pending.statistics:
+            self._store.add_statistics(pending.statistics)
+        if pending.failures:
+            self._store.add_failures(pending.failures)
+
+    def _tell_rests(self) -> None:
+        changes = self._rests.take_changes()
+        if not changes:
+            return
+        try:
+            self._store.set_rests(changes)
+        except _AWAY:
+            self._rests.put_back(changes)
+            raise
+
+    def _update(self, name: Name, events: list[Event]) -> Circuit:
+        before, after = self._store.update(name, events, self._board.now(), self._rules())
+        if after.open_until and not before.open_until:
+            log.error("provider.circuit_opened", provider=name.provider, model=name.model)
+        elif before.open_until and not after.open_until:
+            log.info("provider.circuit_closed", provider=name.provider, model=name.model)
+        return after
+
+    def _read_switches(self) -> None:
+        if time.monotonic() - self._switches_at < SWITCHES_SECONDS:
+            return
+        self._switches_at = time.monotonic()
+        try:
+            providers, models = read_switches()
+        except DatabaseError:
+            log.warning("health.switches_not_read")
+            return
+        finally:
+            connection.close()
+        self._board.hear_switches(
+            Switches(frozenset(providers), frozenset(Name(*each) for each in models))
+        )
