@@ -54,11 +54,17 @@ def get_health() -> Health:
     return Health()
 
 
-def refusal_of(model: Model) -> Refusal | None:
-    """Why a call would be refused now; None where it would be let through. Reads memory only."""
+def get_started() -> Health:
+    """The same, once this process has heard of the others."""
     health = get_health()
     if not health.exchange.has_begun:
         health.exchange.wait_until_begun(BEGIN_SECONDS)
+    return health
+
+
+def refusal_of(model: Model) -> Refusal | None:
+    """Why a call would be refused now; None where it would be let through. Reads memory only."""
+    health = get_started()
     if _WIRES[model.modality](model.provider) is None:
         return Refusal()
     return _refusal_of(health.board, _name(model))
@@ -75,7 +81,7 @@ async def enter(model: Model, account_id: UUID) -> Entry | Refusal:
     circuit."""
     health, name = get_health(), _name(model)
     if not health.exchange.has_begun:
-        await asyncio.to_thread(health.exchange.wait_until_begun, BEGIN_SECONDS)
+        await asyncio.to_thread(get_started)
     if refusal := _refusal_of(health.board, name):
         return refusal
     probe = ""

@@ -108,6 +108,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page("Models", "smart_toy", "catalog.aimodel"),
                     _page("Prices", "price_change", "catalog.priceversion"),
+                    _page("Providers", "cloud", "health.provider"),
                     _page("Retired names", "history_toggle_off", "catalog.retiredmodel"),
                 ],
             },

@@ -1,0 +1,108 @@
+"""The health of providers as it is: of this process's memory for metrics, and of all processes for
+operators."""
+
+from datetime import UTC, datetime
+
+from msgspec import Struct
+from redis.exceptions import RedisError
+
+from catalog.selectors import get_catalog
+from health.board import FailureNote, Name
+from health.circuit import Circuit, State
+from health.services import get_health, get_started
+from health.statistics import MINUTE, Statistics
+from health.store import News, Store
+from providers.keys import KeyId, Rest, key_rests
+from providers.registry import get_keys
+
+# The periods that operators see, in minutes up to now.
+PERIODS = (1, 5, 15)
+
+
+class KeyView(Struct, frozen=True):
+    """A key of ours, by its place in the setting; `rest` is None where it does not rest."""
+
+    key: KeyId
+    rest: Rest | None
+
+
+class ModelView(Struct, frozen=True):
+    """A model at its provider: its circuit, and its calls in each of PERIODS."""
+
+    model: str
+    state: State
+    wait: float
+    periods: tuple[Statistics, ...]
+
+
+class ProviderView(Struct, frozen=True):
+    """A provider as all processes know it together."""
+
+    keys: list[KeyView]
+    models: list[ModelView]
+    failures: list[FailureNote]
+
+
+# --- Of this process ------------------------------------------------------------------------------
+
+
+# A collector of metrics reads these two: they take no I/O.
+def circuit_states() -> dict[Name, State]:
+    """The state of each circuit that a call has used."""
+    board = get_health().board
+    now = board.now()
+    return {name: circuit.state(now) for name, circuit in board.circuits().items()}
+
+
+def resting_keys(provider: str) -> list[KeyView]:
+    """The keys of a provider that rest."""
+    views = [KeyView(key, key_rests.rest_of(key)) for key in get_keys(provider)]
+    return [view for view in views if view.rest is not None]
+
+
+def open_models(provider: str) -> list[str] | None:
+    """The models of a provider whose circuits are not closed; None where Redis is away."""
+    if get_started().board.is_stale:
+        return None
+    states = circuit_states().items()
+    return sorted(name.model for name, state in states if state != "closed" and name[0] == provider)
+
+
+# --- Of all processes -----------------------------------------------------------------------------
+
+
+def view_of(provider: str) -> ProviderView | None:
+    """All that is known of a provider; None where Redis is away."""
+    store = Store()
+    try:
+        news = store.read()
+        models = [_model_view(store, news, name) for name in _names_of(provider)]
+        failures = store.read_failures(provider)
+    except (RedisError, OSError):
+        return None
+    keys = [KeyView(key, _rest_of(key, news)) for key in get_keys(provider)]
+    return ProviderView(keys, models, failures)
+
+
+def time_of(note: FailureNote) -> datetime:
+    """When it was."""
+    return datetime.fromtimestamp(note.at, UTC)
+
+
+def _model_view(store: Store, news: News, name: Name) -> ModelView:
+    circuit = news.circuits.get(name, Circuit())
+    minute = int(news.now / MINUTE)
+    periods = (
+        store.read_statistics([name], range(minute - length + 1, minute + 1)) for length in PERIODS
+    )
+    return ModelView(name.model, circuit.state(news.now), circuit.wait(news.now), tuple(periods))
+
+
+def _names_of(provider: str) -> list[Name]:
+    models = get_catalog().models.values()
+    return [Name(provider, model.id) for model in models if model.provider == provider]
+
+
+def _rest_of(key: KeyId, news: News) -> Rest | None:
+    rest = news.rests.get(key.name)
+    return rest if rest and rest.until > news.now else None
