@@ -1,0 +1,86 @@
+"""Orders at a provider that is spared for a while, or switched off: those that wait go on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pytest_django import DjangoDbBlocker
+
+from health import switches
+from health.models import Provider
+from jobs.tests.queueing import wait_until
+from operations.models import Operation
+from simulator.process import RunningSimulator
+from studios.tests.artist import Artist, Job, new_artist
+from tests.own_redis import OwnRedis
+from tests.service import running_web
+from tests.worker import running_worker
+
+MODEL, PROVIDER = "meshy-6", "meshy"
+MIN_CALLS = 3
+DOWN = {"fail": "before", "status": 503, "times": MIN_CALLS}
+
+
+@pytest.fixture
+def alice(
+    committed: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+    tmp_path: Path,
+) -> Iterator[Artist]:
+    """With a web process and a worker whose circuits open soon."""
+    redis = OwnRedis(tmp_path)
+    environment = {
+        "REDIS_URL": redis.url,
+        "CIRCUIT_MIN_CALLS": str(MIN_CALLS),
+        "CIRCUIT_OPEN_SECONDS": "5",
+    }
+    with (
+        running_web(simulator, **environment) as web,
+        running_worker(simulator, **environment),
+        httpx.Client(base_url=web.url, timeout=30) as http,
+    ):
+        yield new_artist(http, simulator)
+    Provider.objects.update(is_off=False, models_off=[])
+    redis.stop()
+
+
+def failures_of(job: Job) -> int:
+    return Operation.objects.get(pk=job["id"]).failures
+
+
+def is_refused(alice: Artist) -> bool:
+    """Is an order refused before its hold? What is accepted is cancelled."""
+    answer = alice.post(MODEL)
+    if answer.status_code == 202:
+        alice.send("POST", f"/api/jobs/{answer.json()['id']}/cancel")
+    return bool(answer.status_code == 503)
+
+
+def test_an_order_waits_until_its_provider_is_back(alice: Artist) -> None:
+    job = alice.order(MODEL, steering=DOWN)
+    wait_until(lambda: len(alice.calls()) == MIN_CALLS, seconds=60)
+    wait_until(lambda: is_refused(alice), seconds=10)
+    refused = alice.post(MODEL)
+    assert refused.json()["code"] == "provider_unavailable"
+    assert int(refused.headers["retry-after"]) >= 1
+
+    assert alice.ended(job)["status"] == "completed"
+    assert alice.submissions() == ["refused"] * MIN_CALLS + ["completed"]
+    alice.check_money()
+
+
+def test_an_order_waits_until_its_provider_is_switched_on(alice: Artist) -> None:
+    job = alice.order(MODEL, steering={"fail": "before", "status": 503, "times": 2})
+    wait_until(lambda: len(alice.calls()) == 1, seconds=60)
+    switches.switch_provider(name=PROVIDER, is_off=True)
+    wait_until(lambda: is_refused(alice), seconds=30)
+    assert "retry-after" not in alice.post(MODEL).headers
+    wait_until(lambda: failures_of(job) >= 3, seconds=60)
+    asked = len(alice.calls())
+
+    switches.switch_provider(name=PROVIDER, is_off=False)
+    assert alice.ended(job)["status"] == "completed"
+    assert len(alice.calls()) > asked
+    alice.check_money()
