@@ -12,8 +12,10 @@ import pytest
 from pytest_django import DjangoDbBlocker
 from websockets.sync.client import connect
 
+from billing.models import Charge
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
+from conversations.tests.speaker import new_speaker
 from local.ports import free_port
 from publicapi.tests.v1 import rate_window
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer, new_customer
@@ -123,6 +125,21 @@ def test_money_is_what_the_settlement_says(watched: Watched, alice: Customer, mo
         "borne": 0,
         "shortfall": 0,
     }
+
+
+def test_a_free_message_and_its_title_are_borne_by_the_platform(
+    watched: Watched, alice: Customer, simulator: RunningSimulator
+) -> None:
+    bob = new_speaker(alice.http, simulator, name="bob", plan="free", balance_usd=0)
+    before = watched.read()
+    bob.send(bob.begin())
+    rise = risen(watched, before, calls=2)
+    charges = Charge.objects.filter(account=bob.user, status="settled")
+    cost = sum(charge.cost for charge in charges)
+    assert (len(charges), cost > 0) == (2, True)
+    assert round(rise.of("platform_borne_usd_total") * NUSD_PER_USD) == cost
+    assert round(rise.of("platform_cost_usd_total") * NUSD_PER_USD) == cost
+    assert rise.of("platform_billed_usd_total") == 0
 
 
 def test_a_call_that_fails_before_any_output(watched: Watched, alice: Customer) -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-import config.metrics  # noqa: F401 - registers what it names
+import config.metrics
+import config.store_metrics  # noqa: F401
 import events.metrics
 import publicapi.v1.app  # noqa: F401
 from common.pool_metrics import PoolCollector

@@ -5,7 +5,6 @@ from typing import Literal
 from django.conf import settings
 
 from common import pool_metrics  # noqa: F401 - registers its metrics
-from config.store_metrics import StoreReader
 from inference.metrics import show_faults_of
 from metrics.instruments import Gauge
 from metrics.server import port_of, serve
@@ -29,4 +28,7 @@ def start(kind: Kind) -> None:
     show_faults_of(settings.PROVIDERS)
     serve(settings.METRICS_HOST, port)
     if kind == "beat":
+        # Its metrics are those of the beat alone.
+        from config.store_metrics import StoreReader
+
         StoreReader().start()

@@ -98,6 +98,8 @@ class StoreReader:
     """Reads the stores in a thread of its own until the process ends."""
 
     def start(self) -> None:
+        for gauge in (*_OF_DATABASE, *_OF_REDIS):
+            gauge.replace({})
         threading.Thread(target=self._run, name="store metrics", daemon=True).start()
 
     def _run(self) -> None:

@@ -24,6 +24,6 @@ def written_at(frame: Frame) -> float:
     return datetime.fromisoformat(frame.text[begin : begin + _LENGTH]).timestamp()
 
 
-def count_delivery(seconds: float) -> None:
-    """An event was delivered that was written at that time."""
-    delivery_seconds.observe(max(0.0, time.time() - seconds))
+def count_delivery(at: float) -> None:
+    """An event was delivered that was written at that time, in seconds since 1970."""
+    delivery_seconds.observe(max(0.0, time.time() - at))
