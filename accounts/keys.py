@@ -9,6 +9,7 @@ import re
 import secrets
 import string
 import zlib
+from functools import cache
 
 from django.conf import settings
 
@@ -34,12 +35,33 @@ def well_formed(key: str) -> bool:
 
 def digest(key: str) -> bytes:
     """HMAC-SHA256 under the pepper, 32 bytes: the stored form."""
-    return hmac.digest(settings.API_KEY_PEPPER.encode(), key.encode(), "sha256")
+    return _digest(key, settings.API_KEY_PEPPER)
+
+
+def digests(key: str) -> tuple[bytes, ...]:
+    """The stored forms that a key can have, the one under the newest pepper first."""
+    return tuple(_digest(key, pepper) for pepper in peppers())
+
+
+def peppers() -> list[str]:
+    """API_KEY_PEPPER, then API_KEY_PEPPER_FALLBACKS."""
+    return [settings.API_KEY_PEPPER, *settings.API_KEY_PEPPER_FALLBACKS]
+
+
+@cache
+def fingerprint(pepper: str) -> str:
+    """What stored keys say of the pepper that they are hashed under: 8 hexadecimal digits, from
+    which nobody learns a random pepper."""
+    return _digest("fingerprint", pepper)[:4].hex()
 
 
 def hint(key: str) -> str:
     """The last four characters, by which an owner recognises the key."""
     return key[-4:]
+
+
+def _digest(text: str, pepper: str) -> bytes:
+    return hmac.digest(pepper.encode(), text.encode(), "sha256")
 
 
 def _checksum(body: str) -> str:

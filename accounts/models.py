@@ -3,6 +3,7 @@
 import uuid
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
@@ -12,6 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
 
+from accounts import keys
 from accounts.addresses import mailbox_of, validate_address
 from accounts.totp import PURPOSE
 from common.encryption import EncryptedField
@@ -293,6 +295,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
 class ApiKey(models.Model):
     """A key for `/v1`. Only an HMAC of it is stored, and its last four characters as a hint.
+    `pepper` is the fingerprint of the pepper of that HMAC.
 
     `monthly_spend_cap` is in nano-USD, None for no cap; an empty `allowed_models` allows all.
     """
@@ -301,6 +304,7 @@ class ApiKey(models.Model):
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=100)
     digest = models.BinaryField(max_length=32, unique=True)
+    pepper = models.CharField(max_length=8)
     hint = models.CharField(max_length=4)
     monthly_spend_cap = models.BigIntegerField(null=True, blank=True)
     allowed_models = ArrayField(models.CharField(max_length=100), default=list, blank=True)
@@ -320,6 +324,11 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} (...{self.hint})"
+
+    def set_key(self, raw: str) -> None:
+        """Make it the row of that key."""
+        self.digest, self.hint = keys.digest(raw), keys.hint(raw)
+        self.pepper = keys.fingerprint(settings.API_KEY_PEPPER)
 
 
 class ModelPreference(models.Model):

@@ -1,7 +1,8 @@
 """The JWTs of `/api` (RFC 7519). Only this module uses SimpleJWT.
 
 One algorithm (HS256), issuer and audience checked; the key is derived from SECRET_KEY, so that no
-other signature made with SECRET_KEY is a token.
+other signature made with SECRET_KEY is a token. Tokens that were signed under one of
+SECRET_KEY_FALLBACKS are read, too.
 """
 
 import time
@@ -12,11 +13,11 @@ from functools import cache, lru_cache
 from typing import Any, Literal
 
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 from rest_framework_simplejwt.backends import TokenBackend
 from rest_framework_simplejwt.exceptions import TokenBackendError
 
 from accounts.errors import InvalidToken
+from common import secret_keys
 
 ACCESS_LIFETIME = timedelta(minutes=60)
 REFRESH_LIFETIME = timedelta(days=30)
@@ -103,9 +104,12 @@ def _owner(claims: dict[str, Any]) -> tuple[uuid.UUID, int, uuid.UUID]:
 
 
 @cache
-def _backend() -> TokenBackend:
-    key = salted_hmac("accounts.tokens", "signing key", algorithm="sha256").hexdigest()
-    return TokenBackend("HS256", key, audience=_NAME, issuer=_NAME, leeway=_LEEWAY_SECONDS)
+def _backends() -> tuple[TokenBackend, ...]:
+    """One for each key, the newest first."""
+    return tuple(
+        TokenBackend("HS256", key.hex(), audience=_NAME, issuer=_NAME, leeway=_LEEWAY_SECONDS)
+        for key in secret_keys.digests("accounts.tokens", "signing key")
+    )
 
 
 def _encode(
@@ -117,7 +121,7 @@ def _encode(
     ends_at: datetime | None,
 ) -> str:
     expires_at = issued_at + lifetime
-    return _backend().encode(
+    return _backends()[0].encode(
         {
             "sub": str(claims.user_id),
             "ver": claims.version,
@@ -133,11 +137,12 @@ def _encode(
 def _decode(token: str, kind: TokenType) -> dict[str, Any]:
     if len(token) > _MAX_LENGTH:
         raise InvalidToken
-    try:
-        # Annotated as a Token there, but handed to PyJWT as the text it is.
-        claims = _backend().decode(token)  # type: ignore[arg-type]
-    except (TokenBackendError, ValueError, RecursionError):
-        raise InvalidToken from None
-    if claims.get("typ") != kind or "exp" not in claims:
-        raise InvalidToken
-    return claims
+    for backend in _backends():
+        try:
+            # Annotated as a Token there, but handed to PyJWT as the text it is.
+            claims = backend.decode(token)  # type: ignore[arg-type]
+        except (TokenBackendError, ValueError, RecursionError):
+            continue
+        if claims.get("typ") == kind and "exp" in claims:
+            return claims
+    raise InvalidToken

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives import constant_time
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.conf import settings
-from django.utils.crypto import salted_hmac
 
+from common import secret_keys
 from common.encryption import decrypt, encrypt
 
 # All authenticator apps support 30 seconds and 6 digits.
@@ -69,8 +69,13 @@ def new_recovery_codes() -> list[str]:
 
 def recovery_digest(code: str) -> str:
     """The stored form of a recovery code, however it is typed: a hash of 64 hexadecimal digits."""
+    return recovery_digests(code)[0]
+
+
+def recovery_digests(code: str) -> list[str]:
+    """The stored forms that a recovery code can have: it may be older than SECRET_KEY."""
     plain = _NOT_OF_A_CODE.sub("", code).upper()
-    return salted_hmac(_SALT, plain, algorithm="sha256").hexdigest()
+    return [digest.hex() for digest in secret_keys.digests(_SALT, plain)]
 
 
 def seal(secret: bytes, user_id: UUID) -> str:

@@ -38,12 +38,10 @@ def open_accounts(count: int) -> list[Account]:
         [User(email=f"payer-{uuid4().hex}@bench.example") for _ in range(count)]
     )
     secrets = [keys.generate() for _ in users]
-    stored = ApiKey.objects.bulk_create(
-        [
-            ApiKey(account=user, name="bench", digest=keys.digest(key), hint=keys.hint(key))
-            for user, key in zip(users, secrets, strict=True)
-        ]
-    )
+    stored = [ApiKey(account=user, name="bench") for user in users]
+    for row, key in zip(stored, secrets, strict=True):
+        row.set_key(key)
+    ApiKey.objects.bulk_create(stored)
     for user in users:
         change_plan(account=user, plan="max")
         topup(operation_id=uuid4(), account=user, amount=BALANCE)

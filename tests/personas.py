@@ -48,12 +48,7 @@ def new_key(
 ) -> tuple[ApiKey, str]:
     """A key of the user, and its raw form. `cap` is nano-USD."""
     raw = keys.generate()
-    key = ApiKey.objects.create(
-        account=user,
-        name="test",
-        digest=keys.digest(raw),
-        hint=keys.hint(raw),
-        monthly_spend_cap=cap,
-        allowed_models=list(models),
-    )
+    key = ApiKey(account=user, name="test", monthly_spend_cap=cap, allowed_models=list(models))
+    key.set_key(raw)
+    key.save()
     return key, raw

@@ -298,6 +298,17 @@ def test_a_secret_key_that_was_changed_lets_nobody_in_without_a_reset(
     assert sign_in(operator.user)[1] == ""
 
 
+def test_a_secret_key_that_is_being_changed_lets_in_with_codes_from_before(
+    operator: Operator, settings: Settings
+) -> None:
+    app, codes = set_up(operator.user)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another secret of more than 32 characters"
+    for code in (app.code(), codes[0]):
+        assert sign_in(operator.user, code)[1] == ""
+    assert REFUSED in sign_in(operator.user, codes[0])[1]
+
+
 def test_the_application_interface_asks_operators_for_no_code(operator: Operator) -> None:
     set_up(operator.user)
     body = {"email": operator.user.email, "password": PASSWORD}

@@ -36,6 +36,8 @@ SAFE = {
     "TRUSTED_PROXY_HOPS": "0",
     "GOOGLE_JWKS_URL": "https://www.googleapis.com/oauth2/v3/certs",
 }
+# What may stand among the fallbacks, or the keys of stored secrets.
+EARLIER = "b7d2f4a6908c1e3d5f7a9b0c2e4d6f8091a3b5c7"
 GUARD = "import config; config.checks.refuse_unsafe_start()"
 # The guard for one environment after another, each in a fork that reads the settings itself: only
 # what `config` and its settings import is there already. One line of JSON for each: what it says.
@@ -70,6 +72,16 @@ UNSAFE = [
     ({"SECRET_KEY": "s" * 50}, "SECRET_KEY must be random"),
     ({"API_KEY_PEPPER": "abcdefg" * 8}, "API_KEY_PEPPER must be random"),
     ({"API_KEY_PEPPER": SAFE["SECRET_KEY"]}, "API_KEY_PEPPER must not be the SECRET_KEY"),
+    ({"SECRET_KEY_FALLBACKS": "short"}, "SECRET_KEY_FALLBACKS must be a secret"),
+    ({"SECRET_KEY_FALLBACKS": "s" * 50}, "SECRET_KEY_FALLBACKS must be random"),
+    ({"SECRET_KEY_FALLBACKS": SAFE["SECRET_KEY"]}, "SECRET_KEY_FALLBACKS must be other secrets"),
+    ({"SECRET_KEY_FALLBACKS": f"{EARLIER},{EARLIER}"}, "SECRET_KEY_FALLBACKS must be other"),
+    ({"SECRET_KEY_FALLBACKS": SAFE["API_KEY_PEPPER"]}, "API_KEY_PEPPER must not be the SECRET_KEY"),
+    ({"API_KEY_PEPPER_FALLBACKS": "test-only-pepper" * 3}, "API_KEY_PEPPER_FALLBACKS must be a"),
+    ({"API_KEY_PEPPER_FALLBACKS": SAFE["API_KEY_PEPPER"]}, "API_KEY_PEPPER_FALLBACKS must be oth"),
+    ({"API_KEY_PEPPER_FALLBACKS": SAFE["SECRET_KEY"]}, "API_KEY_PEPPER must not be the SECRET_KEY"),
+    ({"ENCRYPTION_KEYS": SAFE["API_KEY_PEPPER"]}, "API_KEY_PEPPER must not be among ENCRYPTION"),
+    ({"ENCRYPTION_KEYS": f"{EARLIER},{EARLIER}"}, "ENCRYPTION_KEYS must be different"),
     ({"CONNECTOR_PAGES": "http://web.example.com/connectors"}, "CONNECTOR_PAGES"),
     ({"CONNECTOR_PAGES": "/connectors"}, "CONNECTOR_PAGES"),
     ({"ALLOWED_HOSTS": "*"}, "ALLOWED_HOSTS"),
@@ -154,7 +166,14 @@ def test_a_process_ends_that_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"BEHIND_TLS_PROXY": "1", "TRUSTED_PROXY_HOPS": "2"}, {"TRUSTED_PROXY_HOPS": "1"}],
+    [
+        {},
+        {"SECRET_KEY_FALLBACKS": EARLIER},
+        {"API_KEY_PEPPER_FALLBACKS": EARLIER},
+        {"ENCRYPTION_KEYS": f"{EARLIER},{SAFE['SECRET_KEY']}"},
+        {"BEHIND_TLS_PROXY": "1", "TRUSTED_PROXY_HOPS": "2"},
+        {"TRUSTED_PROXY_HOPS": "1"},
+    ],
 )
 def test_safe_settings_are_let_through(changes: dict[str, str]) -> None:
     done = run("-c", GUARD, **changes)

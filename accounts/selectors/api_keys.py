@@ -2,6 +2,10 @@
 
 import uuid
 
+from django.conf import settings
+from django.db.models import F
+
+from accounts import keys
 from accounts.models import ApiKey, ApiKeyQuerySet, User
 from common.database import get_database
 
@@ -9,6 +13,22 @@ from common.database import get_database
 def list_keys(user: User) -> ApiKeyQuerySet:
     """All keys of `user`, revoked ones included."""
     return ApiKey.objects.owned_by(user)
+
+
+def under_the_newest_pepper() -> ApiKeyQuerySet:
+    """The keys that are stored under API_KEY_PEPPER, without revoked ones."""
+    return ApiKey.objects.active().filter(pepper=_newest())
+
+
+def under_earlier_peppers() -> ApiKeyQuerySet:
+    """The keys that are stored under any other pepper, without revoked ones; the most recently used
+    first."""
+    latest = F("last_used_at").desc(nulls_last=True)
+    return ApiKey.objects.active().exclude(pepper=_newest()).order_by(latest, "pk")
+
+
+def _newest() -> str:
+    return keys.fingerprint(settings.API_KEY_PEPPER)
 
 
 async def has_key(account_id: uuid.UUID, key_id: uuid.UUID) -> bool:

@@ -9,7 +9,7 @@ def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken
     """The row of a token, with its user. Raises InvalidEmailedToken if it cannot be used."""
     found = (
         EmailedToken.objects.usable()
-        .filter(purpose=purpose, digest=emailed_tokens.digest(token))
+        .filter(purpose=purpose, digest__in=emailed_tokens.digests(token))
         .select_related("user")
         .first()
     )

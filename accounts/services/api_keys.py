@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Unpack
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -13,8 +14,13 @@ from accounts.models import ApiKey, User
 from accounts.services.users import lock_user
 from accounts.types import KeyChanges
 from catalog.selectors import get_catalog
+from common.database import get_database
 from common.errors import NotFound, ValidationFailed
 from common.money import NUSD_PER_USD, whole_cents
+
+_REHASH = """
+UPDATE accounts_apikey SET digest = %s, pepper = %s
+WHERE id = (SELECT id FROM accounts_apikey WHERE id = %s FOR UPDATE SKIP LOCKED) RETURNING id"""
 
 MAX_ACTIVE_KEYS = 5
 MAX_SPEND_CAP_USD = 100_000
@@ -39,7 +45,7 @@ def create_key(
         allowed_models=_current_ids(allowed_models),
     )
     raw = keys.generate()
-    key.digest, key.hint = keys.digest(raw), keys.hint(raw)
+    key.set_key(raw)
     with transaction.atomic():
         # Creations of one account take turns here, so that two cannot both pass the limit, and none
         # is made by a session that another operation is just ending.
@@ -77,6 +83,13 @@ def revoke_key(*, user: User, key_id: uuid.UUID) -> None:
         if key.revoked_at is None:
             key.revoked_at = timezone.now()
             key.save(update_fields=["revoked_at"])
+
+
+async def rehash_key(*, key_id: uuid.UUID, raw: str) -> None:
+    """Store the key under the newest pepper. A key that another transaction has locked just now
+    stays as it is, until its next use."""
+    newest = (keys.digest(raw), keys.fingerprint(settings.API_KEY_PEPPER), key_id)
+    await get_database().rows(_REHASH, newest)
 
 
 def _lock_key(user: User, key_id: uuid.UUID) -> ApiKey:

@@ -106,7 +106,11 @@ def _is_new_code(factor: SecondFactor, code: str) -> bool:
 
 
 def _is_recovery_code(factor: SecondFactor, code: str) -> bool:
-    digest = totp.recovery_digest(code)
+    return any(_use_up(factor, digest) for digest in totp.recovery_digests(code))
+
+
+def _use_up(factor: SecondFactor, digest: str) -> bool:
+    """Was it the stored form of an unused recovery code?"""
     rest = Func(F("recovery_codes"), Value(digest), function="array_remove")
     unused = _this(factor).filter(recovery_codes__contains=[digest])
     return bool(unused.update(recovery_codes=rest))

@@ -24,7 +24,7 @@ from tests.personas import new_user
 pytestmark = pytest.mark.django_db
 
 URL = "/api/auth/me"
-KEY = str(tokens._backend().signing_key)
+KEY = str(tokens._backends()[0].signing_key)
 LEEWAY_SECONDS = 5
 
 

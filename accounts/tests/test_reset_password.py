@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.errors import InvalidCredentials, InvalidEmailedToken
@@ -52,6 +53,17 @@ def test_it_sets_the_password(alice: Persona) -> None:
     assert (response.status_code, response.content) == (204, b"")
     assert can_sign_in(NEW)
     assert not can_sign_in(alice.password)
+
+
+def test_a_token_from_before_the_secret_key_was_changed_is_good(
+    alice: Persona, settings: Settings
+) -> None:
+    token = request_token()
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another-secret-key-of-more-than-32-bytes"
+    assert is_valid(token)
+    settings.SECRET_KEY_FALLBACKS = []
+    assert not is_valid(token)
 
 
 def test_whoever_has_the_token_has_the_address(alice: Persona) -> None:

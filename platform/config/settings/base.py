@@ -32,8 +32,10 @@ VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var")))
 PRODUCTION = False
 DEBUG = False
 SECRET_KEY: str = env.str("SECRET_KEY", "")
+# Earlier ones: they verify, and sign nothing.
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 # Stored secrets are encrypted under the first of these, and decrypted with any. Without one,
-# SECRET_KEY does both.
+# SECRET_KEY and its fallbacks do both.
 ENCRYPTION_KEYS: list[str] = env.list("ENCRYPTION_KEYS", default=[])
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
 # A host that serves `/v1` only.
@@ -236,6 +238,8 @@ SESSION_LIFETIME_DAYS: int = env.int("SESSION_LIFETIME_DAYS", 90)
 OPERATORS_NEED_SECOND_FACTOR = False
 # API keys are stored as HMAC-SHA256 under this pepper: a database dump alone is useless.
 API_KEY_PEPPER: str = env.str("API_KEY_PEPPER", "")
+# Earlier ones: keys are found under them, and hashed under API_KEY_PEPPER when they are used.
+API_KEY_PEPPER_FALLBACKS: list[str] = env.list("API_KEY_PEPPER_FALLBACKS", default=[])
 # Sign-in with Google: the accepted client ids, and the URL of its keys. Off without a client id.
 GOOGLE_CLIENT_IDS: list[str] = env.list("GOOGLE_CLIENT_IDS", default=[])
 GOOGLE_ISSUERS: list[str] = env.list(

@@ -4,8 +4,9 @@ from config.settings.base import *
 from connectors import providers as connectors
 from providers.config import from_environ
 
-SECRET_KEY = "test-only-secret-key-of-more-than-32-bytes"
-API_KEY_PEPPER = "test-only-pepper"
+# A test may start processes that have others.
+SECRET_KEY = env.str("SECRET_KEY", "test-only-secret-key-of-more-than-32-bytes")
+API_KEY_PEPPER = env.str("API_KEY_PEPPER", "test-only-pepper")
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Without the developer's own keys: no test calls a provider that costs money.

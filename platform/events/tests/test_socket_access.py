@@ -48,7 +48,7 @@ def token_with(user: User, **changes: Any) -> str:
     """A token of the user's with other claims; None leaves one out."""
     claims = jwt.decode(token_of(user), options={"verify_signature": False}) | changes
     claims = {name: value for name, value in claims.items() if value is not None}
-    return jwt.encode(claims, str(tokens._backend().signing_key), algorithm="HS256")
+    return jwt.encode(claims, str(tokens._backends()[0].signing_key), algorithm="HS256")
 
 
 def token_that_expires_in(seconds: float, user: User) -> str:

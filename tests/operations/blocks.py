@@ -1,0 +1,111 @@
+"""The commands in docs/operations/, which tests run as they are written there.
+
+A comment before a block of commands names it: `<!-- run: restore -->`. A test runs it by
+`script("backup.md#restore")`. One that cannot run here says why, in place of a name:
+`<!-- not run: needs a Kubernetes cluster -->`. tests/operations/test_every_command.py fails for a
+block without a comment, and for a name that no test mentions.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from local import postgres
+from local.paths import ROOT
+from tests.environment import inherited
+
+FOLDER = ROOT / "docs" / "operations"
+# The fences of commands, of SQL for an operator's psql, and of lines for `.env`.
+_COMMANDS = ("console", "bash", "sh", "shell", "sql", "ini")
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"<!-- (run|not run): ([^>]+?) -->\n\Z")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of commands. `name` is for tests; `reason` says why none runs it."""
+
+    document: str
+    line: int
+    language: str
+    text: str
+    name: str = ""
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.document}#{self.name}"
+
+
+def documents() -> list[Path]:
+    return sorted(FOLDER.glob("*.md"))
+
+
+def blocks(document: Path) -> Iterator[Block]:
+    """All blocks of commands in a document, in their order."""
+    text = document.read_text()
+    for fence in _FENCE.finditer(text):
+        language, body = fence.groups()
+        if language not in _COMMANDS:
+            continue
+        line = text.count("\n", 0, fence.start()) + 1
+        comment = _COMMENT.search(text[: fence.start()])
+        kind, said = comment.groups() if comment else ("", "")
+        yield Block(
+            document.name,
+            line,
+            language,
+            body,
+            name=said if kind == "run" else "",
+            reason=said if kind == "not run" else "",
+        )
+
+
+def script(block_id: str) -> str:
+    """The text of a block, by `document.md#name`. In a `console` block, what follows `$ `."""
+    document, _, name = block_id.partition("#")
+    [found] = [each for each in blocks(FOLDER / document) if each.name == name]
+    if found.language != "console":
+        return found.text
+    return re.sub(r"^\$ |^(?!\$ ).*\n", "", found.text, flags=re.MULTILINE)
+
+
+def variables(block_id: str, **meanings: str) -> dict[str, str]:
+    """The variables that an `ini` block sets; `meanings` replace the words in capitals that stand
+    for values."""
+    lines = [line.partition("=") for line in script(block_id).splitlines()]
+    return {
+        name: ",".join(meanings[word] for word in value.split(",") if word)
+        for name, _, value in lines
+    }
+
+
+def run(block_id: str, *, timeout: float = 120, **environment: str) -> str:
+    """Run a block as an operator does, in the project's folder, until the first command that fails.
+    Returns what it printed; raises AssertionError where it fails."""
+    done = attempt(block_id, environment, timeout=timeout)
+    assert done.returncode == 0, f"{block_id} failed:\n{done.stdout}"
+    return done.stdout
+
+
+def attempt(
+    block_id: str, environment: Mapping[str, str], *, timeout: float = 120
+) -> "subprocess.CompletedProcess[str]":
+    """The same for a block that may fail."""
+    inside = inherited()
+    folders = (str(Path(sys.executable).parent), str(postgres.binaries()), inside["PATH"])
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script(block_id)],
+        env={**inside, "HOME": "/nonexistent", **environment, "PATH": os.pathsep.join(folders)},
+        cwd=ROOT,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+    )
