@@ -46,6 +46,15 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]
         with os_errors():
             super().delete(name)
 
+    def size(self, name: str) -> int:
+        with os_errors():
+            return int(super().size(name))
+
+    def listdir(self, path: str) -> tuple[list[str], list[str]]:
+        with os_errors():
+            folders, names = super().listdir(path)
+            return folders, names
+
     def exists(self, name: str) -> bool:
         with os_errors():
             return bool(super().exists(name))
