@@ -21,6 +21,7 @@ from bench import (
     repositories,
     seed,
     servers,
+    sizes,
     studios,
     throughput,
     usage,
@@ -54,6 +55,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "studios": studios.run,
         "abuse": abuse.run,
         "operate": operate.run,
+        "sizes": sizes.run,
     }
     targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
     print("\n" + report.verdicts(targets))

@@ -1,7 +1,7 @@
 """The commands in docs/operations/, which tests run as they are written there.
 
-A comment before a block of commands names it: `<!-- run: restore -->`. A test runs it by
-`script("backup.md#restore")`. One that cannot run here says why, in place of a name:
+A comment before a block of commands names it: `<!-- run: NAME -->`. A test runs it by
+`run("DOCUMENT.md#NAME")`. One that cannot run here says why, in place of a name:
 `<!-- not run: needs a Kubernetes cluster -->`. tests/operations/test_every_command.py fails for a
 block without a comment, and for a name that no test mentions.
 """

@@ -1,0 +1,170 @@
+"""Machines that a service is installed on, and restored on. Each has a PostgreSQL, a Redis and
+folders of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+
+from local import postgres, redis
+from local.configuration import simulated_connectors
+from local.paths import ROOT
+from local.ports import free_port
+from local.processes import Process
+from simulator.process import RunningSimulator
+from tests.environment import inherited
+from tests.service import Web, running_web
+from tests.worker import Worker, running_beat, running_worker
+
+SECRETS = {
+    "SECRET_KEY": "the-secret-key-of-the-drill-0123456789abcdef",
+    "API_KEY_PEPPER": "the-pepper-of-the-drill-0123456789abcdefghi",
+    "ENCRYPTION_KEYS": "the-encryption-key-of-the-drill-0123456789",
+}
+
+
+@dataclass
+class Machine:
+    """Stores that run, and what processes on the machine find in their environment."""
+
+    folder: Path
+    port: int
+    redis_url: str
+    simulator: RunningSimulator
+    database: Process
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **SECRETS,
+            "DJANGO_SETTINGS_MODULE": "config.settings.dev",
+            "VAR_DIR": str(self.folder / "var"),
+            "DATABASE_URL": postgres.url(self.port, "platform"),
+            "ADMIN_DATABASE_URL": postgres.url(self.port, "postgres"),
+            "REDIS_URL": self.redis_url,
+            "OUTPUTS_DIR": str(self.folder / "outputs"),
+            "UPLOADS_DIR": str(self.folder / "uploads"),
+            "OUTPUTS_BUCKET": "",
+            "SIMULATOR_URL": self.simulator.url,
+            "OUTBOUND_ALLOWED": "127.0.0.1",
+            "TITLE_MODEL": "",
+            **simulated_connectors(self.simulator.url),
+        }
+
+    def install(self) -> None:
+        """Tables, catalog and plans."""
+        postgres.create_database(self.port, "platform")
+        subprocess.run(
+            [sys.executable, "-m", "local.prepare"],
+            env={**inherited(), **self.environment, "DATABASE_POOL": "0"},
+            cwd=ROOT,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a statement gives."""
+        url = self.environment["DATABASE_URL"]
+        with psycopg.connect(url, autocommit=True) as connection:
+            return connection.execute(sql.encode(), values or None).fetchall()
+
+    def execute(self, sql: str) -> None:
+        """Run a statement that gives nothing."""
+        with psycopg.connect(self.environment["DATABASE_URL"], autocommit=True) as connection:
+            connection.execute(sql.encode())
+
+    def restart_database(self) -> None:
+        self.database.stop()
+        self.database = Process(self.database.service)
+        self.database.wait_until_ready(timeout=30)
+
+    def die(self) -> None:
+        """Nothing of its database is written any more."""
+        os.kill(self.database.pid, signal.SIGQUIT)
+        self.database.wait_stopped()
+
+    @contextmanager
+    def running(self) -> Iterator[tuple[Web, Worker]]:
+        """Web, worker and beat."""
+        with ExitStack() as stack:
+            web = stack.enter_context(running_web(self.simulator, **self.environment))
+            worker = stack.enter_context(running_worker(self.simulator, **self.environment))
+            beat = running_beat(self.simulator, self.folder, **self.environment)
+            stack.enter_context(beat)
+            yield web, worker
+
+
+@contextmanager
+def machine(
+    folder: Path, simulator: RunningSimulator, *, data: Path | None = None
+) -> Iterator[Machine]:
+    """An empty machine, or one whose PostgreSQL finds its files in `data`."""
+    folder.mkdir(mode=0o711, exist_ok=True)
+    with ExitStack() as stack:
+        port, redis_port = free_port(), free_port()
+        cache = Process(redis.service(folder / "redis", redis_port))
+        stack.callback(cache.stop)
+        if data is None:
+            data = folder / "postgres"
+            postgres.initialise(data)
+        database = Process(postgres.service(data, port))
+        made = Machine(folder, port, redis.url(redis_port), simulator, database)
+        stack.callback(lambda: made.database.stop())
+        database.wait_until_ready(timeout=60)
+        cache.wait_until_ready(timeout=10)
+        yield made
+
+
+@dataclass
+class Person:
+    """Somebody who uses the service over HTTP alone, whichever machine it is on."""
+
+    email: str
+    password: str = "correct horse battery staple"
+    token: str = ""
+    refresh_token: str = ""
+    key: str = ""
+
+    def send(self, web: Web, method: str, path: str, **options: Any) -> httpx.Response:
+        """A request with the access token, or with the key under `/v1`."""
+        secret = self.key if path.startswith("/v1") else self.token
+        headers = options.pop("headers", {})
+        if secret:
+            headers["Authorization"] = f"Bearer {secret}"
+        return httpx.request(method, f"{web.url}{path}", headers=headers, timeout=30, **options)
+
+    def get(self, web: Web, path: str) -> Any:
+        return self._ok(self.send(web, "GET", path))
+
+    def post(self, web: Web, path: str, body: Any = None, **options: Any) -> Any:
+        return self._ok(self.send(web, "POST", path, json=body, **options))
+
+    def sign_up(self, web: Web) -> None:
+        self._keep(self.post(web, "/api/auth/signup", self._credentials))
+
+    def sign_in(self, web: Web) -> None:
+        self._keep(self.post(web, "/api/auth/login", self._credentials))
+
+    def refresh(self, web: Web) -> httpx.Response:
+        body = {"refresh_token": self.refresh_token}
+        return self.send(web, "POST", "/api/auth/refresh", json=body)
+
+    @property
+    def _credentials(self) -> dict[str, str]:
+        return {"email": self.email, "password": self.password}
+
+    def _keep(self, tokens: dict[str, Any]) -> None:
+        self.token, self.refresh_token = tokens["access_token"], tokens["refresh_token"]
+
+    @staticmethod
+    def _ok(answer: httpx.Response) -> Any:
+        assert answer.is_success, answer.text
+        return answer.json()
