@@ -49,8 +49,10 @@ def run() -> list[report.Target]:
             pairs_per_second(accounts, model=model, seconds=SECONDS)
         _print(f"charges, {payer} pays", grown, Charge.objects.count() - before)
     with growth(("events_event", "events_stream")) as grown, connection.cursor() as cursor:
-        values = {"account": accounts[0].account_id, "streams": _STREAMS, "events": _EVENTS_EACH}
-        cursor.execute(_STREAM_EVENTS, values)
+        cursor.execute(
+            _STREAM_EVENTS,
+            {"account": accounts[0].account_id, "streams": _STREAMS, "events": _EVENTS_EACH},
+        )
     _print("events of 42 characters", grown, _STREAMS * _EVENTS_EACH)
     return []
 
@@ -69,7 +71,7 @@ def growth(tables: Sequence[str]) -> Iterator[Growth]:
 def _sizes(tables: Sequence[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute("VACUUM")
-        sizes = {}
+        sizes: dict[str, int] = {}
         for name in tables:
             cursor.execute(
                 "SELECT pg_table_size(%s::regclass), pg_indexes_size(%s::regclass)", (name, name)

@@ -13,11 +13,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from local import postgres
 from local.paths import ROOT
 from tests.environment import inherited
 
+# Of a block; a restore takes a while on a busy machine.
+_SECONDS = 300
 FOLDER = ROOT / "docs" / "operations"
 # The fences of commands, of SQL for an operator's psql, and of lines for `.env`.
 _COMMANDS = ("console", "bash", "sh", "shell", "sql", "ini")
@@ -84,17 +87,15 @@ def variables(block_id: str, **meanings: str) -> dict[str, str]:
     }
 
 
-def run(block_id: str, *, timeout: float = 120, **environment: str) -> str:
+def run(block_id: str, environment: Mapping[str, str] = MappingProxyType({})) -> str:
     """Run a block as an operator does, in the project's folder, until the first command that fails.
     Returns what it printed; raises AssertionError where it fails."""
-    done = attempt(block_id, environment, timeout=timeout)
+    done = attempt(block_id, environment)
     assert done.returncode == 0, f"{block_id} failed:\n{done.stdout}"
     return done.stdout
 
 
-def attempt(
-    block_id: str, environment: Mapping[str, str], *, timeout: float = 120
-) -> "subprocess.CompletedProcess[str]":
+def attempt(block_id: str, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
     """The same for a block that may fail."""
     inside = inherited()
     folders = (str(Path(sys.executable).parent), str(postgres.binaries()), inside["PATH"])
@@ -107,5 +108,5 @@ def attempt(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=timeout,
+        timeout=_SECONDS,
     )

@@ -96,7 +96,9 @@ class Machine:
         """Web, worker and beat."""
         with ExitStack() as stack:
             web = stack.enter_context(running_web(self.simulator, **self.environment))
-            worker = stack.enter_context(running_worker(self.simulator, **self.environment))
+            worker = stack.enter_context(
+                running_worker(self.simulator, takes_messages=True, **self.environment)
+            )
             beat = running_beat(self.simulator, self.folder, **self.environment)
             stack.enter_context(beat)
             yield web, worker

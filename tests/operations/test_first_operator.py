@@ -51,7 +51,7 @@ def set_up(visit: Client, user: User) -> tuple[bytes, list[str]]:
 
 def test_the_first_operator_comes_in_with_a_second_factor(environment: dict[str, str]) -> None:
     address = environment["OPERATOR"]
-    said = run("first-operator.md#create", **environment)
+    said = run("first-operator.md#create", environment)
     password = said.strip().rpartition("Password: ")[2]
     user = User.objects.get(email=address)
 
@@ -67,7 +67,7 @@ def test_the_first_operator_comes_in_with_a_second_factor(environment: dict[str,
     with pytest.raises(AssertionError, match="refused"):
         sign_in(address, password)
 
-    run("first-operator.md#reset", **environment)
+    run("first-operator.md#reset", environment)
     assert visit.get("/admin/").status_code == 302
     assert audit_of(user)[0] == "Second factor reset by command."
     again = sign_in(address, password)
@@ -77,7 +77,7 @@ def test_the_first_operator_comes_in_with_a_second_factor(environment: dict[str,
 
 
 def test_an_address_that_has_an_account_is_refused(environment: dict[str, str]) -> None:
-    run("first-operator.md#create", **environment)
+    run("first-operator.md#create", environment)
     done = attempt("first-operator.md#create", environment)
     assert done.returncode != 0
     assert "already" in done.stdout

@@ -104,7 +104,7 @@ def test_a_pepper_is_changed_without_a_refused_call(
     environment = environment_of_a_process(simulator) | variables(
         "rotation.md#pepper-2", OLD=old, NEW=NEW
     )
-    said = run("rotation.md#pepper-count", **environment)
+    said = run("rotation.md#pepper-count", environment)
     [line] = [line for line in said.splitlines() if str(idle.pk) in line]
     assert f"…{idle_raw[-4:]} of account {alice.pk}: last used {idle.last_used_at:%Y-%m-%d}" in line
     assert str(used.pk) not in said
@@ -211,7 +211,7 @@ def test_stored_secrets_are_read_at_every_step(
         assert token_of(workspace) == b"a token"
     said = run(
         "rotation.md#encryption-reencrypt",
-        **environment_of_a_process(simulator) | variables(step, OLD=old, NEW=NEW),
+        environment_of_a_process(simulator) | variables(step, OLD=old, NEW=NEW),
     )
     assert said.startswith("Encrypted under the newest key: ")
     settings.ENCRYPTION_KEYS = keys_of("rotation.md#encryption-3", old)
@@ -253,10 +253,10 @@ def test_the_password_of_the_database_is_changed_beside_open_connections(tmp_pat
             earlier.execute("CREATE TABLE a (b int)")
             earlier.commit()
             url = postgres.url(port, "postgres", admin)
-            run("rotation.md#database-add", ADMIN_DATABASE_URL=url, NEW_PASSWORD="it's new")
+            run("rotation.md#database-add", {"ADMIN_DATABASE_URL": url, "NEW_PASSWORD": "it's new"})
             with psycopg.connect(_as("platform_next:it%27s%20new", port)) as later:
                 later.execute("ALTER TABLE a ADD COLUMN c int")
-            run("rotation.md#database-remove", ADMIN_DATABASE_URL=url)
+            run("rotation.md#database-remove", {"ADMIN_DATABASE_URL": url})
             assert earlier.execute("SELECT c FROM a").fetchall() == []
         with pytest.raises(psycopg.OperationalError, match="not permitted to log in"):
             psycopg.connect(_as("platform:old", port))
@@ -279,16 +279,14 @@ def test_the_password_of_redis_is_changed_beside_open_connections(tmp_path: Path
             assert earlier.ping()
             run(
                 "rotation.md#redis-add",
-                REDIS_URL=redis.url(port, password="old"),
-                NEW_PASSWORD="new",
+                {"REDIS_URL": redis.url(port, password="old"), "NEW_PASSWORD": "new"},
             )
             assert earlier.ping()
             with redis_client.Redis.from_url(redis.url(port, password="new")) as later:
                 assert later.ping()
             run(
                 "rotation.md#redis-remove",
-                REDIS_URL=redis.url(port, password="new"),
-                OLD_PASSWORD="old",
+                {"REDIS_URL": redis.url(port, password="new"), "OLD_PASSWORD": "old"},
             )
             with redis_client.Redis.from_url(redis.url(port, password="new")) as later:
                 assert later.ping()
