@@ -1,7 +1,8 @@
 """Ends a web process: SIGTERM starts the drain of its calls, then its pools and clients are closed.
 
-A server with lifespan, such as uvicorn, waits for its connections at SIGTERM, and then sends
-lifespan's shutdown. daphne has no lifespan, and cancels its requests at SIGTERM.
+A server with lifespan, such as uvicorn, stops listening at SIGTERM, waits for its connections, and
+then sends lifespan's shutdown: what its connections still bring is served. daphne has no lifespan,
+goes on listening, and cancels its requests at SIGTERM: new calls are refused there.
 """
 
 import asyncio
@@ -10,6 +11,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import Any
+
+from django.conf import settings
 
 from common.database import get_database
 from common.shutdown import SERVER_SECONDS
@@ -30,7 +33,7 @@ def begin_with_sigterm() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     def drain(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(_begin)
+        loop.call_soon_threadsafe(_begin, settings.NOTICE_SECONDS)
         if callable(before):
             before(number, frame)
 
@@ -95,6 +98,7 @@ class RequestsWithoutLifespan:
     async def _drain(self, then: Callable[[], object]) -> None:
         try:
             _begin()
+            get_runtime().refuse()
             await get_runtime().drain()
             if self._open:
                 await asyncio.wait(self._open, timeout=SERVER_SECONDS)
@@ -103,6 +107,7 @@ class RequestsWithoutLifespan:
             then()
 
 
-def _begin() -> None:
+def _begin(notice: float = 0) -> None:
+    """Say that the process is not ready; after `notice` seconds send sockets elsewhere."""
     get_runtime().begin_drain()
-    get_hub().begin_drain()
+    asyncio.get_running_loop().call_later(notice, get_hub().begin_drain)

@@ -1,15 +1,19 @@
 """uvicorn's HTTP, with bounds on the head of a request, which a handshake is too, on what comes
-after the answer, on requests in advance, on waiting for those who do not read, and on idle ones.
+after the answer, on requests in advance, on waiting for those who do not read, and on idle ones;
+and with an end of kept connections that loses no request.
 
 uvicorn waits for ever until a head ends, and keeps all of it; so it does with an answer that nobody
 takes. A deployment names this class with `--http`.
 """
 
+import time
 from asyncio import TimerHandle, Transport
 from typing import cast
 
+from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from common.shutdown import LINGER_SECONDS
 from config.idle import IdleConnections
 from config.stalls import cut_off_stalled
 from edge.asgi import Scope
@@ -44,6 +48,8 @@ class HttpProtocol(HttpToolsProtocol):
     _bytes_without_progress = 0
     _is_whole = True
     _may_upgrade = True
+    # When the calls are stopped, once the process is ending.
+    _drain_ends = float("inf")
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -54,6 +60,23 @@ class HttpProtocol(HttpToolsProtocol):
         self._stop_deadline()
         self.idle.discard(self, self._address)
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The process ends. A kept connection may bring one more request, which is answered with
+        `Connection: close`: a proxy may have sent it before it sees the connection closed."""
+        left = settings.DRAIN_SECONDS - settings.NOTICE_SECONDS
+        self._drain_ends = time.monotonic() + left
+        self.timeout_keep_alive = min(LINGER_SECONDS, left)
+        if self._deadline is not None:
+            self._stop_deadline()
+            self._start_deadline(self.timeout_keep_alive)
+        elif self.timeout_keep_alive_task is not None:
+            self._unset_keepalive_if_required()
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
+        elif self.cycle is not None and not self.cycle.response_started:
+            self.cycle.keep_alive = False
 
     def data_received(self, data: bytes) -> None:
         """Between two requests it is the keep-alive timer that runs, until there is a byte."""
@@ -81,8 +104,12 @@ class HttpProtocol(HttpToolsProtocol):
         self.idle.discard(self, self._address)
         self._may_upgrade = not (self.parser.should_upgrade() and self._is_certain_to_be_refused())
         super().on_headers_complete()
+        if self.cycle is None:  # a handshake is the first that this connection brings
+            return
         if not self._may_upgrade:
             self.cycle.keep_alive = False  # the parser takes what follows for WebSocket frames
+        if self._is_ending:
+            self.cycle.keep_alive = False
         if len(self.pipeline) > MAX_PIPELINED:
             self.transport.abort()
             raise TooManyRequestsInAdvance
@@ -102,6 +129,9 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self.timeout_keep_alive_task is None:
             return
+        if time.monotonic() >= self._drain_ends:
+            self.transport.close()
+            return
         if self._is_whole:
             self.idle.add(self, self._address)
         else:
@@ -109,6 +139,10 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.body.clear()
             self._unset_keepalive_if_required()
             self._start_deadline()
+
+    @property
+    def _is_ending(self) -> bool:
+        return self._drain_ends < float("inf")
 
     def _is_certain_to_be_refused(self) -> bool:
         return is_refused_for_longer(cast(Scope, self.scope))
@@ -145,8 +179,8 @@ class HttpProtocol(HttpToolsProtocol):
     def _address(self) -> str:
         return self.client[0] if self.client else ""
 
-    def _start_deadline(self) -> None:
-        self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+    def _start_deadline(self, seconds: float = HEAD_SECONDS) -> None:
+        self._deadline = self.loop.call_later(seconds, self.transport.close)
 
     def _stop_deadline(self) -> None:
         if self._deadline is not None:

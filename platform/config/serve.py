@@ -2,17 +2,22 @@
 run`, in tests and benchmarks. Other options are uvicorn's, and override those given here."""
 
 import argparse
+import asyncio
 import ctypes
 import os
 import resource
+import socket
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 import environ
+from uvicorn import Server
 from uvicorn.main import main as uvicorn
 
-from common.shutdown import SERVER_SECONDS, drain_seconds
+from common.shutdown import SERVER_SECONDS, drain_seconds, notice_seconds
+from config.listening import ignore_new_connections
 from metrics.server import port_of
 
 APPLICATION = "config.asgi:application"
@@ -23,6 +28,19 @@ KEEP_ALIVE_SECONDS = 125
 
 _M_MMAP_THRESHOLD = -3
 _BUFFER_BYTES = 32 * 1024
+
+
+class DrainingServer(Server):
+    """A server that loses no connection when it stops listening."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        notice = notice_seconds(os.environ)
+        await asyncio.sleep(notice)
+        # The drain has begun with the signal.
+        if graceful := self.config.timeout_graceful_shutdown:
+            self.config.timeout_graceful_shutdown = graceful - notice
+        await ignore_new_connections(self.servers)
+        await super().shutdown(sockets)
 
 
 def options() -> tuple[str, ...]:
@@ -75,4 +93,6 @@ if __name__ == "__main__":
         of_uvicorn = command(sys.argv[1:])
     except ValueError as error:
         sys.exit(str(error))
+    # uvicorn's command makes its server by this name, and takes no other class.
+    vars(import_module("uvicorn.main"))["Server"] = DrainingServer
     uvicorn(of_uvicorn, prog_name="uvicorn")

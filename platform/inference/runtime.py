@@ -41,6 +41,7 @@ class Runtime:
         self._lease = get_lease_keeper()
         self.owner_id = self._lease.owner_id
         self.draining = False
+        self._refuses = False
         self._runners: dict[UUID, CallRunner[Any, Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[None]] = []
@@ -64,7 +65,7 @@ class Runtime:
     async def admit(self) -> None:
         """Return if a call could start now. Raises ServiceUnavailable otherwise, as `start`
         does."""
-        if self.draining or len(self._runners) >= settings.MAX_OPEN_CALLS:
+        if self._refuses or len(self._runners) >= settings.MAX_OPEN_CALLS:
             raise ServiceUnavailable
         await self._lease.ensure()
         self._start_keepers()
@@ -74,12 +75,16 @@ class Runtime:
         self._progress.set()
 
     def begin_drain(self, *, seconds: float | None = None) -> None:
-        """Refuse new calls, and stop the running calls when the drain time is over."""
+        """Stop the running calls when the drain time is over, and refuse new ones from then on."""
         if not self.draining:
             self.draining = True
             seconds = settings.DRAIN_SECONDS if seconds is None else seconds
             self._stop_at = time.monotonic() + seconds
             asyncio.get_running_loop().call_later(seconds, self._stop_runners)
+
+    def refuse(self) -> None:
+        """Refuse new calls from now on."""
+        self._refuses = True
 
     async def drain(self) -> None:
         """Wait for running calls until the drain time is over, then settle the rest."""
@@ -103,6 +108,7 @@ class Runtime:
             await asyncio.wait(self._tasks, timeout=max(0.0, moment - time.monotonic()))
 
     def _stop_runners(self) -> None:
+        self.refuse()
         for runner in self._runners.values():
             runner.stop(ServiceUnavailable("The server is restarting. Try again."))
 

@@ -8,7 +8,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from common.logging import LEVELS
-from common.shutdown import drain_seconds
+from common.shutdown import drain_seconds, notice_seconds
 from common.times import ISO_UTC
 from config.settings.admin import *
 from config.settings.beat import *
@@ -372,6 +372,8 @@ MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
 HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
 # Seconds that running calls are given to end after SIGTERM; common.shutdown says what follows.
 DRAIN_SECONDS: int = drain_seconds(env.ENVIRON)
+# Of these, the seconds in which a web process goes on taking connections.
+NOTICE_SECONDS: int = notice_seconds(env.ENVIRON)
 
 # The model of a chat whose user has chosen none.
 DEFAULT_CHAT_MODEL: str = env.str("DEFAULT_CHAT_MODEL", "gpt-6-luna")
