@@ -48,10 +48,11 @@ def running_web(
     *,
     application: str = APPLICATION,
     log: str | None = None,
+    port: int | None = None,
     **environment: str,
 ) -> Iterator[Web]:
     """A web process until the block ends; what it prints goes to the file `log`."""
-    port = free_port()
+    port = port or free_port()
     service = Service(
         name="web",
         command=(*web_command(port), "--application", application),
