@@ -1,4 +1,4 @@
-# One image for web, worker and beat; compose.yaml shows their commands.
+# One image for web, worker and beat; deploy/compose.yaml shows their commands.
 FROM python:3.11-slim
 
 ENV PYTHONUNBUFFERED=1 \

@@ -1,6 +1,7 @@
 """The shipped proxy on this machine: nginx with deploy/nginx/nginx.conf, other addresses in it."""
 
 import os
+import re
 import shutil
 import ssl
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,14 @@ from local.service import Service
 CONFIGURATION = ROOT / "deploy" / "nginx" / "nginx.conf"
 PROGRAM = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 needs_nginx = pytest.mark.skipif(PROGRAM is None, reason="nginx is not installed")
+
+
+def directive(block: str, name: str) -> str:
+    """The value of the first directive of that name after the beginning of a block."""
+    _, _, text = CONFIGURATION.read_text().partition(block)
+    found = re.search(rf"^\s*{name} ([^;]+);", text, re.MULTILINE)
+    assert found, name
+    return found[1]
 
 
 @dataclass

@@ -3,20 +3,23 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
-from common.shutdown import GRACE_SECONDS, SERVER_SECONDS
+from common.shutdown import GRACE_SECONDS, SERVER_SECONDS, notice_seconds
 from config.serve import APPLICATION, command
 from jobs.worker import LEAVE_SECONDS
 from local.configuration import resolve
 from local.errors import LocalError
-from local.parts import parts, web_command, worker_command
+from local.parts import parts, web_command
 from local.paths import ROOT
 from local.ports import LOOPBACK
+from tests.compose import PROCESSES, services
+from tests.compose import seconds as in_seconds
+from tests.environment import inherited
 
 
 def test_a_web_container_serves_as_on_this_machine_but_to_all_addresses() -> None:
@@ -25,12 +28,6 @@ def test_a_web_container_serves_as_on_this_machine_but_to_all_addresses() -> Non
     _, *here = web_command(8000)
     here[here.index(LOOPBACK)] = "0.0.0.0"  # noqa: S104 - it has a network of its own
     assert json.loads(container[1]) == ["python", *here]
-
-
-def test_a_worker_container_works_as_on_this_machine_but_for_its_name() -> None:
-    _, _, *here, option, name = worker_command("alice")
-    assert (option, name) == ("--hostname", "alice")
-    assert _services()["worker"]["command"] == [word for word in here if word != "--quiet"]
 
 
 def test_a_web_process_is_served_as_the_settings_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,10 +48,10 @@ def test_whoever_kills_waits_longer_than_the_drain(
     local = parts(resolve(os.environ, tmp_path))
     seconds = int(drain or 30) + GRACE_SECONDS
     assert {local["web"]().grace, local["worker"]().grace} == {seconds}
-    services = _services(drain)
-    for name in ("web", "worker", "beat"):
-        assert _seconds(services[name]["stop_grace_period"]) == seconds
-        assert services[name]["environment"]["DRAIN_SECONDS"] == (drain or "30")
+    for name in PROCESSES:
+        service = services({"DRAIN_SECONDS": drain})[name]
+        assert in_seconds(service["stop_grace_period"]) == seconds
+        assert service["environment"]["DRAIN_SECONDS"] == (drain or "30")
 
 
 def test_the_server_and_a_worker_end_before_they_are_killed() -> None:
@@ -67,21 +64,26 @@ def test_a_drain_of_no_such_time_is_refused_with_a_sentence(drain: str, tmp_path
         resolve({"DRAIN_SECONDS": drain}, tmp_path)
 
 
-def test_only_the_proxy_of_this_machine_reaches_a_container() -> None:
-    published = {port for service in _services().values() for port in service.get("ports", ())}
-    assert published
-    assert {port.split(":")[0] for port in published} == {LOOPBACK}
+@pytest.mark.parametrize("notice", ["30", "31"])
+def test_a_notice_that_leaves_no_time_is_refused_with_a_sentence(notice: str) -> None:
+    with pytest.raises(ValueError, match=r"NOTICE_SECONDS .* must be less than DRAIN_SECONDS"):
+        notice_seconds({"NOTICE_SECONDS": notice})
 
 
-def _services(drain: str = "") -> dict[str, dict[str, Any]]:
-    """Of compose.yaml, its variables put in place as compose does."""
-    text = (ROOT / "compose.yaml").read_text().replace("${DRAIN_SECONDS:-30}", drain or "30")
-    services: dict[str, dict[str, Any]] = yaml.safe_load(text)["services"]
-    return services
-
-
-def _seconds(duration: object) -> int:
-    """Of a duration as Go reads it: the sum of its parts."""
-    assert isinstance(duration, str)
-    assert re.fullmatch(r"(\d+s)+", duration)
-    return sum(int(part) for part in re.findall(r"(\d+)s", duration))
+@pytest.mark.parametrize("module", ["config.serve", "celery"])
+def test_a_process_does_not_start_with_a_drain_of_no_such_time(module: str) -> None:
+    """The other values follow from that one, so there is nothing else to refuse."""
+    arguments = {"config.serve": ["--port", "0"], "celery": ["-A", "config", "report"]}
+    ended = subprocess.run(
+        [sys.executable, "-m", module, *arguments[module]],
+        env={
+            **inherited(),
+            "DJANGO_SETTINGS_MODULE": "config.settings.test",
+            "DRAIN_SECONDS": "soon",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "DRAIN_SECONDS must be a whole number of seconds, not 'soon'." in ended.stderr

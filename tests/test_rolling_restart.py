@@ -232,7 +232,6 @@ def test_no_request_of_two_thousand_fails_while_each_process_is_restarted(
         endings = Counter(stream.result(30) for stream in streams)
         calls.wait_for(lambda: all(council.has_ended for council in councils), seconds=30)
 
-    print(sum(v.answers.total() for v in visitors), watcher.close_codes, len(watcher.seqs), watcher.failures, endings)
     assert [failure for visitor in visitors for failure in visitor.failures] == []
     assert sum(visitor.answers.total() for visitor in visitors) >= REQUESTS
     assert set(endings) == {"restarted", "stop"}, endings

@@ -6,7 +6,8 @@ import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -29,16 +30,36 @@ from tests.service import Web, database_url
 pytestmark = pytest.mark.usefixtures("committed")
 
 
-@contextmanager
-def runserver(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
+def runserver(simulator: RunningSimulator, **environment: str) -> AbstractContextManager[Web]:
     """Until the block ends, without the reloader."""
     port = free_port()
     where = f"{LOOPBACK}:{port}"
     command = ("runserver", "--noreload", "--nostatic", where)
+    return _running(port, (str(ROOT / "manage.py"), *command), simulator, **environment)
+
+
+def daphne(
+    simulator: RunningSimulator, log: Path, **environment: str
+) -> AbstractContextManager[Web]:
+    """The program itself, with what it prints in a file, until the block ends."""
+    port = free_port()
+    command = ("-m", "daphne", "-b", LOOPBACK, "-p", str(port), "config.asgi:application")
+    outside = {"DJANGO_SETTINGS_MODULE": "config.settings.test", **environment}
+    return _running(port, command, simulator, log, **outside)
+
+
+@contextmanager
+def _running(
+    port: int,
+    arguments: tuple[str, ...],
+    simulator: RunningSimulator,
+    log: Path | None = None,
+    **environment: str,
+) -> Iterator[Web]:
     server = Process(
         Service(
-            name="runserver",
-            command=(sys.executable, str(ROOT / "manage.py"), *command),
+            name="daphne",
+            command=(sys.executable, *arguments),
             env={
                 "PYTHONPATH": PYTHONPATH,
                 "DJANGO_SETTINGS_MODULE": "config.settings.dev",
@@ -49,7 +70,8 @@ def runserver(simulator: RunningSimulator, **environment: str) -> Iterator[Web]:
                 **environment,
             },
             is_ready=lambda: answers(port, "/v1/models"),
-        )
+        ),
+        log=log,
     )
     try:
         server.wait_until_ready(timeout=30)
@@ -108,3 +130,27 @@ def test_runserver_drains_its_calls_before_it_ends(
     assert (charge.tokens_out == 45) == is_whole
     assert answer.text.count('"content":" ') <= charge.tokens_out
     assert not Lease.objects.filter(pk=charge.owner_id).exists()
+
+
+def test_daphne_itself_drains_and_says_what_it_does_not_do(
+    simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    """It goes on listening, and what it takes is refused."""
+    alice = new_user("alice", plan="max", balance_usd=5)
+    _, key = new_key(alice)
+    marker = uuid7().hex
+    log = tmp_path / "daphne.log"
+    with daphne(simulator, log) as server, ThreadPoolExecutor(1) as thread:
+        request = calls.body(marker, stream=True, tokens=45, delay_ms=50)
+        stream = thread.submit(calls.post, server.url, key, request)
+        calls.wait_for(lambda: simulator.calls(marker))
+        os.kill(server.process.pid, signal.SIGTERM)
+        calls.wait_for(lambda: httpx.get(f"{server.url}/readyz").status_code == 503)
+        late = calls.post(server.url, key, calls.body(uuid7().hex))
+        answer = stream.result(timeout=20)
+        assert server.process.wait_stopped()
+
+    assert late.status_code == 503
+    assert '"finish_reason":"stop"' in answer.text
+    assert answer.text.endswith("data: [DONE]\n\n")
+    assert log.read_text().count("server.without_lifespan") == 1

@@ -209,15 +209,21 @@ def connection_parameters() -> dict[str, Any]:
     """Django's parameters of its default database, read now: tests rename it."""
     parameters = connections["default"].get_connection_params()
     options = parameters.pop("options", "")
+    # Every statement here finds rows by their keys, so one plan serves all parameters. PostgreSQL
+    # would plan a lookup by an array of keys again each time, and might read a whole table that was
+    # small when the plan was made.
+    of_session: dict[str, Any] = {
+        "options": f"{options} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off"
+    }
+    if settings.DATABASE_POOLER:
+        # The session is not ours: its options are those of the role.
+        of_session = {"prepare_threshold": None}
     return {
         # The URL's options, TLS included, without those that are Django's own.
         **{key: value for key, value in parameters.items() if key not in _DJANGOS_OWN},
         "autocommit": True,
         "application_name": "platform-hot",
-        # Every statement here finds rows by their keys, so one plan serves all parameters.
-        # PostgreSQL would plan a lookup by an array of keys again each time, and might read a whole
-        # table that was small when the plan was made.
-        "options": f"{options} -c plan_cache_mode=force_generic_plan -c enable_seqscan=off",
+        **of_session,
         "connect_timeout": 5,
         "keepalives_idle": 10,
         "keepalives_interval": 5,

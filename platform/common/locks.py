@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection
+from django.db import connection, connections
 from django.db.models.functions import Now
 
 from common.models import Sweep
@@ -13,18 +13,20 @@ from common.models import Sweep
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
     """Take the lock during the block, if it is free, and note the success of what is done with it
-    (`Sweep`). The session holds the lock: workers keep their sessions."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s))", (name,))
-        is_acquired: bool = cursor.fetchone()[0]
+    (`Sweep`). A transaction on a connection of its own holds the lock, because a pooler may share
+    sessions (DATABASE_POOLER)."""
+    own = connections["default"].copy()
+    try:
+        own.set_autocommit(False)
+        with own.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s))", (name,))
+            is_acquired: bool = cursor.fetchone()[0]
         began_at = time.monotonic()
-        try:
-            yield is_acquired
-            if is_acquired:
-                _note_success(name, time.monotonic() - began_at)
-        finally:
-            if is_acquired:
-                cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", (name,))
+        yield is_acquired
+        if is_acquired:
+            _note_success(name, time.monotonic() - began_at)
+    finally:
+        own.close()
 
 
 def note_found(name: str, found: int) -> None:

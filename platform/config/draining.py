@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import Any
 
+import structlog
 from django.conf import settings
 
 from common.database import get_database
@@ -21,6 +22,8 @@ from events.hub import get_hub
 from inference.runtime import get_runtime
 from jobs.host import get_job_host
 from providers import registry
+
+log = structlog.get_logger(__name__)
 
 
 def begin_with_sigterm() -> None:
@@ -84,6 +87,12 @@ class RequestsWithoutLifespan:
         in_main_thread = threading.current_thread() is threading.main_thread()
         if not callable(of_server) or not in_main_thread:
             return
+        if not settings.DEBUG:
+            log.warning(
+                "server.without_lifespan",
+                detail="While this server drains, it goes on listening and refuses new calls with "
+                "503: a restart is noticed. In production use python -m config.serve.",
+            )
         loop = asyncio.get_running_loop()
 
         def drain(number: int, frame: FrameType | None) -> None:

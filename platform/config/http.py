@@ -66,7 +66,7 @@ class HttpProtocol(HttpToolsProtocol):
         `Connection: close`: a proxy may have sent it before it sees the connection closed."""
         left = settings.DRAIN_SECONDS - settings.NOTICE_SECONDS
         self._drain_ends = time.monotonic() + left
-        self.timeout_keep_alive = min(LINGER_SECONDS, left)
+        self._linger()
         if self._deadline is not None:
             self._stop_deadline()
             self._start_deadline(self.timeout_keep_alive)
@@ -126,11 +126,10 @@ class HttpProtocol(HttpToolsProtocol):
             self._wait_for_the_next()
 
     def on_response_complete(self) -> None:
+        if self._is_ending:
+            self._linger()
         super().on_response_complete()
         if self.timeout_keep_alive_task is None:
-            return
-        if time.monotonic() >= self._drain_ends:
-            self.transport.close()
             return
         if self._is_whole:
             self.idle.add(self, self._address)
@@ -139,6 +138,11 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.body.clear()
             self._unset_keepalive_if_required()
             self._start_deadline()
+
+    def _linger(self) -> None:
+        """Keep the connection no longer than calls can begin."""
+        left = max(0.0, self._drain_ends - time.monotonic())
+        self.timeout_keep_alive = min(LINGER_SECONDS, left)  # type: ignore[assignment]
 
     @property
     def _is_ending(self) -> bool:

@@ -136,7 +136,7 @@ def _beat(configuration: Configuration) -> Service:
 
 def worker_command(name: str, *, queues: str = QUEUES) -> tuple[str, ...]:
     """A worker as in production, with a name that is unique on its Redis."""
-    options = ("--pool=threads", "--concurrency=4", "--queues", queues)
+    options = ("--pool=threads", "--queues", queues)
     quieter = ("--without-gossip", "--without-mingle", "--without-heartbeat")
     celery = ("celery", "-A", "config", "--quiet")
     return _python(*celery, "worker", *options, *quieter, "--hostname", name)

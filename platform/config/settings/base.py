@@ -155,10 +155,24 @@ DATABASES: dict[str, dict[str, Any]] = {
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Seconds: a frozen server accepts connections and never answers.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-# The longest wait for a row's lock, unless the URL sets another one.
-DATABASES["default"]["OPTIONS"]["options"] = (
-    f"-c lock_timeout=10s {DATABASES['default']['OPTIONS'].get('options', '')}".rstrip()
-)
+# Is there a pooler in between that gives a session to one transaction after the other, such as
+# PgBouncer with pool_mode=transaction? Nothing is then left in a session.
+DATABASE_POOLER: str = env.str("DATABASE_POOLER", "")
+if DATABASE_POOLER not in ("", "transaction"):
+    raise ImproperlyConfigured(
+        f"DATABASE_POOLER is transaction or nothing, not {DATABASE_POOLER!r}."
+    )
+if DATABASE_POOLER:
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
+else:
+    # The longest wait for a row's lock, unless the URL sets another one.
+    DATABASES["default"]["OPTIONS"]["options"] = (
+        f"-c lock_timeout=10s {DATABASES['default']['OPTIONS'].get('options', '')}".rstrip()
+    )
+# What runs, and connections that are left to others: `manage.py check_connections` adds up.
+WEB_PROCESSES: int = env.int("WEB_PROCESSES", 1)
+WORKER_PROCESSES: int = env.int("WORKER_PROCESSES", 1)
+RESERVED_CONNECTIONS: int = env.int("RESERVED_CONNECTIONS", 10)
 DATABASE_POOL_SIZE: int = env.int("DATABASE_POOL_SIZE", 8)
 if env.bool("DATABASE_POOL", True):
     DATABASES["default"]["CONN_MAX_AGE"] = 0
@@ -423,6 +437,9 @@ CELERY_TASK_ACKS_LATE = True
 # A thread of any worker takes a message only when it is free.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_DISABLE_PREFETCH = True
+# Threads of a worker that hand jobs over and run periodic tasks.
+WORKER_CONCURRENCY: int = env.int("WORKER_CONCURRENCY", 4)
+CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
 CELERY_TASK_DEFAULT_QUEUE = "default"
 
 # --- Logs ---------------------------------------------------------------------------------------

@@ -49,6 +49,16 @@ def test_it_names_the_queues_that_nobody_serves() -> None:
         call_command("check_workers")
 
 
+def test_it_looks_at_the_queues_that_are_named_alone() -> None:
+    QueueHeartbeat.objects.create(queue="media", seen_at=timezone.now())
+
+    call_command("check_workers", "media")
+    with pytest.raises(CommandError, match="from: default"):
+        call_command("check_workers", "media", "default")
+    with pytest.raises(CommandError, match="There is no queue video"):
+        call_command("check_workers", "video")
+
+
 @pytest.mark.parametrize("is_frozen", [False, True], ids=["away", "frozen"])
 def test_it_says_in_a_sentence_that_the_database_cannot_be_reached(is_frozen: bool) -> None:
     with socket.socket() as server:

@@ -1,0 +1,96 @@
+"""deploy/compose.yaml: what runs, with which rights, and who is reached from where."""
+
+import ipaddress
+
+import pytest
+from msgspec.structs import fields
+from pytest_django import Settings
+
+from common.connections import demand
+from common.multipart import MAX_FORM_BYTES
+from common.shutdown import LINGER_SECONDS
+from config.listening import ACCEPT_SECONDS
+from config.serve import KEEP_ALIVE_SECONDS
+from inference.types import ChatCall
+from jobs.models import Job
+from local.parts import QUEUES, worker_command
+from tests.compose import PROCESSES, WEBS, WORKERS, compose, seconds, services
+from tests.nginx import CONFIGURATION, directive
+
+
+def test_only_the_proxy_is_reached_from_outside() -> None:
+    assert [name for name, service in services().items() if "ports" in service] == ["proxy"]
+    assert services()["proxy"]["networks"] == ["outside"]
+    assert compose()["networks"]["back"]["internal"] is True
+    for store in ("postgres", "redis"):
+        assert services()[store]["networks"] == ["back"]
+
+
+@pytest.mark.parametrize("name", sorted(services()))
+def test_no_container_writes_to_its_image_or_gains_rights(name: str) -> None:
+    service = services()[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["pids_limit"] > 0
+    assert "/tmp" in service["tmpfs"][0]  # noqa: S108 - a folder of the container
+    assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory"}
+
+
+@pytest.mark.parametrize("name", sorted(set(services()) - {"migrate"}))
+def test_every_container_that_stays_is_checked(name: str) -> None:
+    assert services()[name]["healthcheck"]["test"]
+    assert services()[name]["restart"] == "unless-stopped"
+
+
+def test_each_queue_has_a_worker_that_works_as_on_this_machine() -> None:
+    commands = {name: services()[name]["command"] for name in WORKERS}
+    for name, command in commands.items():
+        queue = name.removeprefix("worker-")
+        _, _, *here, _, _ = worker_command("alice", queues=queue)
+        assert command == [word for word in here if word != "--quiet"]
+        assert services()[name]["healthcheck"]["test"][-1] == queue
+        assert services()[name]["environment"]["MAX_OPEN_JOBS"]
+    served = {command[command.index("--queues") + 1] for command in commands.values()}
+    assert served == set(Job.Queue.values) == set(QUEUES.split(","))
+
+
+def test_what_is_counted_is_what_runs(settings: Settings) -> None:
+    counts = services()["migrate"]["environment"]
+    assert counts["WEB_PROCESSES"] == str(len(WEBS))
+    assert counts["WORKER_PROCESSES"] == str(len(WORKERS))
+    settings.WEB_PROCESSES, settings.WORKER_PROCESSES = len(WEBS), len(WORKERS)
+    (option,) = [word for word in services()["postgres"]["command"] if "max_connections" in word]
+    superusers = 3
+    assert demand().total <= int(option.partition("=")[2]) - superusers
+    assert "check_connections && python manage.py migrate" in services()["migrate"]["command"][2]
+
+
+def test_a_process_that_is_made_anew_keeps_the_address_that_the_proxy_knows() -> None:
+    network = ipaddress.ip_network(compose()["networks"]["outside"]["ipam"]["config"][0]["subnet"])
+    known = dict(host.split("=") for host in services()["proxy"]["extra_hosts"])
+    for name in WEBS:
+        address = services()[name]["networks"]["outside"]["ipv4_address"]
+        assert ipaddress.ip_address(address) in network
+        assert known[name] == address
+        assert CONFIGURATION.read_text().count(f"server {name}:8000 max_fails=0;") == 2
+
+
+def test_the_service_trusts_the_one_proxy_that_is_there() -> None:
+    for name in PROCESSES:
+        environment = services()[name]["environment"]
+        assert (environment["TRUSTED_PROXY_HOPS"], environment["BEHIND_TLS_PROXY"]) == ("1", "1")
+
+
+def test_the_proxy_waits_longer_and_keeps_connections_shorter_than_the_service() -> None:
+    kept = seconds(directive("upstream web {", "keepalive_timeout"))
+    assert kept < LINGER_SECONDS < KEEP_ALIVE_SECONDS
+    assert seconds(directive("http {", "proxy_connect_timeout")) > 1 + ACCEPT_SECONDS
+    longest = {field.name: field.default for field in fields(ChatCall)}["total_seconds"]
+    assert seconds(directive("http {", "proxy_read_timeout")) > longest
+
+
+def test_it_is_the_service_that_refuses_a_body_in_its_own_words() -> None:
+    size = directive("http {", "client_max_body_size")
+    assert size.endswith("m")
+    assert int(size[:-1]) * 1024 * 1024 > MAX_FORM_BYTES
