@@ -13,7 +13,7 @@ PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick test-clients check lint types contracts missing-migrations format openapi contract lock bench screenshots migrations shell clients clean
+.PHONY: help run test quick test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ quick: .venv/installed ## Run the tests of the files that are not slow
 test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service
 	@$(TESTS) tests/clients $(ARGS)
 
-check: lint types contracts missing-migrations test ## Everything that has to be green before a commit
+check: lint types contracts missing-migrations former-release test ## Everything that has to be green before a commit
 
 lint: .venv/installed ## Style and format
 	@$(PYTHON) -m ruff check
@@ -51,6 +51,15 @@ missing-migrations: .venv/installed ## Is there a migration for every change of 
 migrations: .venv/installed ## Write migrations for changed models (ARGS="--name what_it_does")
 	@$(MAKEMIGRATIONS) $(ARGS)
 
+former-release: .venv/installed ## Does the release before this one work on the schema of this one?
+	@$(PYTHON) -m tests.former_release
+
+deploy-tools: var/deploy/installed ## Install what checks migrations, the chart and the image (tests without it are skipped)
+
+sbom: var/deploy/installed ## Write var/sbom.json: what the image installs, as CycloneDX
+	@mkdir -p var
+	@var/deploy/bin/cyclonedx-py requirements --output-reproducible --of JSON -o var/sbom.json requirements.txt
+
 format: .venv/installed ## Mend style and format
 	@$(PYTHON) -m ruff check --fix
 	@$(PYTHON) -m ruff format
@@ -62,7 +71,7 @@ contract: .venv/installed ## Write docs/contract.md, when a promise or its tests
 	@$(PYTHON) -m tests.contract
 
 lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
-	@for name in requirements requirements-dev bench/litellm $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
+	@for name in requirements requirements-dev bench/litellm deploy/sbom deploy/tools $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
 		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(ARGS) \
 			$$name.in -o $$name.txt || exit 1; \
 	done
@@ -106,6 +115,12 @@ clean: ## Remove the virtual environment, the caches and all local data (stop `m
 var/clients/%/installed: tests/clients/%/requirements.txt .venv/installed
 	@.venv/bin/uv venv --quiet --clear --python $(PYTHON) var/clients/$*
 	@.venv/bin/uv pip sync --quiet --require-hashes --python var/clients/$*/bin/python $<
+	@touch $@
+
+var/deploy/installed: deploy/tools.txt .venv/installed
+	@echo "Installing what checks migrations, the chart and the image (0.5 GB, once; about a minute)."
+	@.venv/bin/uv venv --quiet --clear --python $(PYTHON) $(@D)
+	@.venv/bin/uv pip sync --quiet --require-hashes --python $(@D)/bin/python $<
 	@touch $@
 
 var/bench/litellm/installed: bench/litellm.txt .venv/installed

@@ -27,7 +27,8 @@ from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests import declared_events
-from tests.service import Web, running_web
+from tests.former_release import migrate_with_later_tree
+from tests.service import Web, database_url, running_web
 from tests.worker import Worker, running_worker
 
 PASSWORD = "correct horse battery staple"
@@ -55,6 +56,7 @@ def django_db_setup(
     """
     with django_db_blocker.unblock():
         setup_databases(verbosity=0, interactive=False, aliases={"default": None})
+        migrate_with_later_tree(database_url())
         call_command("seed_catalog", local=True, verbosity=0)
         call_command("seed_plans", verbosity=0)
         with connection.cursor() as cursor:

@@ -12,7 +12,7 @@ import psycopg
 import redis as redis_client
 from psycopg.conninfo import conninfo_to_dict
 
-from common.shutdown import drain_seconds
+from common.shutdown import drain_seconds, notice_seconds
 from local import postgres, redis
 from local.errors import LocalError
 from local.paths import PYTHONPATH, ROOT
@@ -185,8 +185,8 @@ def _secrets(path: Path) -> dict[str, str]:
 def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> Configuration:
     """The configuration that `environ` asks for; ports are chosen, or if `running`, read.
 
-    Raises LocalError for a PORT or METRICS_PORT that is no port, and a DRAIN_SECONDS that is no
-    number.
+    Raises LocalError for a PORT or METRICS_PORT that is no port, and a DRAIN_SECONDS or
+    NOTICE_SECONDS that is none.
     """
     text = environ.get("PORT") or "8000"
     if not text.isdecimal() or not 0 < int(text) < 65_536:
@@ -237,6 +237,7 @@ def check(configuration: Configuration) -> None:
 
 def _drain_seconds(environ: Mapping[str, str]) -> int:
     try:
+        notice_seconds(environ)
         return drain_seconds(environ)
     except ValueError as error:
         raise LocalError(str(error)) from None
