@@ -15,14 +15,14 @@ from tests import former_release
 
 pytestmark = pytest.mark.timeout(600)
 
-HARMLESS = "ALTER TABLE content_page ADD COLUMN made_up integer"
+HARMLESS = "ALTER TABLE accounts_user ADD COLUMN made_up integer"
 HARMFUL = "ALTER TABLE accounts_user RENAME COLUMN name TO made_up"
 
 MIGRATION = """
 from django.db import migrations
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0002_append_only_audit_log"), ("content", "0001_initial")]
+    dependencies = [("accounts", "0002_append_only_audit_log")]
     operations = [migrations.RunSQL({sql!r})]
 """
 # Short: it is about the check.

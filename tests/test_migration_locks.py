@@ -12,12 +12,12 @@ from tests.tools import needs_tools, run
 
 pytestmark = [pytest.mark.django_db, needs_tools]
 
-# They change tables that the same release makes.
-FIRST = {
-    "conversations.0001_initial",
-    "conversations.0002_search",
-    "council.0001_initial",
-    "projects.0001_initial",
+# Migrations that break a rule, and why that harms nobody.
+ALLOWED = {
+    "conversations.0001_initial": "changes tables that the same release makes",
+    "conversations.0002_search": "changes tables that the same release makes",
+    "council.0001_initial": "changes tables that the same release makes",
+    "projects.0001_initial": "changes tables that the same release makes",
 }
 
 
@@ -47,13 +47,14 @@ def test_no_migration_holds_locks_for_long_or_breaks_the_code_before_it() -> Non
     found = {
         name: text
         for name, migration in sorted(ours().items())
-        if name not in FIRST and (text := problems(migration))
+        if name not in ALLOWED and (text := problems(migration))
     }
     assert found == {}, "\n".join(f"{name}: {text}" for name, text in found.items())
 
 
-def test_what_is_left_out_is_there() -> None:
-    assert ours().keys() > FIRST
+def test_what_is_allowed_is_needed() -> None:
+    found = ours()
+    assert [name for name in ALLOWED if name not in found or not problems(found[name])] == []
 
 
 @pytest.mark.parametrize(
