@@ -6,11 +6,13 @@ import inspect
 import pytest
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from servestatic.middleware import ServeStaticMiddleware
+from uvicorn import Server
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 # The class, the beginning of the SHA-256 of its source, and the file of ours that relies on it.
 RECORDED: list[tuple[type, str, str]] = [
+    (Server, "06e799f7c58f8be6", "platform/config/serve.py"),
     (HttpToolsProtocol, "18fdf324b11bf160", "platform/config/http.py"),
     (RequestResponseCycle, "e67d470d435dcc1c", "platform/config/http.py"),
     (WebSocketsSansIOProtocol, "0bbcec98938432f7", "platform/config/websocket.py"),
