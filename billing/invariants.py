@@ -67,9 +67,9 @@ INVARIANTS = (
         SELECT account_id, model_id, month, a.used, c.used AS charges
         FROM billing_allowance a
         FULL JOIN (SELECT c.account_id, model_id, month,
-                          sum(charge_plan) - coalesce(sum(r.plan_part), 0) AS used
+                          sum(charge_plan) - coalesce(sum(r.to_allowance), 0) AS used
                    FROM billing_charge c
-                   LEFT JOIN (SELECT charge_id, sum(plan_part) AS plan_part
+                   LEFT JOIN (SELECT charge_id, sum(to_allowance) AS to_allowance
                               FROM billing_refund GROUP BY charge_id) r ON r.charge_id = c.id
                    WHERE charge_plan > 0
                    GROUP BY c.account_id, model_id, month) c USING (account_id, model_id, month)
@@ -118,18 +118,20 @@ INVARIANTS = (
         "refunds",
         "No more is given back of a charge than it billed, and the ledger has it exactly once.",
         """
-        SELECT r.id, l.id AS entry, r.charge_id, r.balance_part, l.delta,
+        SELECT r.id, l.id AS entry, r.charge_id, r.to_balance, l.delta,
                r.plan_total, c.charge_plan, r.balance_total, c.charge_balance
-        FROM (SELECT id, account_id, charge_id, balance_part,
+        FROM (SELECT id, account_id, charge_id, to_allowance, plan_part,
+                     plan_part + balance_part - to_allowance AS to_balance,
                      sum(plan_part) OVER charges AS plan_total,
                      sum(balance_part) OVER charges AS balance_total
               FROM billing_refund WINDOW charges AS (PARTITION BY charge_id)) r
         FULL JOIN (SELECT id, account_id, delta FROM billing_ledgerentry
                    WHERE kind = 'refund') l ON l.id = r.id
         LEFT JOIN billing_charge c ON c.id = r.charge_id
-        WHERE coalesce(r.balance_part, -1) <> coalesce(l.delta, 0)
+        WHERE r.to_balance IS DISTINCT FROM l.delta
            OR r.account_id <> coalesce(l.account_id, r.account_id)
            OR r.account_id IS DISTINCT FROM c.account_id
+           OR r.to_allowance NOT IN (0, r.plan_part)
            OR r.plan_total > c.charge_plan OR r.balance_total > c.charge_balance""",
     ),
     Invariant(

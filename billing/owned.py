@@ -53,14 +53,15 @@ OWNED = (
         exported="id api_key_id model_id plan_id price_version_id source kind funding status"
         " request_id month admitted_at resolved_at worst_cost hold_plan hold_balance"
         " free_window_start group_id first_output_at units cost charge_plan charge_balance failure",
-        left_out="account_id owner_id deadline_at cap_at_hold key_committed_before shortfall",
+        left_out="account_id owner_id deadline_at cap_at_hold key_committed_before shortfall"
+        " allowance_left",
         on_deletion=_BOOKS,
     ),
     Owned(
         Refund,
         owners=("account",),
-        exported="id charge_id plan_part balance_part reason created_at",
-        left_out="account_id",
+        exported="id charge_id plan_part balance_part to_allowance reason created_at",
+        left_out="account_id allowance_left",
         on_deletion=_BOOKS,
     ),
     Owned(

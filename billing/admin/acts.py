@@ -83,10 +83,9 @@ class AdjustBalance(OncePerForm):
 class RefundCharge(OncePerForm):
     title = "Refund this charge"
     explanation = (
-        "Gives back first what the balance paid, then, at cost, what the plan's allowance paid, to "
-        "the month of the call. An allowance of an ended month cannot be used: adjust the balance "
-        "instead. What the balance gets back stands among the customer's transactions with this "
-        "reason; what the allowance gets back does not, so tell the customer."
+        "Gives back first what the balance paid, to the balance; then, at cost, what the plan "
+        "paid: to the allowance of the call's month, or to the balance once that month is over "
+        "(UTC). The customer sees the refund and this reason among their transactions."
     )
     record: Charge
 
@@ -116,10 +115,9 @@ class RefundCharge(OncePerForm):
         )
         if repeated:
             return ""
-        return (
-            f"Refunded {usd_text(done.balance_part)} to the balance and "
-            f"{usd_text(done.plan_part)} to the plan's allowance."
-        )
+        parts = {"the balance": done.to_balance, "the plan's allowance": done.to_allowance}
+        told = [f"{usd_text(amount)} to {place}" for place, amount in parts.items() if amount]
+        return f"Refunded {' and '.join(told)}."
 
 
 class ChangePlan(Act):

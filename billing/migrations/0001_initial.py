@@ -118,6 +118,7 @@ class Migration(migrations.Migration):
                 ("charge_plan", models.BigIntegerField(db_default=0)),
                 ("charge_balance", models.BigIntegerField(db_default=0)),
                 ("shortfall", models.BigIntegerField(db_default=0)),
+                ("allowance_left", models.BigIntegerField(null=True)),
                 ("failure", models.JSONField(null=True)),
                 (
                     "account",
@@ -207,6 +208,8 @@ class Migration(migrations.Migration):
                 ("id", models.UUIDField(primary_key=True, serialize=False)),
                 ("plan_part", models.BigIntegerField()),
                 ("balance_part", models.BigIntegerField()),
+                ("to_allowance", models.BigIntegerField()),
+                ("allowance_left", models.BigIntegerField(null=True)),
                 ("reason", models.CharField(max_length=200)),
                 ("created_at", models.DateTimeField()),
                 (
@@ -687,6 +690,17 @@ class Migration(migrations.Migration):
                     models.Q(("balance_part", 0), ("plan_part", 0), _negated=True),
                 ),
                 name="refund_of_something",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="refund",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("to_allowance", 0),
+                    ("to_allowance", models.F("plan_part")),
+                    _connector="OR",
+                ),
+                name="refund_to_one_of_both",
             ),
         ),
         migrations.AddIndex(

@@ -26,7 +26,9 @@ class Charge(models.Model):
 
     held -> settled | released | expired, resolved at most once. `worst_cost`, `cost` and
     `charge_plan` are at cost (1x); `hold_balance`, `charge_balance` and `shortfall` are what the
-    balance pays (2x of the part that the plan does not cover). `failure` says why a call failed.
+    balance pays (2x of the part that the plan does not cover). `allowance_left` is what the plan
+    could pay when the call ended, null where it had no allowance of the model. `failure` says why a
+    call failed.
 
     `owner_id` is the process that makes the call, or the job that will make it: the charge lapses
     with the lease of the owner, or at its deadline.
@@ -99,6 +101,7 @@ class Charge(models.Model):
     charge_plan = models.BigIntegerField(db_default=0)
     charge_balance = models.BigIntegerField(db_default=0)
     shortfall = models.BigIntegerField(db_default=0)
+    allowance_left = models.BigIntegerField(null=True)
     # A billing.types.Failure; NULL while the call runs and where it ended well.
     failure = models.JSONField(null=True)
 

@@ -15,11 +15,13 @@ _OURS = Q(funding=Charge.Funding.PLATFORM, free_window_start=None)
 
 
 def list_entries(user: User, *, kind: str | None = None) -> QuerySet[LedgerEntry]:
-    """The user's ledger, or its entries of one kind; for paging by `seq`. Each entry has
-    `refunded_charge_id`: the charge that it refunds, or None."""
-    refunded = Refund.objects.filter(pk=OuterRef("pk")).values("charge_id")
+    """The user's ledger, or its entries of one kind; for paging by `seq`. An entry of a refund has
+    `refunded_charge_id` and `to_allowance`, its charge and what the allowance got; others have
+    None."""
+    refund = Refund.objects.filter(pk=OuterRef("pk"))
     entries = LedgerEntry.objects.filter(account=user).annotate(
-        refunded_charge_id=Subquery(refunded)
+        refunded_charge_id=Subquery(refund.values("charge_id")),
+        to_allowance=Subquery(refund.values("to_allowance")),
     )
     return entries.filter(kind=kind) if kind else entries
 

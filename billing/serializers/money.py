@@ -90,10 +90,13 @@ class WalletSerializer(serializers.Serializer[BillingSnapshot]):
 
 class TransactionSerializer(serializers.ModelSerializer[LedgerEntry]):
     """A movement of the balance, and the balance after it. `charge_id` is the call that was billed,
-    or refunded."""
+    or refunded. `allowance_usd` is what the plan's allowance got back of a refund, which is no part
+    of `amount_usd`; null where nothing was refunded."""
 
     amount_usd = UsdField(source="delta")
     balance_after_usd = UsdField(source="balance_after")
+    # A top-up is answered without it.
+    allowance_usd = UsdField(source="to_allowance", allow_null=True, default=None)
     charge_id = serializers.SerializerMethodField()
 
     class Meta:
@@ -103,6 +106,7 @@ class TransactionSerializer(serializers.ModelSerializer[LedgerEntry]):
             "kind",
             "amount_usd",
             "balance_after_usd",
+            "allowance_usd",
             "description",
             "charge_id",
             "created_at",

@@ -92,7 +92,8 @@ BEGIN
     UPDATE billing_charge ch
     SET status = e.status, cost = e.cost, units = e.units,
         charge_plan = money_resolve.charge_plan, charge_balance = money_resolve.charge_balance,
-        shortfall = money_resolve.shortfall, failure = e.failure, resolved_at = t,
+        shortfall = money_resolve.shortfall, allowance_left = room, failure = e.failure,
+        resolved_at = t,
         first_output_at = CASE e.status WHEN 'released' THEN NULL
                                         ELSE coalesce(ch.first_output_at, t) END
     WHERE ch.id = e.charge_id;

@@ -1,6 +1,8 @@
 -- Give back p_amount of what a charge billed, or all that is left of it (NULL): first what the balance
--- paid, then, at cost, what the plan paid, to the allowance of the charge's month. Usage reports and the
--- months of keys go on to say what the call billed.
+-- paid, then, at cost, what the plan paid. The latter goes to the allowance of the charge's month, or to
+-- the balance once that month is over, because nothing can use it any more. The ledger has an entry of
+-- each refund, of zero where the allowance got all of it. Usage reports and the months of keys go on to
+-- say what the call billed.
 -- The id makes it happen once: a repeated call answers 'already' and moves nothing.
 -- outcome: 'done', 'already', 'conflict' (the id stands for something else), 'unknown' (no such charge),
 -- 'running', 'nothing_left', 'too_much' (then plan_part and balance_part are what is left), 'too_large'
@@ -9,7 +11,9 @@ CREATE OR REPLACE FUNCTION money_refund(
     p_id uuid, p_charge uuid, p_amount bigint, p_reason text,
     OUT outcome text, OUT plan_part bigint, OUT balance_part bigint)
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
-DECLARE c billing_charge; w billing_wallet; r billing_refund; v_account uuid; v_amount bigint;
+DECLARE
+    c billing_charge; w billing_wallet; r billing_refund; a billing_allowance; v_account uuid;
+    v_amount bigint; v_to_allowance bigint; v_to_balance bigint;
 BEGIN
     SELECT account_id INTO v_account FROM billing_charge WHERE id = p_charge;
     IF NOT FOUND THEN outcome := 'unknown'; RETURN; END IF;
@@ -39,22 +43,25 @@ BEGIN
     IF v_amount > plan_part + balance_part THEN outcome := 'too_much'; RETURN; END IF;
     balance_part := least(v_amount, balance_part);
     plan_part := v_amount - balance_part;
-    IF balance_part > 9000000000000000 - w.balance THEN outcome := 'too_large'; RETURN; END IF;
+    v_to_allowance := CASE WHEN c.month = money_month() THEN plan_part ELSE 0 END;
+    v_to_balance := v_amount - v_to_allowance;
+    IF v_to_balance > 9000000000000000 - w.balance THEN outcome := 'too_large'; RETURN; END IF;
 
-    INSERT INTO billing_refund
-        (id, account_id, charge_id, plan_part, balance_part, reason, created_at)
-    VALUES (p_id, v_account, p_charge, plan_part, balance_part, p_reason, money_now());
-    IF plan_part > 0 THEN
-        UPDATE billing_allowance a SET used = a.used - money_refund.plan_part
-        WHERE a.account_id = v_account AND a.model_id = c.model_id AND a.month = c.month;
+    IF v_to_allowance > 0 THEN
+        SELECT * INTO STRICT a FROM billing_allowance
+        WHERE account_id = v_account AND model_id = c.model_id AND month = c.month;
+        UPDATE billing_allowance SET used = used - v_to_allowance
+        WHERE account_id = v_account AND model_id = c.model_id AND month = c.month;
     END IF;
-    IF balance_part > 0 THEN
-        UPDATE billing_wallet SET balance = balance + money_refund.balance_part, seq = seq + 1
-        WHERE account_id = v_account;
-        INSERT INTO billing_ledgerentry
-            (id, account_id, seq, kind, delta, balance_after, description, created_at)
-        VALUES (p_id, v_account, w.seq + 1, 'refund', balance_part, w.balance + balance_part,
-                p_reason, money_now());
-    END IF;
+    INSERT INTO billing_refund (id, account_id, charge_id, plan_part, balance_part, to_allowance,
+                                allowance_left, reason, created_at)
+    VALUES (p_id, v_account, p_charge, plan_part, balance_part, v_to_allowance,
+            a.granted - a.used - a.held, p_reason, money_now());
+    UPDATE billing_wallet SET balance = balance + v_to_balance, seq = seq + 1
+    WHERE account_id = v_account;
+    INSERT INTO billing_ledgerentry
+        (id, account_id, seq, kind, delta, balance_after, description, created_at)
+    VALUES (p_id, v_account, w.seq + 1, 'refund', v_to_balance, w.balance + v_to_balance,
+            p_reason, money_now());
     outcome := 'done';
 END $$;

@@ -1,7 +1,7 @@
 """What operators refund of a charge goes to where it came from, never more than it billed."""
 
-import re
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -15,6 +15,7 @@ from billing.models import Allowance, Charge, LedgerEntry, Refund
 from billing.services import balance
 from billing.tests.bank import (
     IN_PLAN,
+    at,
     charge_of,
     hold,
     live_owner,
@@ -28,11 +29,12 @@ from billing.tests.web_app import client_of
 from common.errors import Conflict
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
-from tests.operators import Operator, audit_of, new_operator
 
 pytestmark = pytest.mark.usefixtures("committed")
 
 REASON = "The answer was cut off"
+LAST_SECOND = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC)
+NEXT_SECOND = datetime(2026, 2, 1, tzinfo=UTC)
 
 
 def call(account: User, cost: int, *, model: str = IN_PLAN) -> Charge:
@@ -81,8 +83,42 @@ def test_what_the_plan_paid_goes_to_the_allowance() -> None:
     done = refund(charge)
 
     assert (done.plan_part, done.balance_part) == (100, 0)
+    assert (done.to_allowance, done.to_balance) == (100, 0)
+    granted = Allowance.objects.get(account=alice).granted
+    assert done.allowance_left == granted - 100
     assert (used(alice), wallet_of(alice).balance) == (0, 1000)
-    assert not LedgerEntry.objects.filter(pk=done.pk).exists()
+    entry = LedgerEntry.objects.get(pk=done.pk)
+    assert (entry.kind, entry.delta, entry.balance_after) == ("refund", 0, 1000)
+
+
+def test_what_the_plan_paid_in_a_month_that_is_over_goes_to_the_balance() -> None:
+    with at(LAST_SECOND):
+        alice = new_account(balance=1000)
+        charge = call(alice, 100)
+
+    with at(NEXT_SECOND):
+        done = refund(charge, 60)
+
+    assert (done.plan_part, done.balance_part, done.allowance_left) == (60, 0, None)
+    assert (done.to_allowance, done.to_balance) == (0, 60)
+    assert (used(alice), wallet_of(alice).balance) == (100, 1060)
+    entry = LedgerEntry.objects.get(pk=done.pk)
+    assert (entry.delta, entry.balance_after, entry.created_at) == (60, 1060, NEXT_SECOND)
+
+
+def test_a_charge_may_be_refunded_before_its_month_ends_and_after() -> None:
+    with at(LAST_SECOND):
+        alice = new_account(balance=1000)
+        charge = call(alice, 100)
+        first = refund(charge, 30)
+
+    with at(NEXT_SECOND):
+        rest = refund(charge)
+        with pytest.raises(NothingToRefund):
+            refund(charge)
+
+    assert (first.to_allowance, rest.to_balance) == (30, 70)
+    assert (used(alice), wallet_of(alice).balance) == (70, 1070)
 
 
 def test_a_part_goes_to_the_balance_first_and_then_to_the_plan() -> None:
@@ -214,7 +250,7 @@ def test_a_refund_is_not_altered() -> None:
         Refund.objects.filter(pk=done.pk).update(balance_part=1)
 
 
-# --- What people see ------------------------------------------------------------------------------
+# --- What the customer sees -----------------------------------------------------------------------
 
 
 def test_the_customer_sees_it_among_the_transactions_with_its_call() -> None:
@@ -224,60 +260,15 @@ def test_the_customer_sees_it_among_the_transactions_with_its_call() -> None:
     [shown] = client_of(alice).get("/api/billing/transactions?kind=refund").json()
     assert (shown["id"], shown["charge_id"]) == (str(done.pk), str(charge.pk))
     assert (shown["amount_usd"], shown["description"]) == (2e-7, REASON)
-    assert len(client_of(alice).get("/api/billing/transactions").json()) == 3
+    assert shown["allowance_usd"] == 0
+    everything = client_of(alice).get("/api/billing/transactions").json()
+    assert [row["allowance_usd"] for row in everything] == [0, None, None]
 
 
-@pytest.fixture
-def finance(committed: None) -> Operator:
-    return new_operator("billing.change_charge", "billing.view_charge")
-
-
-def send_form(operator: Operator, charge: Charge, **values: str) -> str:
-    """What the page says; empty where it was done."""
-    url = f"billing/charge/{charge.pk}/refund/"
-    found = re.findall(r'name="operation" value="([^"]+)"', operator.get(url))
-    response = operator.post(url, **{"operation": found[0], "reason": REASON, **values})
-    return "" if response.status_code == 302 else response.content.decode()
-
-
-def test_an_operator_refunds_with_a_reason(finance: Operator) -> None:
-    alice = new_account(balance=NUSD_PER_USD)
-    charge = call(alice, 100_000_000, model="kimi-k3")
-
-    assert send_form(finance, charge, amount="0.05") == ""
-    assert wallet_of(alice).balance == 850_000_000
-    assert send_form(finance, charge, amount="") == ""
-    assert wallet_of(alice).balance == NUSD_PER_USD
-
-    said = f"Refunded $0.15 to the balance and $0.00 to the plan's allowance. Reason: {REASON}"
-    assert audit_of(charge)[0] == said
-    page = finance.get(f"billing/charge/{charge.pk}/change/")
-    assert f"$0.05 on {charge.admitted_at:%Y-%m-%d}: {REASON}" in page
-
-
-@pytest.mark.parametrize(
-    ("amount", "problem"),
-    [("0", "changes nothing"), ("5", "At most $0.20 can be refunded"), ("x", "like 12.50")],
-)
-def test_an_amount_that_cannot_be_refunded_is_refused_in_words(
-    finance: Operator, amount: str, problem: str
-) -> None:
-    alice = new_account(balance=NUSD_PER_USD)
-    charge = call(alice, 100_000_000, model="kimi-k3")
-    assert problem in send_form(finance, charge, amount=amount)
-    assert wallet_of(alice).balance == 800_000_000
-
-
-def test_only_who_may_change_charges_refunds_them() -> None:
+def test_the_customer_sees_what_the_allowance_got_back() -> None:
     alice = new_account(balance=1000)
-    charge = call(alice, 100, model="kimi-k3")
-    viewer = new_operator("billing.view_charge")
-    assert "/refund/" not in viewer.get(f"billing/charge/{charge.pk}/change/")
-    assert viewer.post(f"billing/charge/{charge.pk}/refund/", reason=REASON).status_code == 403
-
-
-def test_nothing_is_offered_where_nothing_was_billed(finance: Operator) -> None:
-    alice = new_account(balance=1000)
-    _, charge = hold(alice, 100, owner=live_owner())
-    release(charge)
-    assert "/refund/" not in finance.get(f"billing/charge/{charge}/change/")
+    charge = call(alice, 100)
+    refund(charge)
+    [shown] = client_of(alice).get("/api/billing/transactions?kind=refund").json()
+    assert (shown["amount_usd"], shown["allowance_usd"]) == (0, 1e-7)
+    assert (shown["charge_id"], shown["balance_after_usd"]) == (str(charge.pk), 1e-6)

@@ -45,6 +45,7 @@ def test_it_adds_to_the_balance_and_answers_the_entry() -> None:
         "kind": "topup",
         "amount_usd": 12.34,
         "balance_after_usd": 12.340000005,
+        "allowance_usd": None,
         "description": "Top-up",
         "charge_id": None,
         "created_at": response.json()["created_at"],

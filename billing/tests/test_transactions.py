@@ -50,6 +50,7 @@ def test_the_newest_comes_first_with_the_balance_it_left() -> None:
         "kind",
         "amount_usd",
         "balance_after_usd",
+        "allowance_usd",
         "description",
         "charge_id",
         "created_at",
