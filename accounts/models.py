@@ -305,7 +305,7 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=100)
     digest = models.BinaryField(max_length=32, unique=True)
     pepper = models.CharField(max_length=8)
-    hint = models.CharField(max_length=4)
+    hint = models.CharField(max_length=4, db_index=True)
     monthly_spend_cap = models.BigIntegerField(null=True, blank=True)
     allowed_models = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,5 +1,6 @@
 """Conversations in the operators' admin: their outcomes and costs, not their texts."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -11,9 +12,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from backoffice import related
 from backoffice.acts import Act, Acting
 from backoffice.filters import PeriodFilter
 from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.related import Related
 from backoffice.theme import DropdownFilter, TabularInline, action, display
 from billing.selectors.charges import get_billed
 from common.money import usd_text
@@ -216,3 +219,16 @@ class FeedbackAdmin(ReadOnly, OfAnAccount):
         """Without the texts, which may be long."""
         rows: QuerySet[Feedback] = super().get_queryset(request)
         return rows.defer("message__content", "message__reasoning")
+
+
+def find_conversation(wanted: UUID) -> Iterator[Related]:
+    """The conversation of that id, or with the message of that id."""
+    for message in Message.objects.filter(pk=wanted).only("conversation_id", "role", "status"):
+        what = "reply" if message.role == Message.Role.ASSISTANT else "message"
+        state = f"{what} {message.status}"
+        yield Related("conversation", "conversations.conversation", message.conversation_id, state)
+    for conversation in Conversation.objects.filter(pk=wanted).only("pk"):
+        yield Related("conversation", "conversations.conversation", conversation.pk)
+
+
+related.register(find_conversation)

@@ -1,6 +1,8 @@
 """Councils in the operators' admin: their outcomes and costs, not their texts."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -8,8 +10,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from backoffice import related
 from backoffice.filters import PeriodFilter
 from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.related import Related
 from backoffice.theme import TabularInline, display
 from common.money import usd_text
 from council.models import Generation, Session
@@ -68,3 +72,15 @@ class SessionAdmin(ReadOnly, OfAnAccount):
     @display(description="Paid so far")
     def cost(self, session: Session) -> str:
         return usd_text(session_cost(session.account, session.pk))
+
+
+def find_council(wanted: UUID) -> Iterator[Related]:
+    """The council of that id, or with the call of that id."""
+    for call in Generation.objects.filter(pk=wanted).defer("content"):
+        state = f"call {call.status} on card {call.card_id}"
+        yield Related("council", "council.session", call.session_id, state)
+    for session in Session.objects.filter(pk=wanted).only("status"):
+        yield Related("council", "council.session", session.pk, session.status)
+
+
+related.register(find_council)

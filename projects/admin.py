@@ -1,7 +1,9 @@
 """Runs in the operators' admin: their steps, outcomes and costs, not their texts."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -9,8 +11,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from backoffice import related
 from backoffice.filters import PeriodFilter
 from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.related import Related
 from backoffice.theme import TabularInline, display
 from billing.selectors.charges import get_billed
 from common.money import usd_text
@@ -126,3 +130,14 @@ class RunAdmin(ReadOnly, OfAnAccount):
     @display(description="Paid so far")
     def cost(self, run: Run) -> str:
         return usd_text(get_billed(run.account, Step.objects.filter(run=run)))
+
+
+def find_run(wanted: UUID) -> Iterator[Related]:
+    """The run of that id, or with the call of that id."""
+    for step in Step.objects.filter(pk=wanted).only("run_id", "kind", "status"):
+        yield Related("project run", "projects.run", step.run_id, f"{step.kind} {step.status}")
+    for run in Run.objects.filter(pk=wanted).only("status"):
+        yield Related("project run", "projects.run", run.pk, run.status)
+
+
+related.register(find_run)

@@ -1,15 +1,19 @@
 """Generation jobs in the operators' admin: their outcomes and costs, not their prompts and
 results."""
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from backoffice import related
 from backoffice.filters import PeriodFilter
 from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.related import Related
 from backoffice.theme import display
 from billing.selectors.charges import get_states
 from common.money import usd_text
@@ -69,3 +73,12 @@ def _link(page: str, generation: Generation) -> str:
     """To the row of that id on another page: job, operation and charge have one id."""
     path = reverse(f"admin:{page}_change", args=(generation.pk,))
     return format_html('<a href="{}">{}</a>', path, generation.pk)
+
+
+def find_generation(wanted: UUID) -> Iterator[Related]:
+    """The generation job of that id, which is that of its charge."""
+    for row in Generation.objects.filter(pk=wanted).defer("prompt", "params"):
+        yield Related("generation job", "studios.generation", row.pk, f"{row.kind}, {row.status}")
+
+
+related.register(find_generation)

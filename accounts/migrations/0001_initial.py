@@ -159,7 +159,7 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=100)),
                 ("digest", models.BinaryField(max_length=32, unique=True)),
                 ("pepper", models.CharField(max_length=8)),
-                ("hint", models.CharField(max_length=4)),
+                ("hint", models.CharField(db_index=True, max_length=4)),
                 ("monthly_spend_cap", models.BigIntegerField(blank=True, null=True)),
                 (
                     "allowed_models",

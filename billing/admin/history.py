@@ -6,10 +6,9 @@ The tables grow for ever, so they are listed in the order of an index and cannot
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import (
     ChoicesDropdownFilter,
     RangeDateFilter,
@@ -22,9 +21,9 @@ from backoffice.money import usd_column
 from backoffice.pages import OfAnAccount, ReadOnly
 from backoffice.theme import DropdownFilter, action, display
 from billing.admin.acts import RefundCharge
-from billing.models import Charge, LedgerEntry, Refund, UsageDaily
+from billing.admin.explanation import explain
+from billing.models import Charge, LedgerEntry, UsageDaily
 from billing.types import FAILURE_CODES
-from common.money import usd_text
 
 
 class KindFilter(DropdownFilter):
@@ -62,6 +61,7 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
 
     newest: ClassVar[int] = 200_000
     list_before_template = "backoffice/list_note.html"
+    change_form_outer_before_template = "billing/explanation.html"
     search_help_text = "An account's address or id, a charge's id, or a request's (x-request-id)"
     list_display = (
         "admitted_at",
@@ -85,56 +85,15 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
     ordering = ("-pk",)
     sortable_by = ()
     actions_detail = ("refund",)
-    readonly_fields = ("refunded",)
-    fieldsets = (
-        (None, {"fields": ("id", "account", "api_key", "model_id", "kind", "source", "plan")}),
-        (
-            "Money",
-            {
-                "fields": (
-                    "shown_status",
-                    "funding",
-                    "cost_usd",
-                    "plan_usd",
-                    "balance_usd",
-                    "refunded",
-                    "shortfall_usd",
-                    "worst_usd",
-                    "hold_plan_usd",
-                    "hold_balance_usd",
-                    "price_version",
-                )
-            },
-        ),
-        (
-            "Call",
-            {
-                "fields": (
-                    "request_id",
-                    "tokens_in",
-                    "tokens_out",
-                    "cached_tokens",
-                    "reasoning_tokens",
-                    "images",
-                    "seconds",
-                    "assets",
-                    "admitted_at",
-                    "first_output_at",
-                    "resolved_at",
-                    "deadline_at",
-                )
-            },
-        ),
-        ("Failure", {"fields": ("failure_code", "failure_message", "provider", "attempts")}),
+    # The explanation, which stands above them, has the others.
+    fields = (
+        *("id", "shown_status", "kind", "source", "funding", "cost_usd", "plan_usd", "balance_usd"),
+        *("request_id", "owner_id"),
     )
 
     cost_usd = usd_column("cost", "at cost")
     plan_usd = usd_column("charge_plan", "by the plan")
     balance_usd = usd_column("charge_balance", "by the balance")
-    shortfall_usd = usd_column("shortfall", "written off")
-    worst_usd = usd_column("worst_cost", "at worst, at cost")
-    hold_plan_usd = usd_column("hold_plan", "held of the plan")
-    hold_balance_usd = usd_column("hold_balance", "held of the balance")
 
     @display(
         description="status",
@@ -142,15 +101,6 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
     )
     def shown_status(self, charge: Charge) -> str:
         return charge.status
-
-    @display(description="refunded")
-    def refunded(self, charge: Charge) -> str | SafeString:
-        """The refunds of the charge, with their times and reasons."""
-        rows = [
-            (usd_text(row.plan_part + row.balance_part), f"{row.created_at:%Y-%m-%d}", row.reason)
-            for row in Refund.objects.filter(charge=charge).order_by("created_at")
-        ]
-        return format_html_join("", "<div>{} on {}: {}</div>", rows) if rows else "nothing"
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """A charge that billed nothing cannot be refunded."""
@@ -167,20 +117,19 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
     def failure_code(self, charge: Charge) -> str | None:
         return charge.failure and charge.failure["code"]
 
-    @display(description="message")
-    def failure_message(self, charge: Charge) -> str | None:
-        return charge.failure and charge.failure.get("message")
-
-    @display(description="provider")
-    def provider(self, charge: Charge) -> str | None:
-        """The provider that was called, and its answer's status and codes."""
-        failure = charge.failure or {}
-        details = (failure.get(name) for name in ("provider", "status", "reason"))
-        return ", ".join(str(word) for word in details if word) or None
-
-    @display(description="attempts")
-    def attempts(self, charge: Charge) -> int | None:
-        return charge.failure and charge.failure.get("attempts")
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The page of a charge begins with its explanation."""
+        context = dict(extra_context or {})
+        charge = self.get_object(request, unquote(object_id))
+        if charge is not None and self.has_view_permission(request, charge):
+            context["explanation"] = explain(charge, request.user)
+        return super().change_view(request, object_id, form_url, context)
 
     @property
     def note(self) -> str:

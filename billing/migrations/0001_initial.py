@@ -682,6 +682,10 @@ class Migration(migrations.Migration):
                 condition=models.Q(("granted__gte", 0)), name="plan_allowance_not_negative"
             ),
         ),
+        migrations.AddIndex(
+            model_name="idempotencykey",
+            index=models.Index(fields=["key"], name="idempotency_key_by_name"),
+        ),
         migrations.AddConstraint(
             model_name="refund",
             constraint=models.CheckConstraint(

@@ -215,3 +215,7 @@ class IdempotencyKey(models.Model):
     charge_id = models.UUIDField()
     created_at = models.DateTimeField(db_index=True)
     answer = models.BinaryField(null=True)
+
+    class Meta:
+        # For operators, who are given a key and do not know whose it is.
+        indexes = [models.Index(fields=["key"], name="idempotency_key_by_name")]

@@ -62,6 +62,12 @@ def price_history() -> dict[str, list[tuple[datetime, Price]]]:
     return history
 
 
+def get_price(version_id: int) -> Price | None:
+    """The price of that version, in force or not; None where there is no such version."""
+    version = PriceVersion.objects.select_related("model").filter(pk=version_id).first()
+    return version and _price(version)
+
+
 def reset() -> None:
     """Forget the snapshot. For tests, whose database changes under it."""
     _snapshot.reset()

@@ -21,6 +21,7 @@ from accounts.second_factor_views import (
 from accounts.views import OwnPasswordView
 from backoffice.theme import AdminSite
 from billing.dashboard import dashboard
+from billing.finding import FindForm, find_page, may_find
 
 MAX_QUERY = 4_000  # characters; more than any form of the admin writes into an address
 
@@ -44,8 +45,11 @@ class OperatorSite(AdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """The dashboard, for operators who may see the ledger; for others the list of pages."""
+        """The search for charges and the dashboard, for operators who may see them; for others the
+        list of pages."""
         context = extra_context or {}
+        if may_find(request.user):
+            context = {**context, "form": FindForm()}
         if request.user.has_perm("billing.view_ledgerentry"):
             context = {**context, "dashboard": dashboard()}
         return super().index(request, context)
@@ -66,7 +70,14 @@ class OperatorSite(AdminSite):
         """The routes, without "view on site", which no record has."""
         urls = [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
         page = self.admin_view(self.second_factor)
-        return [path("second-factor/", page, name="second_factor"), *urls]
+        return [
+            path("second-factor/", page, name="second_factor"),
+            path("find/", self.admin_view(self.find), name="find"),
+            *urls,
+        ]
+
+    def find(self, request: HttpRequest) -> HttpResponse:
+        return find_page(request, self.each_context(request))
 
     def second_factor(self, request: HttpRequest) -> HttpResponseBase:
         return SecondFactorView.as_view(extra_context=self.each_context(request))(request)

@@ -1,14 +1,18 @@
 """Jobs in the operators' admin: waiting and running ones, and those of the last days."""
 
+from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from backoffice import related
 from backoffice.filters import PeriodFilter
 from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.related import Related
 from backoffice.theme import DropdownFilter, display
 from jobs.handlers import kinds
 from jobs.models import Job
@@ -66,3 +70,12 @@ class JobAdmin(ReadOnly, OfAnAccount):
     )
     def shown_status(self, job: Job) -> str:
         return job.status
+
+
+def find_job(wanted: UUID) -> Iterator[Related]:
+    """The job of that id, which is that of its charge."""
+    for job in Job.objects.filter(pk=wanted):
+        yield Related("job", "jobs.job", job.pk, f"{job.kind}, {job.status}, attempt {job.attempt}")
+
+
+related.register(find_job)

@@ -1,6 +1,8 @@
 """Operations of providers in the operators' admin."""
 
+from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin
@@ -9,9 +11,11 @@ from django.http import HttpRequest, HttpResponse
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
+from backoffice import related
 from backoffice.acts import Act, Acting
 from backoffice.filters import PeriodFilter
 from backoffice.pages import ReadOnly
+from backoffice.related import Related
 from backoffice.theme import action
 from common.ids import as_uuid
 from operations import by_hand
@@ -114,3 +118,13 @@ class OperationAdmin(ReadOnly, Acting):
             return queryset, False
         wanted = as_uuid(search_term.strip())
         return queryset.filter(pk=wanted) if wanted else queryset.none(), False
+
+
+def find_operation(wanted: UUID) -> Iterator[Related]:
+    """The operation of that id, which is that of its job and of its charge."""
+    for operation in Operation.objects.filter(pk=wanted):
+        state = f"{operation.provider}, {operation.state}"
+        yield Related("operation at the provider", "operations.operation", operation.pk, state)
+
+
+related.register(find_operation)

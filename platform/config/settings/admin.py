@@ -7,6 +7,8 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
+from backoffice.ranks import may_view
+
 
 def _page(title: str, icon: str, model: str) -> dict[str, Any]:
     """A list of the admin as an item of the menu, for operators who may open it."""
@@ -15,15 +17,12 @@ def _page(title: str, icon: str, model: str) -> dict[str, Any]:
         "title": title,
         "icon": icon,
         "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
-        "permission": _may_view(app, name),
+        "permission": _may_view(model),
     }
 
 
-def _may_view(app: str, name: str) -> Callable[[HttpRequest], bool]:
-    def permission(request: HttpRequest) -> bool:
-        return any(request.user.has_perm(f"{app}.{verb}_{name}") for verb in ("view", "change"))
-
-    return permission
+def _may_view(model: str) -> Callable[[HttpRequest], bool]:
+    return lambda request: may_view(request.user, model)
 
 
 UNFOLD: dict[str, Any] = {
@@ -57,7 +56,11 @@ UNFOLD: dict[str, Any] = {
             {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
         ],
     },
+    # Ctrl + K.
+    "COMMAND": {"search_callback": "billing.finding.command_results"},
     "SIDEBAR": {
+        "show_search": True,
+        "command_search": True,
         "navigation": [
             {
                 "items": [

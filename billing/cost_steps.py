@@ -1,0 +1,121 @@
+"""How a call's cost came about: its quantities, times the rates of its price version."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from billing.units import Units
+from catalog.pricing import (
+    effective_image,
+    effective_input,
+    effective_output,
+    effective_unit,
+    image_cost,
+    speech_cost,
+    token_cost,
+    unit_cost,
+)
+from catalog.types import ImagePrice, Price, SpeechPrice, TokenPrice, UnitPrice
+from common.money import usd_text
+
+_NUSD_PER_MICRO_USD = 1_000
+_PICO_PER_USD = 10**12
+
+
+class Step(Struct, frozen=True):
+    """A line of the calculation, in words. The last line is the sum."""
+
+    what: str
+    quantity: str
+    rate: str
+    amount: str
+
+
+def cost_steps(price: Price, units: Units, cost: int) -> list[Step]:
+    """The calculation of that cost, in nano-USD. Where the price does not lead to it, the provider
+    has told its own cost, and the only line says so."""
+    steps, total = _steps(price, units, cost)
+    if total != cost:
+        return [Step("the provider's own cost, with the platform's fee", "", "", usd_text(cost))]
+    return [*steps, Step("cost, rounded up to a nano-dollar", "", "", usd_text(cost))]
+
+
+def _steps(price: Price, units: Units, cost: int) -> tuple[list[Step], int]:
+    """The lines, and what they come to."""
+    match price:
+        case TokenPrice():
+            total = token_cost(price, units.get("tokens_in", 0), units.get("tokens_out", 0))
+            return list(_of_tokens(price, units)), total
+        case SpeechPrice():
+            return _of_speech(price, units.get("seconds", 0))
+        case ImagePrice():
+            return _of_images(price, units.get("images", 0), cost)
+        case UnitPrice():
+            unit = "seconds" if price.unit == "second" else "assets"
+            quantity = units.get(unit) or units.get("images", 0)
+            return _of_units(price, quantity, cost)
+
+
+def _of_tokens(price: TokenPrice, units: Units) -> Iterator[Step]:
+    tokens_in, tokens_out = units.get("tokens_in", 0), units.get("tokens_out", 0)
+    yield _tokens("input", tokens_in, price.input, price.fee, effective_input(price))
+    if cached := units.get("cached_tokens"):
+        yield _part("of the input, from the provider's cache", cached)
+    yield _tokens("output", tokens_out, price.output, price.fee, effective_output(price))
+    if reasoning := units.get("reasoning_tokens"):
+        yield _part("of the output, for reasoning", reasoning)
+
+
+def _tokens(what: str, tokens: int, rate: int, fee: int, effective: int) -> Step:
+    def per_million(amount: int) -> str:
+        return usd_text(amount * _NUSD_PER_MICRO_USD)
+
+    return Step(
+        what,
+        f"{tokens:,} tokens",
+        f"{per_million(effective)} per 1,000,000 ({per_million(rate)} and {per_million(fee)} fee)",
+        _pico_text(tokens * effective),
+    )
+
+
+def _part(what: str, tokens: int) -> Step:
+    """At the price of the tokens that they are part of."""
+    return Step(what, f"{tokens:,} tokens", "the same", "included")
+
+
+def _of_speech(price: SpeechPrice, seconds: int) -> tuple[list[Step], int]:
+    total = speech_cost(price, seconds)
+    rate = (
+        f"{usd_text(price.per_hour + price.fee)} per hour "
+        f"({usd_text(price.per_hour)} and {usd_text(price.fee)} fee)"
+    )
+    return [Step("audio", f"{seconds:,} seconds", rate, usd_text(total))], total
+
+
+def _of_images(price: ImagePrice, count: int, cost: int) -> tuple[list[Step], int]:
+    """Of the quality that leads to the cost: a charge does not keep it."""
+    for quality, rate in price.per_image.items():
+        if image_cost(price, quality, count) == cost:
+            of_one = _with_fee(effective_image(price, quality), rate, price.fee, "picture")
+            return [Step(f"{quality} quality", f"{count:,} pictures", of_one, usd_text(cost))], cost
+    return [], -1
+
+
+def _of_units(price: UnitPrice, quantity: int, cost: int) -> tuple[list[Step], int]:
+    """Of the variant that leads to the cost: a charge does not keep it."""
+    for variant, rate in price.per_unit.items():
+        if unit_cost(price, variant, quantity) == cost:
+            of_one = _with_fee(effective_unit(price, variant), rate, price.fee, price.unit)
+            step = Step(variant, f"{quantity:,} {price.unit}s", of_one, usd_text(cost))
+            return [step], cost
+    return [], -1
+
+
+def _with_fee(effective: int, rate: int, fee: int, unit: str) -> str:
+    return f"{usd_text(effective)} per {unit} ({usd_text(rate)} and {usd_text(fee)} fee)"
+
+
+def _pico_text(pico: int) -> str:
+    """Pico-USD in US dollars, exactly."""
+    dollars, rest = divmod(pico, _PICO_PER_USD)
+    return f"${dollars:,}.{f'{rest:012}'.rstrip('0').ljust(2, '0')}"
