@@ -95,3 +95,15 @@ class SendAgain(Act):
 
     def carry_out(self) -> str:
         return "Sent again." if emails.send_again(email=self.record) else ""
+
+
+class CancelMail(Act):
+    title = "Cancel this mail"
+    explanation = (
+        "It is not sent, unless that is being done at this moment. It can be sent again later."
+    )
+    dangerous = True
+    record: OutgoingEmail
+
+    def carry_out(self) -> str:
+        return "Cancelled." if emails.cancel(email=self.record) else ""

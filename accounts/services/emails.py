@@ -28,6 +28,7 @@ MAX_KEPT = 100_000
 MAX_ATTEMPTS = 5
 # Characters of an error that are kept.
 MAX_ERROR = 300
+CANCELLED = "Cancelled by an operator."
 FIRST_RETRY = timedelta(minutes=1)
 # Seconds after which a run of the sender starts no other mail.
 RUN_SECONDS = 20.0
@@ -71,6 +72,14 @@ def send_again(*, email: OutgoingEmail) -> bool:
     return bool(
         ended.update(ended_at=None, outcome="", error="", attempts=0, due_at=timezone.now())
     )
+
+
+def cancel(*, email: OutgoingEmail) -> bool:
+    """Drop a mail that waits to be sent. False where it does not wait. One whose attempt runs just
+    now may go out all the same."""
+    waiting = OutgoingEmail.objects.filter(pk=email.pk, ended_at=None)
+    dropped = waiting.update(ended_at=timezone.now(), outcome=Outcome.DROPPED, error=CANCELLED)
+    return bool(dropped)
 
 
 def send_due_emails() -> None:

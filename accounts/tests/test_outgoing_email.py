@@ -309,7 +309,7 @@ def test_an_operator_sees_why_a_mail_was_not_sent_and_sends_it_again(
     row = rows(alice).get()
     assert (row.outcome, row.attempts) == ("failed", 5)
     support = new_operator("accounts.change_outgoingemail", "accounts.view_outgoingemail")
-    assert "No such mailbox" in support.get("accounts/outgoingemail/?outcome__exact=failed")
+    assert "No such mailbox" in support.get("accounts/outgoingemail/?state=failed")
 
     server.verdict = "250 Taken"
     url = f"accounts/outgoingemail/{row.pk}/send_again/"

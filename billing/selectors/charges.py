@@ -69,6 +69,21 @@ def get_states(charge_ids: Collection[UUID]) -> dict[UUID, ChargeState]:
     return {charge_id: ChargeState(*state) for charge_id, *state in rows}
 
 
+def get_failures(charge_ids: Collection[UUID]) -> dict[UUID, str]:
+    """Why calls failed, in a few words for operators: our code, the provider, the HTTP status and
+    codes of its answer, and the attempts. Charges without a failure are left out."""
+    rows = Charge.objects.filter(pk__in=charge_ids, failure__isnull=False)
+    return {
+        charge_id: _in_words(failure) for charge_id, failure in rows.values_list("pk", "failure")
+    }
+
+
+def _in_words(failure: dict[str, Any]) -> str:
+    attempts = f"{failure['attempts']} attempts" if failure.get("attempts") else None
+    words = [failure["code"], *(failure.get(name) for name in ("provider", "status", "reason"))]
+    return ", ".join(str(word) for word in (*words, attempts) if word)
+
+
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
     """The user's billed charges among those ids."""
     with connection.cursor() as cursor:

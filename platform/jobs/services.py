@@ -92,6 +92,37 @@ def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
     return idle
 
 
+def call_off(*, job_id: UUID) -> bool:
+    """Have a job cancelled by its own handler, which ends what the job belongs to as well: at once
+    where it runs, else as soon as a worker takes it, before it makes any call. False where the job
+    has ended, was asked before, or is paused."""
+    job = Job.objects.select_for_update().get(pk=job_id)
+    if job.ended_at or job.status == Job.Status.PAUSED or job.signal == Job.Signal.CANCEL:
+        return False
+    job.signal = Job.Signal.CANCEL
+    job.save(update_fields=["signal"])
+    _hasten(job)
+    return True
+
+
+def run_now(*, job_id: UUID) -> bool:
+    """Let a worker take a job at once that waits, or that is scheduled for later. False for others:
+    what runs is not begun twice, and what has ended is not begun again, because its charge has
+    ended too."""
+    return _hasten(Job.objects.select_for_update().get(pk=job_id))
+
+
+def _hasten(job: Job) -> bool:
+    """For a job whose row is locked. Did it wait?"""
+    if job.status == Job.Status.QUEUED:
+        transaction.on_commit(partial(get_dispatcher().send, job.pk, Job.Queue(job.queue)))
+        return True
+    if job.status == Job.Status.SCHEDULED:
+        Job.objects.filter(pk=job.pk).update(due_at=Now())
+        return True
+    return False
+
+
 def pause(*, job_ids: Sequence[UUID]) -> set[UUID]:
     """Pause jobs. Jobs that had not begun are paused now, and returned; running ones are asked to
     `park`, unless they are being cancelled."""

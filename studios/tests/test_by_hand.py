@@ -69,6 +69,32 @@ def is_polled(job: Job) -> bool:
     return rows.exists() and operation_of(job).state == State.RUNNING.value
 
 
+def act_on_the_job(operator: Operator, what: str, job: Job) -> None:
+    sent = operator.post(f"jobs/job/{job['id']}/{what}/", reason=REASON)
+    assert sent.status_code == 302
+
+
+class TestTheJobItself:
+    def test_a_job_is_run_now_and_paid_once(self, operator: Operator, alice: Artist) -> None:
+        job = at_the_provider(alice)
+        for _ in range(3):
+            act_on_the_job(operator, "run_now", job)
+        assert alice.ended(job)["status"] == "completed"
+        act_on_the_job(operator, "run_now", job)
+        alice.check_money()
+
+    def test_a_cancelled_job_ends_as_if_its_user_had_cancelled_it(
+        self, operator: Operator, alice: Artist
+    ) -> None:
+        job = at_the_provider(alice, polls=1000)
+        act_on_the_job(operator, "cancel", job)
+        assert alice.ended(job)["status"] == "cancelled"
+        act_on_the_job(operator, "run_now", job)
+        act_on_the_job(operator, "cancel", job)
+        assert audit_of(JobRow.objects.get(pk=job["id"])) == [f"Asked to cancel. Reason: {REASON}"]
+        alice.check_money()
+
+
 class TestLookingUp:
     def test_a_waiting_job_is_looked_up_at_once(self, operator: Operator, alice: Artist) -> None:
         job = at_the_provider(alice)
