@@ -81,6 +81,9 @@ class User(AbstractBaseUser, PermissionsMixin):
         indexes = [
             models.Index(fields=["mailbox", "created_at"], name="user_by_mailbox"),
             models.Index(fields=["signup_network", "created_at"], name="user_by_network"),
+            models.Index(
+                fields=["email"], condition=models.Q(is_staff=True), name="user_operators"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -119,6 +119,7 @@ class ConversationAdmin(ReadOnly, OfAnAccount, Acting):
         "shared_at",
     )
     list_filter = (PeriodFilter, SharedFilter)
+    account_order = ("-pinned", "-activity")
     search_help_text = "An account's address (or its beginning) or id, the id of a row, or a link"
     ordering = ("-pk",)
     sortable_by = ()

@@ -12,7 +12,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from backoffice import related
 from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.pages import NewestOnly, ReadOnly
 from backoffice.related import Related
 from backoffice.theme import TabularInline, display
 from common.money import usd_text
@@ -45,13 +45,11 @@ class GenerationInline(TabularInline[Any, Any]):
 
 
 @admin.register(Session)
-class SessionAdmin(ReadOnly, OfAnAccount):
+class SessionAdmin(ReadOnly, NewestOnly):
     """Questions, answers and titles belong to the user: they are not shown."""
 
     list_display = ("created_at", "id", "account", "shown_status", "activity")
     list_filter = (PeriodFilter, ("status", ChoicesDropdownFilter))
-    ordering = ("-pk",)
-    sortable_by = ()
     fields: ClassVar[tuple[str, ...]] = (
         "id",
         "account",

@@ -13,7 +13,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from backoffice import related
 from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.pages import NewestOnly, ReadOnly
 from backoffice.related import Related
 from backoffice.theme import TabularInline, display
 from billing.selectors.charges import get_billed
@@ -90,7 +90,7 @@ class ApplyAdmin(ReadOnly):
 
 
 @admin.register(Run)
-class RunAdmin(ReadOnly, OfAnAccount):
+class RunAdmin(ReadOnly, NewestOnly):
     """Goals, plans, results and titles belong to the user: they are not shown."""
 
     list_display = ("created_at", "id", "account", "shown_status", "phase", "pause_reason")
@@ -99,8 +99,6 @@ class RunAdmin(ReadOnly, OfAnAccount):
         ("status", ChoicesDropdownFilter),
         ("pause_reason", ChoicesDropdownFilter),
     )
-    ordering = ("-pk",)
-    sortable_by = ()
     fields: ClassVar[tuple[str, ...]] = (
         *("id", "account", "created_at", "started_at", "ended_at"),
         *("status", "phase", "pause_reason", "failure", "planner_model", "budget_usd", "cost"),

@@ -1,10 +1,12 @@
 """The audit log, and failed sign-ins."""
 
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -13,24 +15,57 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter
 from accounts.models import ApiKey, SignInFailures, User
 from backoffice.pages import Page, ReadOnly
 from backoffice.ranks import may_act_for
-from backoffice.theme import display
+from backoffice.theme import DropdownFilter, display
 from common.ids import as_uuid
+
+
+class OperatorFilter(DropdownFilter):
+    """Those who are operators now: the log is not searched for others."""
+
+    title = "operator"
+    parameter_name = "operator"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        operators = User.objects.filter(is_staff=True).order_by("email")
+        return [(str(key), email) for key, email in operators.values_list("pk", "email")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LogEntry]) -> QuerySet[LogEntry]:
+        wanted = as_uuid(self.value() or "")
+        return queryset.filter(user=wanted) if wanted else queryset
+
+
+class PageFilter(DropdownFilter):
+    """The pages of the admin: the log is not searched for those that it names."""
+
+    title = "page"
+    parameter_name = "page"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        types = ContentType.objects.get_for_models(*model_admin.admin_site._registry)
+        return sorted(((str(type_.pk), str(type_)) for type_ in types.values()), key=itemgetter(1))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LogEntry]) -> QuerySet[LogEntry]:
+        wanted = self.value() or ""
+        return queryset.filter(content_type=wanted) if wanted.isdecimal() else queryset
 
 
 @admin.register(LogEntry)
 class AuditLogAdmin(ReadOnly):
     """The actions of operators, with time and reason. The database refuses to change them."""
 
+    # Words are looked for in the newest entries.
+    newest = 50_000
     list_display = ("action_time", "user", "content_type", "concerned", "message")
     list_display_links = ("action_time",)
     list_select_related = ("user", "content_type")
     list_filter = (
         ("action_time", RangeDateFilter),
         ("action_flag", ChoicesDropdownFilter),
-        ("content_type", admin.RelatedOnlyFieldListFilter),
-        ("user", admin.RelatedOnlyFieldListFilter),
+        PageFilter,
+        OperatorFilter,
     )
-    search_fields = ("object_id", "object_repr", "change_message")
+    ordering = ("-pk",)
+    search_fields = ("object_repr", "change_message")
     search_help_text = "An account's id, what was changed, or a word of the reason"
     fields = ("action_time", "user", "content_type", "concerned", "object_id", "message")
     readonly_fields = ("concerned", "message")
@@ -49,6 +84,10 @@ class AuditLogAdmin(ReadOnly):
     ) -> tuple[QuerySet[LogEntry], bool]:
         if wanted := as_uuid(search_term.strip()):
             return queryset.filter(_concerning(wanted)), False
+        if search_term.strip():
+            numbers = LogEntry.objects.order_by("-pk").values_list("pk", flat=True)
+            too_old = numbers[self.newest :].first() or 0
+            queryset = queryset.filter(pk__gt=too_old)
         return super().get_search_results(request, queryset, search_term)
 
 

@@ -358,6 +358,12 @@ class Migration(migrations.Migration):
             model_name="user",
             index=models.Index(fields=["signup_network", "created_at"], name="user_by_network"),
         ),
+        migrations.AddIndex(
+            model_name="user",
+            index=models.Index(
+                condition=models.Q(("is_staff", True)), fields=["email"], name="user_operators"
+            ),
+        ),
         migrations.AddConstraint(
             model_name="user",
             constraint=models.CheckConstraint(

@@ -3,7 +3,7 @@
 The tables grow for ever, so they are listed in the order of an index and cannot be sorted.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
@@ -18,7 +18,7 @@ from unfold.contrib.filters.admin import (
 from backoffice.acts import Acting
 from backoffice.filters import PeriodFilter
 from backoffice.money import usd_column
-from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.pages import NewestOnly, OfAnAccount, ReadOnly
 from backoffice.theme import DropdownFilter, action, display
 from billing.admin.acts import RefundCharge
 from billing.admin.explanation import explain
@@ -52,15 +52,10 @@ class FailureFilter(DropdownFilter):
 
 
 @admin.register(Charge)
-class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
-    """One row per call to a provider.
+class ChargeAdmin(ReadOnly, NewestOnly, Acting):
+    """One row per call to a provider. Kinds and failures have no index, because every call would
+    pay for it."""
 
-    Kinds and failures have no index, because every call would pay for it: only the newest charges
-    are searched for them.
-    """
-
-    newest: ClassVar[int] = 200_000
-    list_before_template = "backoffice/list_note.html"
     change_form_outer_before_template = "billing/explanation.html"
     search_help_text = "An account's address or id, a charge's id, or a request's (x-request-id)"
     list_display = (
@@ -82,8 +77,6 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
         ("model", RelatedDropdownFilter),
         KindFilter,
     )
-    ordering = ("-pk",)
-    sortable_by = ()
     actions_detail = ("refund",)
     # The explanation, which stands above them, has the others.
     fields = (
@@ -131,37 +124,18 @@ class ChargeAdmin(ReadOnly, OfAnAccount, Acting):
             context["explanation"] = explain(charge, request.user)
         return super().change_view(request, object_id, form_url, context)
 
-    @property
-    def note(self) -> str:
-        return (
-            f"The newest {self.newest:,} charges are looked through, and all of an account or of "
-            "a period where one is given."
-        )
-
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        if not search_term.strip() and not PeriodFilter.is_chosen(request):
-            queryset = self._newest(queryset)
-        return super().get_search_results(request, queryset, search_term)
-
     def search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
         return queryset.filter(request_id=term)
 
-    def _newest(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        ids = Charge.objects.order_by("-pk").values_list("pk", flat=True)
-        too_old = ids[self.newest :].first()
-        return queryset.filter(pk__gt=too_old) if too_old else queryset
-
 
 @admin.register(LedgerEntry)
-class LedgerEntryAdmin(ReadOnly, OfAnAccount):
+class LedgerEntryAdmin(ReadOnly, NewestOnly):
     """Every movement of a balance."""
+
+    account_order = ("-seq",)
 
     list_display = ("created_at", "account", "seq", "kind", "delta_usd", "after_usd", "description")
     list_filter = (PeriodFilter, ("kind", ChoicesDropdownFilter))
-    ordering = ("-pk",)
-    sortable_by = ()
     fields = ("id", "account", "seq", "kind", "delta_usd", "after_usd", "description", "created_at")
 
     delta_usd = usd_column("delta", "amount")

@@ -51,20 +51,48 @@ def listed(operator: Operator, **query: str) -> tuple[set[UUID], str]:
     return {charge.pk for charge in response.context_data["cl"].result_list}, page
 
 
-@pytest.mark.parametrize("query", [{}, {"kind": "chat"}, {"failure": "interrupted"}, {"days": "x"}])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"kind": "chat"},
+        {"failure": "interrupted"},
+        {"days": "x"},
+        {"days": "1"},
+        {"q": "alice"},
+    ],
+)
 def test_only_the_newest_are_looked_through(
-    operator: Operator, charges: list[UUID], query: dict[str, str]
+    operator: Operator, alice: User, charges: list[UUID], query: dict[str, str]
 ) -> None:
+    query = {name: alice.email if name == "q" else value for name, value in query.items()}
     found, page = listed(operator, **query)
     assert found == set(charges[1:])
-    assert "The newest 2 charges are looked through" in page
+    assert "The newest 2 rows of an account or of all are looked through" in page
 
 
-def test_all_are_where_an_account_a_charge_a_request_or_a_period_is_given(
+def test_the_newest_of_an_account_are_found_however_many_others_have(
     operator: Operator, alice: User, charges: list[UUID]
 ) -> None:
-    for query in ({"q": alice.email}, {"q": str(alice.pk)}, {"days": "1"}):
-        assert listed(operator, status__exact="released", **query)[0] == set(charges)
+    bob = new_account()
+    for _ in range(3):
+        expire(hold(bob, 2, owner=live_owner())[1])
+    for query in (alice.email, str(alice.pk)):
+        assert listed(operator, q=query)[0] == set(charges[1:])
+
+
+def test_of_several_accounts_the_newest_of_each_are_found(
+    operator: Operator, alice: User, charges: list[UUID]
+) -> None:
+    bob = new_account()
+    of_bob = hold(bob, 2, owner=live_owner())[1]
+    expire(of_bob)
+    common = alice.email[: len("alice-0")]
+    assert bob.email.startswith(common)
+    assert {*charges, of_bob} <= listed(operator, q=common)[0]
+
+
+def test_older_ones_are_found_by_their_ids(operator: Operator, charges: list[UUID]) -> None:
     Charge.objects.filter(pk__in=charges).update(request_id="req_of_a_page")
     assert listed(operator, q="req_of_a_page")[0] == set(charges)
     assert listed(operator, q=str(charges[0]))[0] == {charges[0]}
@@ -104,7 +132,7 @@ def test_charges_of_a_request_are_read_in_the_order_of_an_index(db: None) -> Non
 
 
 def test_the_page_says_how_many_are_looked_through(operator: Operator) -> None:
-    assert "The newest 200,000 charges are looked through" in operator.get("billing/charge/")
+    assert "The newest 50,000 rows of an account or of all are" in operator.get("billing/charge/")
 
 
 def test_an_old_charge_is_shown(operator: Operator, charges: list[UUID]) -> None:

@@ -23,6 +23,8 @@ from common.ids import as_uuid
 MAX_COUNT = 10_000
 # Searches compare prefixes of addresses, and return at most this many accounts.
 MAX_ACCOUNTS = 100
+# Of several accounts that are found together, the newest rows of each.
+ROWS_OF_EACH = 100
 
 
 class BoundedPaginator(Paginator[Any]):
@@ -157,8 +159,12 @@ class ReadOnly(Page):
 
 
 class OfAnAccount(Page):
-    """Rows that belong to an account: found by its address or id, or by the row's own id."""
+    """Rows that belong to an account: found by its address or id, or by the row's own id.
 
+    `account_order` is the order of an index that begins with the account, if there is one.
+    """
+
+    account_order: ClassVar[tuple[str, ...]] = ()
     search_fields: ClassVar[tuple[str, ...]] = ("account__email",)
     search_help_text = "An account's address (or its beginning) or id, or the id of a row"
     list_select_related: ClassVar[tuple[str, ...]] = ("account",)
@@ -170,7 +176,8 @@ class OfAnAccount(Page):
         if not term:
             return queryset, False
         for found in self._readings(queryset, term):
-            if found.exists():
+            # Not `exists`, which drops the order, and with it the index.
+            if found[:1]:
                 return found, False
         return queryset.none(), False
 
@@ -178,17 +185,79 @@ class OfAnAccount(Page):
         """Other searches that `term` may mean."""
         return queryset.none()
 
+    def of_accounts(self, queryset: QuerySet[Any], accounts: list[uuid.UUID]) -> QuerySet[Any]:
+        """The rows of these accounts.
+
+        Their ids are found first: asked for the newest rows of an account that has few, the server
+        might read the whole table in the order of the ids.
+        """
+        rows = self.model._default_manager.filter(account__in=accounts)
+        ids = rows.order_by(*self.account_order).values("pk")[:MAX_COUNT]
+        return queryset.filter(pk__in=ids)
+
     def _readings(self, queryset: QuerySet[Any], term: str) -> Iterator[QuerySet[Any]]:
         """The possible meanings of `term`, the likeliest first."""
         if wanted := as_uuid(term):
             if isinstance(self.opts.pk, models.UUIDField):
                 yield queryset.filter(pk=wanted)
-            yield queryset.filter(account=wanted)
+            yield self.of_accounts(queryset, [wanted])
         elif accounts := self._accounts(term):
-            yield queryset.filter(account__in=accounts)
+            yield self.of_accounts(queryset, accounts)
         yield self.search(queryset, term)
 
     def _accounts(self, address: str) -> list[uuid.UUID]:
         users = self.opts.get_field("account").related_model._default_manager  # type: ignore[union-attr]
         rows = users.filter(email__startswith=address.lower()).values_list("pk", flat=True)
         return list(rows[:MAX_ACCOUNTS])
+
+
+class NewestOnly(OfAnAccount):
+    """A list of a table that grows for ever. Only the newest rows are looked through, of an account
+    or of all: what a filter asks for may be rare, and the server would read the table to its
+    beginning. Older rows are found by their ids.
+
+    `account_order` is one column. Where it is none, an account is looked for among the newest rows
+    of all.
+    """
+
+    newest: ClassVar[int] = 50_000
+    account_order = ("-pk",)
+    list_before_template = "backoffice/list_note.html"
+    ordering = ("-pk",)
+    sortable_by = ()
+
+    @property
+    def note(self) -> str:
+        whose = "of an account or of all" if self.account_order else "of all accounts"
+        return (
+            f"The newest {self.newest:,} rows {whose} are looked through. Older ones are found by "
+            "their ids."
+        )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not search_term.strip():
+            return self._newest(queryset, self.model._default_manager.all(), "-pk"), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def of_accounts(self, queryset: QuerySet[Any], accounts: list[uuid.UUID]) -> QuerySet[Any]:
+        """The newest rows of one account, or the few newest of each of several."""
+        rows = self.model._default_manager.all()
+        if not self.account_order:
+            return self._newest(queryset.filter(account__in=accounts), rows, "-pk")
+        if len(accounts) == 1:
+            [order], [account] = self.account_order, accounts
+            newest = self._newest(queryset, rows.filter(account=account), order)
+            return newest.filter(account=account).order_by(order)
+        of_each = [
+            rows.filter(account=account).order_by(*self.account_order).values("pk")[:ROWS_OF_EACH]
+            for account in accounts
+        ]
+        return queryset.filter(pk__in=of_each[0].union(*of_each[1:], all=True))
+
+    def _newest(self, queryset: QuerySet[Any], rows: QuerySet[Any], order: str) -> QuerySet[Any]:
+        """Those of the queryset that are among the newest of `rows`, in the order of an index."""
+        column = order.removeprefix("-")
+        too_old = rows.order_by(order).values_list(column, flat=True)[self.newest :].first()
+        return queryset if too_old is None else queryset.filter(**{f"{column}__gt": too_old})

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 
 from backoffice.acts import Act, Acting
 from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, ReadOnly
+from backoffice.pages import NewestOnly, OfAnAccount, ReadOnly
 from backoffice.theme import action, display
 from files.models import StoredFile, Upload
 from files.services import outputs, uploads
@@ -78,12 +78,11 @@ class TakeUploadDown(Act):
 
 
 @admin.register(Upload)
-class UploadAdmin(ReadOnly, OfAnAccount, Acting):
+class UploadAdmin(ReadOnly, NewestOnly, Acting):
     """The uploads of users. Operators do not see their content."""
 
     list_display = ("id", "account", "name", "media_type", "size", "state", "created_at")
     list_filter = (PeriodFilter, ("taken_down_at", admin.EmptyFieldListFilter))
-    ordering = ("-pk",)
     fields = (
         "id",
         "account",

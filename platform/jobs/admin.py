@@ -16,7 +16,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from backoffice import related
 from backoffice.acts import Act, Acting
 from backoffice.filters import PeriodFilter
-from backoffice.pages import FilteredList, OfAnAccount, ReadOnly
+from backoffice.pages import FilteredList, NewestOnly, ReadOnly
 from backoffice.related import Related
 from backoffice.theme import ChangeList, DropdownFilter, action, display
 from billing.selectors.charges import get_failures, get_states
@@ -91,8 +91,10 @@ class JobList(FilteredList):
 
 
 @admin.register(Job)
-class JobAdmin(ReadOnly, OfAnAccount, Acting):
+class JobAdmin(ReadOnly, NewestOnly, Acting):
     """A job is ended by its own handler, which also ends its charge and what it belongs to."""
+
+    account_order = ()
 
     list_display = (
         *("queued_at", "account", "kind", "queue", "shown_status", "signal", "attempt"),
@@ -105,8 +107,6 @@ class JobAdmin(ReadOnly, OfAnAccount, Acting):
         ("queue", ChoicesDropdownFilter),
         KindFilter,
     )
-    ordering = ("-pk",)
-    sortable_by = ()
     fields = (
         *("id", "account", "kind", "queue", "provider", "shown_status", "signal", "reason"),
         *("attempt", "losses", "owner_id", "charge"),
