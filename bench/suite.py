@@ -8,6 +8,7 @@ from django.db import connection
 
 from bench import (
     abuse,
+    admin,
     api,
     chat,
     conversations,
@@ -203,11 +204,13 @@ def _money_functions(accounts: list[seed.Account], seconds: int) -> list[Target]
 
 
 def _with_a_long_past() -> list[Target]:
-    """The requests of the owner of a million charges."""
+    """The requests of the owner of a million charges, and of operators."""
     reporter = usage.seed_past()
     rows = web_app.seed_ledger(reporter.account_id)
     with process.running("--bench") as simulator, servers.service(simulator) as service:
-        return [_usage_report(service, reporter), *_web_app(service, reporter.account_id, rows)]
+        targets = [_usage_report(service, reporter), *_web_app(service, reporter.account_id, rows)]
+    with noise.reported("the admin"):
+        return [*targets, *admin.run()]
 
 
 def _usage_report(service: Server, reporter: usage.Reporter) -> Target:
