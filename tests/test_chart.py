@@ -4,7 +4,17 @@ import pytest
 
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
 from jobs.models import Job
-from tests.chart import EVERYTHING, FOLDER, VALUES, Refused, invalid, of_kind, pods, render
+from tests.chart import (
+    EVERYTHING,
+    FOLDER,
+    VALUES,
+    Refused,
+    Resource,
+    invalid,
+    of_kind,
+    pods,
+    render,
+)
 from tests.compose import WORKERS, services
 from tests.tools import needs_tools, run
 
@@ -12,12 +22,12 @@ pytestmark = needs_tools
 
 
 @pytest.fixture(scope="module")
-def resources() -> list[dict]:  # type: ignore[type-arg]
+def resources() -> list[Resource]:
     return render(VALUES)
 
 
 @pytest.fixture(scope="module")
-def everything() -> list[dict]:  # type: ignore[type-arg]
+def everything() -> list[Resource]:
     return render(EVERYTHING)
 
 
@@ -31,7 +41,9 @@ def test_helm_finds_nothing_to_say() -> None:
     assert "ERROR" not in answer.stdout, answer.stdout
 
 
-def test_kubernetes_takes_all_that_is_rendered(resources: list, everything: list) -> None:  # type: ignore[type-arg]
+def test_kubernetes_takes_all_that_is_rendered(
+    resources: list[Resource], everything: list[Resource]
+) -> None:
     assert invalid(resources) == ""
     assert invalid(everything) == ""
     broken = [{**resources[0], "spec": {"made": "up"}}]
@@ -64,7 +76,7 @@ def test_values_that_cannot_be_meant_are_refused(values: dict[str, object], sent
         render({**VALUES, **values})
 
 
-def test_no_container_has_rights(resources: list) -> None:  # type: ignore[type-arg]
+def test_no_container_has_rights(resources: list[Resource]) -> None:
     for name, pod in pods(resources).items():
         assert pod["securityContext"]["runAsNonRoot"] is True, name
         assert pod["automountServiceAccountToken"] is False
@@ -77,7 +89,7 @@ def test_no_container_has_rights(resources: list) -> None:  # type: ignore[type-
             assert "memory" in container["resources"]["limits"]
 
 
-def test_each_process_does_what_it_does_under_compose(resources: list) -> None:  # type: ignore[type-arg]
+def test_each_process_does_what_it_does_under_compose(resources: list[Resource]) -> None:
     found = pods(resources)
     assert found.keys() == {"web", *WORKERS, "beat", "migrate"}
     for name in (*WORKERS, "beat", "migrate"):
@@ -87,7 +99,7 @@ def test_each_process_does_what_it_does_under_compose(resources: list) -> None: 
     assert set(WORKERS) == {f"worker-{queue}" for queue in Job.Queue.values}
 
 
-def test_the_migration_runs_before_the_new_processes(resources: list) -> None:  # type: ignore[type-arg]
+def test_the_migration_runs_before_the_new_processes(resources: list[Resource]) -> None:
     hooks = {
         each["kind"]: int(each["metadata"]["annotations"]["helm.sh/hook-weight"])
         for each in resources
@@ -97,7 +109,7 @@ def test_the_migration_runs_before_the_new_processes(resources: list) -> None:  
     assert hooks["Job"] > max(hooks["ConfigMap"], hooks["ServiceAccount"])
 
 
-def test_a_web_process_is_sent_requests_only_while_it_is_ready(resources: list) -> None:  # type: ignore[type-arg]
+def test_a_web_process_is_sent_requests_only_while_it_is_ready(resources: list[Resource]) -> None:
     (web,) = pods(resources)["web"]["containers"]
     assert web["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "http"}
     assert web["livenessProbe"]["httpGet"] == {"path": "/livez", "port": "http"}
@@ -111,7 +123,7 @@ def test_a_web_process_is_sent_requests_only_while_it_is_ready(resources: list) 
     }
 
 
-def test_the_metrics_are_for_prometheus_alone(everything: list) -> None:  # type: ignore[type-arg]
+def test_the_metrics_are_for_prometheus_alone(everything: list[Resource]) -> None:
     (policy,) = (each for each in everything if each["kind"] == "NetworkPolicy")
     reach = {
         rule["ports"][0]["port"]: rule["from"][0]["namespaceSelector"]["matchLabels"]
@@ -128,7 +140,7 @@ def test_the_metrics_are_for_prometheus_alone(everything: list) -> None:  # type
     assert not paths & {"/", "/readyz", "/livez", "/metrics"}
 
 
-def test_it_scales_by_open_calls_and_by_how_long_jobs_wait(everything: list) -> None:  # type: ignore[type-arg]
+def test_it_scales_by_open_calls_and_by_how_long_jobs_wait(everything: list[Resource]) -> None:
     scalers = of_kind(everything, "HorizontalPodAutoscaler")
     assert scalers.keys() == {"web", *WORKERS}
     (of_web,) = scalers["web"]["spec"]["metrics"]
@@ -146,8 +158,8 @@ def test_it_scales_by_open_calls_and_by_how_long_jobs_wait(everything: list) -> 
 
 
 def test_connections_are_counted_for_all_that_may_run_during_a_rollout(
-    resources: list,
-    everything: list,  # type: ignore[type-arg]
+    resources: list[Resource],
+    everything: list[Resource],
 ) -> None:
     data = of_kind(resources, "ConfigMap")["config"]["data"]
     assert (data["WEB_PROCESSES"], data["WORKER_PROCESSES"]) == ("3", "7")

@@ -35,7 +35,7 @@ def ours() -> dict[str, migrations.Migration]:
 def problems(migration: migrations.Migration) -> str:
     """What squawk says of the SQL of a migration; nothing where that harms nobody."""
     loader = MigrationLoader(connection, replace_migrations=False)
-    sql = loader.collect_sql([(migration, False)])
+    sql = loader.collect_sql([(migration, False)])  # type: ignore[attr-defined]
     # Django's own, which says the same as the option below.
     text = "\n".join(line for line in sql if line not in ("BEGIN;", "COMMIT;"))
     assumed = ["--assume-in-transaction"] if migration.atomic else []

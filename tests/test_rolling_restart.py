@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -218,7 +218,7 @@ def test_no_request_of_two_thousand_fails_while_each_process_is_restarted(
             streams.extend(pool.submit(_stream, proxy, key, marker) for _ in range(2))
             calls.wait_for(lambda: len(simulator.calls(marker)) == 2)
 
-        streams: list = []  # type: ignore[type-arg]
+        streams: list[Future[str]] = []
         fleet.restart_webs(outlasting)
         fleet.restart_workers()
         while sum(visitor.answers.total() for visitor in visitors) < REQUESTS:
