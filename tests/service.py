@@ -48,18 +48,19 @@ def running_web(
     *,
     application: str = APPLICATION,
     log: str | None = None,
-    port: int | None = None,
+    port: str = "",
     **environment: str,
 ) -> Iterator[Web]:
-    """A web process until the block ends; what it prints goes to the file `log`."""
-    port = port or free_port()
+    """A web process until the block ends, on `port` or on any; what it prints goes to the file
+    `log`."""
+    number = int(port) if port else free_port()
     service = Service(
         name="web",
-        command=(*web_command(port), "--application", application),
-        is_ready=lambda: answers(port, "/v1/models"),
+        command=(*web_command(number), "--application", application),
+        is_ready=lambda: answers(number, "/v1/models"),
         env={
             **environment_of_a_process(simulator),
-            "PUBLIC_BASE_URL": f"http://{LOOPBACK}:{port}",
+            "PUBLIC_BASE_URL": f"http://{LOOPBACK}:{number}",
             "CORS_ALLOWED_ORIGINS": WEB_APP,
             "GOOGLE_CLIENT_IDS": CLIENT_ID,
             "GOOGLE_ISSUERS": ISSUER,
@@ -71,7 +72,7 @@ def running_web(
     process = Process(service, log=Path(log) if log else None, start=ForkedProcess)
     try:
         process.wait_until_ready(timeout=30)
-        yield Web(port, process)
+        yield Web(number, process)
     finally:
         process.stop()
 

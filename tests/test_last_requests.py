@@ -21,8 +21,8 @@ from tests.service import running_web
 committed = pytest.mark.usefixtures("committed")
 
 
-def complete(http: httpx.Client, key: str, **options: int) -> httpx.Response:
-    request = calls.body(uuid7().hex, **options)
+def complete(http: httpx.Client, key: str, tokens: int) -> httpx.Response:
+    request = calls.body(uuid7().hex, tokens=tokens)
     return http.post(
         "/v1/chat/completions", json=request, headers={"Authorization": f"Bearer {key}"}
     )

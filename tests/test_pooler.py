@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import psycopg
 import pytest
@@ -47,7 +48,7 @@ def test_calls_replies_and_councils_work_on_shared_sessions(simulator: RunningSi
     _, key = new_key(alice)
     talk = Talk(alice)
     with running_pgbouncer(SESSIONS) as url:
-        pooled = {"DATABASE_URL": url, "DATABASE_POOLER": "transaction"}
+        pooled: dict[str, Any] = {"DATABASE_URL": url, "DATABASE_POOLER": "transaction"}
         with (
             running_web(simulator, **pooled) as web,
             running_worker(simulator, **pooled),

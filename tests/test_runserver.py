@@ -35,7 +35,7 @@ def runserver(simulator: RunningSimulator, **environment: str) -> AbstractContex
     port = free_port()
     where = f"{LOOPBACK}:{port}"
     command = ("runserver", "--noreload", "--nostatic", where)
-    return _running(port, (str(ROOT / "manage.py"), *command), simulator, **environment)
+    return _running(port, (str(ROOT / "manage.py"), *command), simulator, environment)
 
 
 def daphne(
@@ -45,7 +45,7 @@ def daphne(
     port = free_port()
     command = ("-m", "daphne", "-b", LOOPBACK, "-p", str(port), "config.asgi:application")
     outside = {"DJANGO_SETTINGS_MODULE": "config.settings.test", **environment}
-    return _running(port, command, simulator, log, **outside)
+    return _running(port, command, simulator, outside, log)
 
 
 @contextmanager
@@ -53,8 +53,8 @@ def _running(
     port: int,
     arguments: tuple[str, ...],
     simulator: RunningSimulator,
+    environment: dict[str, str],
     log: Path | None = None,
-    **environment: str,
 ) -> Iterator[Web]:
     server = Process(
         Service(
