@@ -22,6 +22,7 @@ from accounts.services import sessions
 from accounts.types import SignedIn
 from billing.services.sweeps import find_violations
 from billing.tests.bank import expire_what_nobody_ends
+from health import services as health
 from local.pytest_suite import is_rolled_back
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
@@ -65,6 +66,13 @@ def django_db_setup(
         # The setting is for new sessions, and a closed one only goes back to the pool.
         connection.close()
         connection.close_pool()  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _health_is_not_shared_any_more() -> Iterator[None]:
+    """The stores end after the tests."""
+    yield
+    health.close()
 
 
 @pytest.fixture

@@ -14,7 +14,9 @@ from conversations.tests.rows import talk
 from conversations.tests.speaker import BALANCE_ONLY, Speaker
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
 from events.models import Stream
+from health.tests.opened import opened
 from jobs.models import Job
+from tests.chaos.calls import wait_for
 
 # The running service has no key of its provider.
 NOBODYS = "01a20091-a6e1-7b03-807b-7610912cefae"
@@ -128,6 +130,22 @@ def test_a_provider_that_is_not_configured_is_named_before_money(speaker: NewSpe
     answer = refused(penniless, penniless.begin(), model=UNAVAILABLE)
     assert answer.status_code == 503
     assert answer.json()["code"] == "provider_unavailable"
+
+
+def test_a_provider_that_is_spared_is_named_before_money_and_for_how_long(
+    speaker: NewSpeaker,
+) -> None:
+    penniless = speaker(plan="starter", balance_usd=0)
+    conversation = penniless.begin()
+
+    def answer() -> Any:
+        return refused(penniless, conversation, model=BALANCE_ONLY)
+
+    with opened("moonshot", BALANCE_ONLY):
+        wait_for(lambda: answer().status_code == 503)
+        assert answer().json()["code"] == "provider_unavailable"
+        assert 1 <= int(answer().headers["retry-after"]) <= 60
+    wait_for(lambda: answer().status_code == 402)
 
 
 def test_without_money_nothing_is_asked(speaker: NewSpeaker) -> None:

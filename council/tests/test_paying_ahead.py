@@ -10,6 +10,7 @@ from pytest_django import Settings
 from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
+from catalog.selectors import get_catalog
 from common.ids import uuid7
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
 from council.models import Card, Generation, Session
@@ -24,7 +25,10 @@ from council.tests.council_client import (
 )
 from events.models import Event
 from events.tests.streams import session_streams
+from health.services import refusal_of
+from health.tests.opened import opened
 from jobs.models import Job
+from tests.chaos.calls import wait_for
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 
@@ -95,6 +99,19 @@ def test_a_card_whose_provider_is_away_fails_beside_the_others(broke: CouncilCli
     running, failed = answer.json()["cards"]
     assert running["status"] in UNDERWAY
     assert (failed["status"], failed["error"]["code"]) == ("failed", "provider_unavailable")
+
+
+def test_where_the_only_provider_is_spared_it_is_503_with_a_time(broke: CouncilClient) -> None:
+    model = get_catalog().models[IN_PLAN]
+    with opened(model.provider, model.id):
+        wait_for(lambda: refusal_of(model))
+        answer = broke.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN])
+    wait_for(lambda: refusal_of(model) is None)
+
+    assert answer.status_code == 503
+    assert answer.json()["code"] == "provider_unavailable"
+    assert 1 <= int(answer.headers["retry-after"]) <= 60
+    assert _has_nothing(broke)
 
 
 def test_where_no_provider_is_there_it_is_503(broke: CouncilClient) -> None:

@@ -19,6 +19,7 @@ from common.database import get_database
 from common.shutdown import SERVER_SECONDS
 from edge.rate_limit import get_rate_limiter
 from events.hub import get_hub
+from health import services as health
 from inference.runtime import get_runtime
 from jobs.host import get_job_host
 from providers import registry
@@ -49,6 +50,7 @@ async def close() -> None:
     await get_runtime().drain()
     await get_job_host().close()
     await get_runtime().close()
+    await asyncio.to_thread(health.close)
     await registry.aclose()
     await get_rate_limiter().close()
     await get_database().close()

@@ -25,6 +25,7 @@ log = structlog.get_logger(__name__)
 ROUND_SECONDS = 0.5
 # The shortest time between two rounds, however much there is to tell.
 PAUSE_SECONDS = 0.05
+CLOSE_SECONDS = 2.0
 # The switches are read so often without any signal.
 SWITCHES_SECONDS = 5.0
 
@@ -45,6 +46,7 @@ class Exchange:
         self._has_begun = Signal()
         self._starting = Lock()
         self._thread: Thread | None = None
+        self._is_closing = False
         self._switches: int | None = None
         self._switches_at = -SWITCHES_SECONDS
         self._is_away = False
@@ -66,6 +68,14 @@ class Exchange:
         """Tell the others now."""
         self._wanted.set()
 
+    def close(self) -> None:
+        """Tell the others what is left, and end."""
+        self._is_closing = True
+        self._wanted.set()
+        if self._thread is not None:
+            self._thread.join(CLOSE_SECONDS)
+            self._tell_the_rest()
+
     def claim(self, name: Name, probe: str) -> bool:
         """May this call be the probe of all processes? True also where Redis is away."""
         try:
@@ -78,7 +88,7 @@ class Exchange:
     # --- The thread -------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while True:
+        while not self._is_closing:
             try:
                 self._share()
                 self._read_switches()
@@ -88,6 +98,13 @@ class Exchange:
             time.sleep(PAUSE_SECONDS)
             self._wanted.wait(ROUND_SECONDS - PAUSE_SECONDS)
             self._wanted.clear()
+
+    def _tell_the_rest(self) -> None:
+        try:
+            self._tell_circuits()
+            self._tell_rests()
+        except _AWAY:
+            log.warning("health.not_told")
 
     def _share(self) -> None:
         try:

@@ -52,7 +52,7 @@ def _failure_of(error: UpstreamError) -> Outcome:
     status, cause = error.status, error.__cause__
     if status is not None:
         is_failure = status >= 500 or status == 408
-        return Outcome(f"http_{status}" if 400 <= status < 600 else "http", is_failure)
+        return Outcome(str(status) if 400 <= status < 600 else "other", is_failure)
     if isinstance(cause, AnswerTooLong):
         return Outcome("no_result")
     if isinstance(cause, ConnectFailed):

@@ -62,6 +62,11 @@ def get_started() -> Health:
     return health
 
 
+def close() -> None:
+    """End the exchange of this process."""
+    get_health().exchange.close()
+
+
 def refusal_of(model: Model) -> Refusal | None:
     """Why a call would be refused now; None where it would be let through. Reads memory only."""
     health = get_started()

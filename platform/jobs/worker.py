@@ -17,6 +17,7 @@ import uvloop
 from django.conf import settings
 
 from common.database import get_database
+from health import services as health
 from inference.runtime import get_runtime
 from jobs.consumer_watchdog import until_stalled
 from jobs.runner import JobRunner
@@ -98,6 +99,7 @@ class Worker:
         get_runtime().begin_drain(seconds=0)
         await self._runner.close()
         await get_runtime().close()
+        await asyncio.to_thread(health.close)
         await registry.aclose()
         await get_database().close()
 

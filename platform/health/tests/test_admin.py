@@ -58,9 +58,9 @@ def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: Board) ->
     request_id = uuid4().hex
     for caller in (1, 2):
         elsewhere.count(NAME, caller, failed=True, ours=False)
-        elsewhere.add_statistics(NAME, fields_of("http_503", is_failure=True))
+        elsewhere.add_statistics(NAME, fields_of("503", is_failure=True))
     elsewhere.add_statistics(NAME, fields_of("served", is_failure=False, first=0.2, total=3.0))
-    elsewhere.note_failure("openai", FailureNote(time.time(), request_id, NAME.model, "http_503"))
+    elsewhere.note_failure("openai", FailureNote(time.time(), request_id, NAME.model, "503"))
     rests = KeyRests()
     rests.rest(keys_of("openai", KEYS)[1], "quota")
     share(elsewhere, rests)
@@ -69,7 +69,7 @@ def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: Board) ->
 
     assert "open, for" in page
     assert "67%" in page
-    assert "http_503: 2, served: 1" in page
+    assert "503: 2, served: 1" in page
     assert "0.18 s / 0.18 s" in page
     assert request_id in page
     assert "its quota is exhausted" in page
@@ -79,9 +79,9 @@ def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: Board) ->
 
 def test_an_old_minute_is_in_no_table(operator: Operator, elsewhere: Board) -> None:
     elsewhere.hear_clock(time.time() - 16 * MINUTE)
-    elsewhere.add_statistics(NAME, fields_of("http_599", is_failure=True))
+    elsewhere.add_statistics(NAME, fields_of("599", is_failure=True))
     share(elsewhere)
-    assert "http_599" not in operator.get("health/provider/openai/change/")
+    assert "599" not in operator.get("health/provider/openai/change/")
 
 
 def test_a_provider_is_switched_off_and_on_with_a_reason(operator: Operator) -> None:

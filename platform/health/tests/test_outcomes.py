@@ -46,7 +46,7 @@ def test_what_our_account_lacks_counts_for_everybody(status: int, body: bytes, c
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 529])
 def test_a_fault_of_the_provider_counts(status: int) -> None:
-    assert outcome_of(error_from(status, b"")) == Outcome(f"http_{status}", is_failure=True)
+    assert outcome_of(error_from(status, b"")) == Outcome(str(status), is_failure=True)
 
 
 def caused(error: TransportError) -> ProviderError:
@@ -68,7 +68,7 @@ def test_a_timeout_counts_if_the_provider_had_its_time() -> None:
 
 @pytest.mark.parametrize("status", [409, 425, 429, 498])
 def test_a_provider_that_asks_for_patience_has_not_failed(status: int) -> None:
-    assert outcome_of(error_from(status, b"")) == Outcome(f"http_{status}")
+    assert outcome_of(error_from(status, b"")) == Outcome(str(status))
 
 
 def test_a_verdict_on_one_order_says_nothing_of_the_provider() -> None:
