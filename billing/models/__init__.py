@@ -11,14 +11,18 @@ few of them; `invariants.py` checks the rest.
 from billing.models.charges import Charge, IdempotencyKey, UsageDaily
 from billing.models.plans import ContractAllowance, Plan, PlanAllowance, Subscription
 from billing.models.refunds import Refund
+from billing.models.totals import ChargeMonth, ChargeTotal, GroupTotal, Watermark
 from billing.models.wallets import Allowance, ChargeGroup, FreeWindow, KeyMonth, LedgerEntry, Wallet
 
 __all__ = [
     "Allowance",
     "Charge",
+    "ChargeMonth",
+    "ChargeTotal",
     "ChargeGroup",
     "ContractAllowance",
     "FreeWindow",
+    "GroupTotal",
     "IdempotencyKey",
     "KeyMonth",
     "LedgerEntry",
@@ -27,5 +31,6 @@ __all__ = [
     "Refund",
     "Subscription",
     "UsageDaily",
+    "Watermark",
     "Wallet",
 ]

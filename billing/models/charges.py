@@ -32,6 +32,8 @@ class Charge(models.Model):
 
     `owner_id` is the process that makes the call, or the job that will make it: the charge lapses
     with the lease of the owner, or at its deadline.
+
+    The table is partitioned by the months of the ids, which are UUIDv7 (`billing/services/months.py`).
     """
 
     class Status(models.TextChoices):
@@ -104,6 +106,8 @@ class Charge(models.Model):
     allowance_left = models.BigIntegerField(null=True)
     # A billing.types.Failure; NULL while the call runs and where it ended well.
     failure = models.JSONField(null=True)
+    # The transaction that resolved it: by the time of a commit `reconcile` could miss one.
+    resolved_tx = models.BigIntegerField(null=True)
 
     tokens_in = quantity_of("tokens_in")
     tokens_out = quantity_of("tokens_out")
@@ -121,6 +125,10 @@ class Charge(models.Model):
             models.Index(fields=["account"], condition=Q(status="held"), name="charge_open"),
             # The ids are UUIDv7: the newest first.
             models.Index(fields=["account", "-id"], name="charge_newest_first"),
+            # For what was resolved since `reconcile` last passed.
+            models.Index(
+                fields=["resolved_tx"], condition=~Q(status="held"), name="charge_resolved"
+            ),
             # For error rates over time.
             models.Index(
                 fields=["admitted_at"],

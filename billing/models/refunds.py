@@ -5,11 +5,13 @@ from django.db.models import F, Q
 
 from accounts.models import User
 from billing.models.charges import Charge
+from catalog.models import AIModel
 
 
 class Refund(models.Model):
     """A part of a charge, or all of it, given back: `balance_part` of what the balance paid, and
-    `plan_part`, at cost, of what the plan paid. Append-only, like the ledger.
+    `plan_part`, at cost, of what the plan paid. Append-only, like the ledger. `model` and `month`
+    are those of the charge, whose row may be dropped. `tx` is the transaction that made it.
 
     `to_allowance` is what the allowance of the charge's month got back: `plan_part`, or nothing
     once that month is over. The balance got the rest, under the same id in the ledger.
@@ -21,14 +23,20 @@ class Refund(models.Model):
     charge = models.ForeignKey(
         Charge, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
+    model = models.ForeignKey(
+        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    month = models.DateField()
     plan_part = models.BigIntegerField()
     balance_part = models.BigIntegerField()
     to_allowance = models.BigIntegerField()
     allowance_left = models.BigIntegerField(null=True)
     reason = models.CharField(max_length=200)
     created_at = models.DateTimeField()
+    tx = models.BigIntegerField(null=True)
 
     class Meta:
+        indexes = [models.Index(fields=["tx"], name="refund_by_tx")]
         constraints = [
             models.CheckConstraint(
                 condition=Q(

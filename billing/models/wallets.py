@@ -60,10 +60,18 @@ class LedgerEntry(models.Model):
     balance_after = models.BigIntegerField()
     description = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
+    # The transaction that moved it; of a `charge` entry it is that of the charge, and left out here.
+    tx = models.BigIntegerField(null=True)
 
     class Meta:
         verbose_name_plural = "ledger entries"
         indexes = [
+            # For what moved since `reconcile` last passed.
+            models.Index(
+                fields=["tx"],
+                condition=Q(kind__in=["topup", "adjust", "refund"]),
+                name="ledger_moved",
+            ),
             # For top-ups per day; charges are many, and the rollup sums them up.
             models.Index(fields=["created_at"], condition=Q(kind="topup"), name="ledger_paid_in"),
             # For the few entries of an account that are no charges.

@@ -31,7 +31,8 @@ $$;
 -- Begin a call on a charge that was held for a job (p_owner). The call has p_seconds from now on,
 -- however long the job waited. False where the charge has ended or lapsed: then the call is not made.
 CREATE OR REPLACE FUNCTION charge_begin(p_charge uuid, p_owner uuid, p_seconds int)
-RETURNS boolean LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+RETURNS boolean LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE t timestamptz := money_now();
 BEGIN
     UPDATE billing_charge
@@ -58,7 +59,7 @@ $$;
 -- jobs that it runs. p_items: JSON array of billing.types.Checkpoint. Returns the charges that are no
 -- longer theirs.
 CREATE OR REPLACE FUNCTION money_checkpoint(p_owners uuid[], p_items json) RETURNS SETOF uuid
-LANGUAGE sql VOLATILE AS $$
+LANGUAGE sql VOLATILE SET plan_cache_mode = force_generic_plan AS $$
     UPDATE billing_charge c
     SET units = mine.units, cost = mine.cost,
         first_output_at = coalesce(c.first_output_at, money_now())

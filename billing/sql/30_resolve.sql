@@ -12,14 +12,16 @@
 -- missing is written off as shortfall.
 --
 -- enable_seqscan is off because every row here is found by its key: a plan that was made and kept
--- while a table was still empty would read all of it for ever after.
+-- while a table was still empty would read all of it for ever after. plan_cache_mode keeps such plans:
+-- to plan for all partitions of billing_charge anew takes longer than everything else here.
 --
 -- outcome: 'resolved', 'already' (moved nothing), or 'unknown'. The other values are the charge's.
 CREATE OR REPLACE FUNCTION money_resolve(
     p_ending json,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     e record; c billing_charge; w billing_wallet; a billing_allowance;
     v_account uuid; t timestamptz; room bigint;
@@ -93,7 +95,7 @@ BEGIN
     SET status = e.status, cost = e.cost, units = e.units,
         charge_plan = money_resolve.charge_plan, charge_balance = money_resolve.charge_balance,
         shortfall = money_resolve.shortfall, allowance_left = room, failure = e.failure,
-        resolved_at = t,
+        resolved_at = t, resolved_tx = current_tx(),
         first_output_at = CASE e.status WHEN 'released' THEN NULL
                                         ELSE coalesce(ch.first_output_at, t) END
     WHERE ch.id = e.charge_id;

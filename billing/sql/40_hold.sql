@@ -24,7 +24,8 @@ CREATE OR REPLACE FUNCTION money_hold(
     p_hold json,
     OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
     OUT used int, OUT reset_at timestamptz)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     h record; w billing_wallet; c billing_charge; k accounts_apikey; km billing_keymonth;
     a billing_allowance; g billing_chargegroup;
@@ -175,7 +176,8 @@ END $$;
 -- End those of an account's charges whose owner has gone or whose time is over. The oldest first, as
 -- the sweep does it: who comes first takes what is left of an allowance. The caller holds the wallet.
 CREATE OR REPLACE FUNCTION expire_lapsed_charges(p_account uuid, p_now timestamptz)
-RETURNS void LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_lapsed uuid;
 BEGIN
     FOR v_lapsed IN

@@ -6,7 +6,8 @@
 CREATE OR REPLACE FUNCTION money_move(
     p_id uuid, p_account uuid, p_kind text, p_delta bigint, p_description text,
     OUT outcome text, OUT balance bigint)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s'
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE w billing_wallet; l billing_ledgerentry;
 BEGIN
     SELECT * INTO w FROM billing_wallet WHERE account_id = p_account FOR NO KEY UPDATE;
@@ -28,8 +29,9 @@ BEGIN
     UPDATE billing_wallet SET balance = money_move.balance, seq = seq + 1
     WHERE account_id = p_account;
     INSERT INTO billing_ledgerentry
-        (id, account_id, seq, kind, delta, balance_after, description, created_at)
-    VALUES (p_id, p_account, w.seq + 1, p_kind, p_delta, balance, p_description, money_now());
+        (id, account_id, seq, kind, delta, balance_after, description, created_at, tx)
+    VALUES (p_id, p_account, w.seq + 1, p_kind, p_delta, balance, p_description, money_now(),
+            current_tx());
     outcome := 'done';
 END $$;
 

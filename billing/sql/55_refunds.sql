@@ -10,7 +10,8 @@
 CREATE OR REPLACE FUNCTION money_refund(
     p_id uuid, p_charge uuid, p_amount bigint, p_reason text,
     OUT outcome text, OUT plan_part bigint, OUT balance_part bigint)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     c billing_charge; w billing_wallet; r billing_refund; a billing_allowance; v_account uuid;
     v_amount bigint; v_to_allowance bigint; v_to_balance bigint;
@@ -53,15 +54,16 @@ BEGIN
         UPDATE billing_allowance SET used = used - v_to_allowance
         WHERE account_id = v_account AND model_id = c.model_id AND month = c.month;
     END IF;
-    INSERT INTO billing_refund (id, account_id, charge_id, plan_part, balance_part, to_allowance,
-                                allowance_left, reason, created_at)
-    VALUES (p_id, v_account, p_charge, plan_part, balance_part, v_to_allowance,
-            a.granted - a.used - a.held, p_reason, money_now());
+    INSERT INTO billing_refund
+        (id, account_id, charge_id, model_id, month, plan_part, balance_part, to_allowance,
+         allowance_left, reason, created_at, tx)
+    VALUES (p_id, v_account, p_charge, c.model_id, c.month, plan_part, balance_part, v_to_allowance,
+            a.granted - a.used - a.held, p_reason, money_now(), current_tx());
     UPDATE billing_wallet SET balance = balance + v_to_balance, seq = seq + 1
     WHERE account_id = v_account;
     INSERT INTO billing_ledgerentry
-        (id, account_id, seq, kind, delta, balance_after, description, created_at)
+        (id, account_id, seq, kind, delta, balance_after, description, created_at, tx)
     VALUES (p_id, v_account, w.seq + 1, 'refund', v_to_balance, w.balance + v_to_balance,
-            p_reason, money_now());
+            p_reason, money_now(), current_tx());
     outcome := 'done';
 END $$;

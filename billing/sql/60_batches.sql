@@ -8,7 +8,8 @@
 CREATE OR REPLACE FUNCTION money_hold_many(p_items json)
 RETURNS TABLE (verdict text, plan text, needed bigint, afford bigint, balance bigint, used int,
                reset_at timestamptz)
-LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE item json; locked uuid[];
 BEGIN
     locked := lock_free_wallets(ARRAY(SELECT (i ->> 'account_id')::uuid
@@ -27,7 +28,8 @@ END $$;
 CREATE OR REPLACE FUNCTION money_resolve_many(p_items json)
 RETURNS TABLE (outcome text, status text, cost bigint, charge_plan bigint, charge_balance bigint,
                shortfall bigint)
-LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE item json; locked uuid[];
 BEGIN
     locked := lock_free_wallets(ARRAY(SELECT (i ->> 'account_id')::uuid

@@ -15,7 +15,8 @@ CREATE OR REPLACE FUNCTION money_hold_idempotently(
     p_route text, p_idempotency_key text, p_digest bytea, p_hold json,
     OUT verdict text, OUT plan text, OUT needed bigint, OUT afford bigint, OUT balance bigint,
     OUT used int, OUT reset_at timestamptz, OUT answer bytea, OUT paid_by uuid, OUT billed bigint)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE o billing_idempotencykey; c billing_charge; h record; t timestamptz;
     v_account uuid := p_hold ->> 'account_id'; v_charge uuid := p_hold ->> 'charge_id';
 BEGIN
@@ -54,7 +55,8 @@ CREATE OR REPLACE FUNCTION money_resolve_idempotently(
     p_route text, p_idempotency_key text, p_answer bytea, p_ending json,
     OUT outcome text, OUT status text, OUT cost bigint,
     OUT charge_plan bigint, OUT charge_balance bigint, OUT shortfall bigint)
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE r record;
 BEGIN
     SELECT * INTO r FROM money_resolve(p_ending);

@@ -128,7 +128,8 @@ $$;
 -- It waits for no row, so that a locked stream delays no other. The charge comes first, as in the
 -- transaction that ends it together with the job.
 CREATE OR REPLACE FUNCTION job_append(p_items json) RETURNS SETOF boolean
-LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE v_item record; v_is_written boolean[] := '{}';
 BEGIN
     FOR v_item IN
@@ -172,7 +173,8 @@ END $$;
 
 -- The same for a single item, which waits for its rows, in the common order.
 CREATE OR REPLACE FUNCTION job_append_alone(p_items json) RETURNS SETOF boolean
-LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off AS $$
+LANGUAGE sql VOLATILE SET lock_timeout = '3s' SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan AS $$
     SELECT FROM billing_charge WHERE id = (p_items->0->'checkpoint'->>'charge_id')::uuid
     FOR NO KEY UPDATE;
 
