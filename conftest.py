@@ -20,7 +20,7 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import sessions
 from accounts.types import SignedIn
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from billing.tests.bank import expire_what_nobody_ends
 from health import services as health
 from local.pytest_suite import is_rolled_back

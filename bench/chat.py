@@ -9,7 +9,7 @@ from bench import noise, replies, report, seed, servers
 from bench.load import Result
 from bench.report import Target, milliseconds, p99
 from bench.servers import Server
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from simulator import process
 from simulator.process import RunningSimulator
 

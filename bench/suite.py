@@ -33,7 +33,7 @@ from bench.report import Target, milliseconds
 from bench.servers import Server
 from bench.throughput import CONNECTIONS, Series, Subject
 from billing.models import Charge
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from simulator import process
 from simulator.process import RunningSimulator
 

@@ -3,7 +3,8 @@
 import structlog
 from celery import shared_task
 
-from billing.services import sweeps
+from billing.invariants import Violation
+from billing.services import months, reconciliation, sweeps
 from common.locks import alone, note_found
 
 log = structlog.get_logger(__name__)
@@ -27,13 +28,30 @@ def forget_idempotency_keys() -> None:
 
 @shared_task
 def reconcile() -> None:
-    """Every 5 min: an error log for each row that breaks an invariant."""
+    """Every 5 min: an error log for each row that breaks an invariant since the last pass."""
     with alone("reconcile") as is_alone:
-        if not is_alone:
-            return
-        violations = sweeps.find_violations()
-        note_found("reconcile", len(violations))
-        for violation in violations:
-            log.error(
-                "money.invariant_broken", invariant=violation.invariant.name, row=violation.row
-            )
+        if is_alone:
+            _report("reconcile", reconciliation.check_changes())
+
+
+@shared_task
+def reconcile_everything() -> None:
+    """Every night: the same for the whole history."""
+    with alone("reconcile-everything") as is_alone:
+        if is_alone:
+            _report("reconcile-everything", reconciliation.check_everything())
+
+
+@shared_task
+def keep_months() -> None:
+    """Every hour: make the months of charges ahead, close those that are over, and drop those that
+    are not kept any longer."""
+    with alone("keep-months") as is_alone:
+        if is_alone:
+            months.keep_months()
+
+
+def _report(sweep: str, violations: list[Violation]) -> None:
+    note_found(sweep, len(violations))
+    for violation in violations:
+        log.error("money.invariant_broken", invariant=violation.invariant.name, row=violation.row)

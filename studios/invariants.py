@@ -54,7 +54,8 @@ INVARIANTS = (
         SELECT g.id, g.status, c.status AS charge
         FROM studios_generation g LEFT JOIN billing_charge c ON c.id = g.id
         WHERE g.ended_at IS NOT NULL AND (g.status = 'completed') <> (c.status = 'settled')
-           OR c.id IS NULL""",
+              AND NOT (c.id IS NULL AND charge_is_dropped(g.id))
+           OR c.id IS NULL AND NOT charge_is_dropped(g.id)""",
     ),
     Invariant(
         "storage_use",

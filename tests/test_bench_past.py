@@ -4,7 +4,7 @@ import pytest
 
 from bench import usage, web_app
 from billing.models import Charge, KeyMonth
-from billing.services import sweeps
+from billing.services import reconciliation
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -17,4 +17,4 @@ def test_the_benchmark_makes_up_a_complete_past(monkeypatch: pytest.MonkeyPatch)
 
     assert Charge.objects.filter(account=reporter.account_id).count() == 2_000
     assert KeyMonth.objects.filter(api_key__account=reporter.account_id).count() == 15
-    assert sweeps.find_violations() == []
+    assert reconciliation.find_violations() == []

@@ -68,7 +68,7 @@ def _copy(cursor: Any, *, resolved_tx: str) -> None:
     )
     [columns] = cursor.fetchone()
     cursor.execute(
-        f"INSERT INTO billing_charge ({columns}, resolved_tx)"
+        f"INSERT INTO billing_charge ({columns}, resolved_tx)"  # noqa: S608 - our own names
         f" SELECT {columns}, {resolved_tx} FROM billing_charge_before"
     )
     copied = cursor.rowcount
@@ -87,8 +87,8 @@ def _define(cursor: Any, definitions: list[str]) -> None:
 def _months(cursor: Any) -> list[date]:
     """From the first month of a charge, or this one, to the last that is made ahead."""
     cursor.execute(
-        "SELECT min(uuid_extract_timestamp(id)) FROM billing_charge_before"
-        " WHERE uuid_extract_version(id) = 7"
+        "SELECT to_timestamp(('x' || replace(left(min(id::text), 13), '-', ''))::bit(48)::bigint"
+        " / 1000.0) FROM billing_charge_before WHERE substr(id::text, 15, 1) = '7'"
     )
     [first] = cursor.fetchone()
     now = datetime.now(UTC)

@@ -17,9 +17,9 @@ from billing.models.wallets import Allowance, ChargeGroup, FreeWindow, KeyMonth,
 __all__ = [
     "Allowance",
     "Charge",
+    "ChargeGroup",
     "ChargeMonth",
     "ChargeTotal",
-    "ChargeGroup",
     "ContractAllowance",
     "FreeWindow",
     "GroupTotal",
@@ -31,6 +31,6 @@ __all__ = [
     "Refund",
     "Subscription",
     "UsageDaily",
-    "Watermark",
     "Wallet",
+    "Watermark",
 ]

@@ -33,7 +33,7 @@ class Charge(models.Model):
     `owner_id` is the process that makes the call, or the job that will make it: the charge lapses
     with the lease of the owner, or at its deadline.
 
-    The table is partitioned by the months of the ids, which are UUIDv7 (`billing/services/months.py`).
+    The table is partitioned by the months of the ids (`billing/services/months.py`).
     """
 
     class Status(models.TextChoices):

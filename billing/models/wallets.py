@@ -60,7 +60,7 @@ class LedgerEntry(models.Model):
     balance_after = models.BigIntegerField()
     description = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
-    # The transaction that moved it; of a `charge` entry it is that of the charge, and left out here.
+    # The transaction that moved it; of a `charge` entry it is that of the charge.
     tx = models.BigIntegerField(null=True)
 
     class Meta:

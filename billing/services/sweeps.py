@@ -1,9 +1,7 @@
-"""Periodic work on money: expiring lapsed charges, deleting old answers, checking invariants."""
+"""Periodic work on money: expiring lapsed charges, and deleting old answers."""
 
 import structlog
 from django.db import DatabaseError, connection
-
-from billing.invariants import Violation, get_invariants
 
 log = structlog.get_logger(__name__)
 
@@ -64,17 +62,3 @@ def forget_idempotency_keys(*, chunk: int = 1000, kept: int = KEPT_ANSWERS) -> i
             forgotten += count
             if count < chunk:
                 return forgotten
-
-
-def find_violations(*, limit: int = 20) -> list[Violation]:
-    """The rows that break an invariant, at most `limit` per invariant."""
-    violations = []
-    with connection.cursor() as cursor:
-        for invariant in get_invariants():
-            cursor.execute(f"{invariant.sql} LIMIT %s", (limit,))
-            columns = [column.name for column in cursor.description or ()]
-            violations += [
-                Violation(invariant, dict(zip(columns, row, strict=True)))
-                for row in cursor.fetchall()
-            ]
-    return violations

@@ -5,10 +5,14 @@ CREATE OR REPLACE FUNCTION current_tx() RETURNS bigint LANGUAGE sql VOLATILE AS 
     SELECT pg_current_xact_id()::text::bigint
 $$;
 
--- The UTC month in which a UUIDv7 was made; of any other id the first month of all.
+-- The UTC month in which a UUIDv7 was made; of any other id the first month of all. Its first 48 bits are
+-- the Unix time in milliseconds (RFC 9562, section 5.7). PostgreSQL has a function for it from 17 on.
 CREATE OR REPLACE FUNCTION period_of(p_id uuid) RETURNS date LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT coalesce(date_trunc('month', uuid_extract_timestamp(p_id) AT TIME ZONE 'UTC')::date,
-                    date '0001-01-01')
+    SELECT CASE WHEN substr(p_id::text, 15, 1) = '7' THEN
+        date_trunc('month', to_timestamp(
+            ('x' || replace(left(p_id::text, 13), '-', ''))::bit(48)::bigint / 1000.0
+        ) AT TIME ZONE 'UTC')::date
+    ELSE date '0001-01-01' END
 $$;
 
 -- The least UUIDv7 of a UTC month.

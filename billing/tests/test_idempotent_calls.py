@@ -15,7 +15,7 @@ from hypothesis.stateful import initialize, invariant, rule
 from accounts.models import User
 from billing.models import Charge
 from billing.selectors.idempotency import keeps_key
-from billing.services import sweeps
+from billing.services import reconciliation, sweeps
 from billing.tests import money_functions
 from billing.tests.bank import (
     FREE_MODEL,
@@ -230,7 +230,7 @@ class NameLife(RolledBackLife):
     @invariant()
     def the_name_is_paid_once(self) -> None:
         assert self._paid() <= 1
-        assert sweeps.find_violations() == []
+        assert reconciliation.find_violations() == []
 
     def _pick(self, pick: int) -> UUID | None:
         charges = list(self.owners)[-3:]

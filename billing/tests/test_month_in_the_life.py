@@ -17,7 +17,7 @@ from hypothesis.stateful import initialize, invariant, rule
 
 from accounts.models import ApiKey, User
 from billing.models import LedgerEntry
-from billing.services import sweeps
+from billing.services import reconciliation
 from billing.tests.happenings import (
     AMOUNTS,
     BALANCE_ONLY,
@@ -214,7 +214,7 @@ class Life(RolledBackLife):
 
     @invariant()
     def the_invariants_hold(self) -> None:
-        assert sweeps.find_violations() == []
+        assert reconciliation.find_violations() == []
 
     @invariant()
     def the_database_says_what_the_oracle_says(self) -> None:

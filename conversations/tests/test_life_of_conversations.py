@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from common.errors import DomainError
 from conversations.tests.acts import one
 from conversations.tests.comparing import compare

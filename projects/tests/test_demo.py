@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from pytest_django import Settings
 
 from accounts.models import User
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from catalog.selectors import get_catalog
 from githosts.tests.hosted import git
 from jobs.models import Job

@@ -15,7 +15,7 @@ from rest_framework.renderers import JSONRenderer
 
 from billing.errors import InsufficientBalance
 from billing.models import ChargeGroup
-from billing.services import sweeps
+from billing.services import reconciliation, sweeps
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY
 from billing.types import Ending
@@ -256,7 +256,7 @@ class World:
             assert all(result.pk < final.pk for result in done.values())
 
     def _check_money(self) -> None:
-        assert sweeps.find_violations() == []
+        assert reconciliation.find_violations() == []
         if self.run.budget is not None:
             group = ChargeGroup.objects.get(pk=self.run.pk)
             assert group.billed + group.held <= group.budget

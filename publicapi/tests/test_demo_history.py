@@ -30,7 +30,7 @@ from billing.models import (
     UsageDaily,
     Wallet,
 )
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from catalog.models import PriceVersion
 from catalog.pricing import token_cost
 from catalog.selectors import get_catalog

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from pytest_django import Settings
 
 from accounts.models import User
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from jobs.tests.queueing import wait_until
 from studios.models import Generation
 from studios.tests.artist import Artist, Job

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from billing.models import Charge
-from billing.services import sweeps
+from billing.services import reconciliation
 from files.models import StoredFile
 from jobs.models import Job as JobRow
 from studios.models import Generation, GenerationOutput
@@ -110,7 +110,7 @@ def broken_by(change: Change, job: Job) -> set[str]:
     """The invariants that a change breaks. Nothing of it stays."""
     with transaction.atomic():
         change(UUID(job["id"]))
-        broken = {violation.invariant.name for violation in sweeps.find_violations()}
+        broken = {violation.invariant.name for violation in reconciliation.find_violations()}
         transaction.set_rollback(True)
     return broken
 

@@ -226,6 +226,8 @@ UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)
 # What the results of one user's jobs may take up, in MB.
 STUDIO_QUOTA_MB: int = env.int("STUDIO_QUOTA_MB", 10_000)
 # Days after which files of studios are deleted; 0: never.
+# Months after which the charges of a month are dropped; 0: never.
+CHARGES_KEPT_MONTHS: int = env.int("CHARGES_KEPT_MONTHS", 0)
 STUDIO_RETENTION_DAYS: int = env.int("STUDIO_RETENTION_DAYS", 0)
 
 # --- Accounts -----------------------------------------------------------------------------------

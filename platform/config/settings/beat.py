@@ -2,10 +2,21 @@
 
 from typing import Any
 
+from celery.schedules import crontab
+
 
 def _every(seconds: float, task: str) -> dict[str, Any]:
     """A task that no worker took in time is dropped: the next one is due."""
     return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+
+
+def _daily(hour: int, minute: int, task: str) -> dict[str, Any]:
+    """Once a day, at that UTC time."""
+    return {
+        "task": task,
+        "schedule": crontab(hour=hour, minute=minute),
+        "options": {"expires": 3600.0},
+    }
 
 
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
@@ -33,4 +44,6 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "purge-teams": _every(3600.0, "teams.tasks.purge"),
     "delete-data": _every(60.0, "userdata.tasks.delete_data"),
     "reconcile": _every(300.0, "billing.tasks.reconcile"),
+    "reconcile-everything": _daily(3, 17, "billing.tasks.reconcile_everything"),
+    "keep-months": _every(3600.0, "billing.tasks.keep_months"),
 }

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from billing.errors import InsufficientBalance
 from billing.models import Charge
-from billing.services import charges, endings, holds, sweeps
+from billing.services import charges, endings, holds, reconciliation, sweeps
 from billing.tests import bank
 from catalog.selectors import get_catalog
 from common.database import get_database
@@ -176,7 +176,7 @@ def test_the_invariants_find_a_job_that_has_ended_and_holds(job_id: UUID) -> Non
         Job.objects.filter(pk=job_id).update(status=Job.Status.FAILED, ended_at=long_ago)
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = origin")
-        broken = {violation.invariant.name for violation in sweeps.find_violations()}
+        broken = {violation.invariant.name for violation in reconciliation.find_violations()}
         transaction.set_rollback(True)
 
     assert "lease_of_an_open_job" in broken

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from accounts.models import User
 from billing.models import Charge
-from billing.services import sweeps
+from billing.services import reconciliation, sweeps
 from billing.services.holds import hold_for_job
 from billing.tests import bank, money_functions
 from common.ids import uuid7
@@ -268,7 +268,7 @@ class Life(RolledBackLife):
     def sweep(self) -> None:
         sweeps.expire_lapsed_charges()
         self.expired()
-        assert sweeps.find_violations() == []
+        assert reconciliation.find_violations() == []
 
     @rule(pick=PICK)
     def begin_call(self, pick: int) -> None:
