@@ -64,14 +64,19 @@ def count_strays() -> int:
     return int(count)
 
 
-def make_ahead(*, now: datetime | None = None) -> list[date]:
-    """Add the partitions that are missing, of this month and the next ones. Returns their
-    months."""
-    month = _first(now or datetime.now(UTC))
-    wanted = [month]
+def make_ahead(*, now: datetime | None = None, since: datetime | None = None) -> list[date]:
+    """Add the partitions that are missing, of this month and the next ones, or from that moment on.
+    Returns their months."""
+    now = now or datetime.now(UTC)
+    last = _first(now)
     for _ in range(AHEAD):
-        wanted.append(following(wanted[-1]))
-    return [month for month in wanted if add_month(month)]
+        last = following(last)
+    month, added = _first(since or now), []
+    while month <= last:
+        if add_month(month):
+            added.append(month)
+        month = following(month)
+    return added
 
 
 def add_month(month: date) -> bool:

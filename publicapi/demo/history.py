@@ -2,7 +2,7 @@
 past."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from accounts.models import ApiKey, User
 from accounts.services.api_keys import create_key
 from billing.models import Subscription
-from billing.services import balance
+from billing.services import balance, months
 from catalog.selectors import get_catalog, price_history
 from catalog.types import Model
 from common.ids import uuid7
@@ -37,6 +37,7 @@ def write_history(*, people: list[Person], now: datetime) -> None:
     The catalog and the plans must exist.
     """
     models, prices = get_catalog().models, price_history()
+    months.make_ahead(now=now, since=now - timedelta(days=31))
     for person in people:
         _live(person, now, models, prices)
 
