@@ -217,6 +217,11 @@ class ChargeRunning(Conflict):
     message = "The call is still running. Refund it when it has ended."
 
 
+class ChargeDropped(Conflict):
+    code = "charge_dropped"
+    message = "The call is of a month that is not kept any more. Adjust the balance instead."
+
+
 class BalanceTooLarge(ValidationFailed):
     message = "A balance is at most 9,000,000 US dollars."
 

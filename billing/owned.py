@@ -4,8 +4,10 @@ from billing.models import (
     Allowance,
     Charge,
     ChargeGroup,
+    ChargeTotal,
     ContractAllowance,
     FreeWindow,
+    GroupTotal,
     IdempotencyKey,
     KeyMonth,
     LedgerEntry,
@@ -44,7 +46,7 @@ OWNED = (
         LedgerEntry,
         owners=("account",),
         exported="id seq kind delta balance_after description created_at",
-        left_out="account_id",
+        left_out="account_id tx",
         on_deletion=_BOOKS,
     ),
     Owned(
@@ -54,14 +56,29 @@ OWNED = (
         " request_id month admitted_at resolved_at worst_cost hold_plan hold_balance"
         " free_window_start group_id first_output_at units cost charge_plan charge_balance failure",
         left_out="account_id owner_id deadline_at cap_at_hold key_committed_before shortfall"
-        " allowance_left",
+        " allowance_left resolved_tx",
         on_deletion=_BOOKS,
     ),
     Owned(
         Refund,
         owners=("account",),
-        exported="id charge_id plan_part balance_part to_allowance reason created_at",
-        left_out="account_id allowance_left",
+        exported="id charge_id model_id month plan_part balance_part to_allowance reason created_at",
+        left_out="account_id allowance_left tx",
+        on_deletion=_BOOKS,
+    ),
+    Owned(
+        ChargeTotal,
+        owners=("account",),
+        exported="period month model_id api_key_id charges requests tokens_in tokens_out plan"
+        " balance",
+        left_out="id account_id largest least_cap greatest_cap",
+        on_deletion=_BOOKS,
+    ),
+    Owned(
+        GroupTotal,
+        owners=("account",),
+        exported="group_id period billed",
+        left_out="account_id committed",
         on_deletion=_BOOKS,
     ),
     Owned(

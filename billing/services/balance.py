@@ -8,6 +8,7 @@ from accounts.models import User
 from billing.errors import (
     BalanceTooLarge,
     BelowHeld,
+    ChargeDropped,
     ChargeRunning,
     IdempotencyMismatch,
     NothingToRefund,
@@ -69,7 +70,7 @@ def refund(*, operation_id: UUID, charge: Charge, reason: str, amount: int | Non
     source, once per `operation_id`. Returns the refund, whether this call or an earlier one made
     it.
 
-    Raises ChargeRunning, NothingToRefund, RefundTooLarge, BalanceTooLarge, and Conflict where the
+    Raises ChargeRunning, ChargeDropped, NothingToRefund, RefundTooLarge, BalanceTooLarge, and Conflict where the
     id belongs to another operation.
     """
     with connection.cursor() as cursor:
@@ -82,6 +83,8 @@ def refund(*, operation_id: UUID, charge: Charge, reason: str, amount: int | Non
             return Refund.objects.get(pk=operation_id)
         case "running":
             raise ChargeRunning
+        case "unknown":
+            raise ChargeDropped
         case "nothing_left":
             raise NothingToRefund
         case "too_much":

@@ -28,30 +28,31 @@ def elsewhere(django_db_setup: None) -> Iterator[str]:
             server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def migrate(url: str, *targets: str) -> list[str]:
-    """What `migrate billing <target>` says, for each of the targets in one process."""
+def manage(url: str, *commands: str) -> list[str]:
+    """What each of the commands says, carried out in one process."""
     script = (
         "import sys, django; django.setup()\n"
         "from django.core.management import call_command\n"
-        "for target in sys.argv[1:]:\n"
-        "    call_command('migrate', 'billing', *target.split(), no_color=True)\n"
+        "for command in sys.argv[1:]:\n"
+        "    call_command(*command.split(), no_color=True)\n"
         "    print('=')\n"
     )
     paths = os.pathsep.join(part for part in sys.path if part)
-    migrated = subprocess.run(  # noqa: S603 - this interpreter, our own script
-        [sys.executable, "-c", script, *targets],
+    managed = subprocess.run(  # noqa: S603 - this interpreter, our own script
+        [sys.executable, "-c", script, *commands],
         env={**os.environ, "DATABASE_URL": url, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
         timeout=100,
         check=False,
     )
-    assert migrated.returncode == 0, migrated.stderr
-    return migrated.stdout.split("=\n")[:-1]
+    assert managed.returncode == 0, managed.stderr
+    return managed.stdout.split("=\n")[:-1]
 
 
 def test_functions_come_with_the_newest_migration_and_stay_when_it_goes(elsewhere: str) -> None:
-    first, newest, back = migrate(elsewhere, EARLIER, "", EARLIER)
+    earlier = f"migrate billing {EARLIER}"
+    first, newest, back = manage(elsewhere, earlier, "migrate billing", earlier)
     assert LEFT_ALONE in first
     assert LEFT_ALONE not in newest
     assert LEFT_ALONE in back

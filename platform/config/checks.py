@@ -24,6 +24,8 @@ MINIMUM_DIFFERENT_CHARACTERS = 8
 # Labels of letters, digits and hyphens, at least two of them: no scheme, port, path or wildcard.
 _HOST_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
 LONGEST_SESSION_DAYS = 3_650
+# Usage reports, refunds and disputes look back so far.
+LEAST_KEPT_MONTHS = 3
 _SMTP = "django.core.mail.backends.smtp.EmailBackend"
 # The secrets of `dev` and `test` begin like this, and are public.
 _PUBLIC_SECRETS = ("development-only", "test-only")
@@ -65,6 +67,8 @@ def _file_dangers() -> Iterator[str]:
     for name in folders:
         if not Path(getattr(settings, name)).is_absolute():
             yield f"{name} must be an absolute path, the same for web and worker."
+    if settings.CHARGES_KEPT_MONTHS < 0 or 0 < settings.CHARGES_KEPT_MONTHS < LEAST_KEPT_MONTHS:
+        yield f"CHARGES_KEPT_MONTHS must be {LEAST_KEPT_MONTHS} or more, or 0 for ever."
     if settings.STUDIO_RETENTION_DAYS < 0:
         yield "STUDIO_RETENTION_DAYS must be a number of days, or 0 for ever."
 
