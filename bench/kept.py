@@ -21,8 +21,8 @@ from catalog.models import PriceVersion
 
 # A year, in which every account makes so many calls a month on so many days.
 MONTHS = 12
-CALLS, DAYS = 84, 8
-SMALL, LARGE = 1_000, 10_000  # accounts: a million charges, and ten million
+CALLS, DAYS = 420, 8
+SMALL, LARGE = 200, 2_000  # accounts: a million charges, and ten million
 _MODEL = "text-embedding-3-small"  # the balance pays for it alone
 _PAIRS_SECONDS = 8
 

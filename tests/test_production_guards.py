@@ -22,6 +22,7 @@ SAFE = {
     "UPLOADS_DIR": "/uploads",
     "OUTPUTS_BUCKET": "",
     "STUDIO_RETENTION_DAYS": "0",
+    "CHARGES_KEPT_MONTHS": "3",
     "EMAIL_URL": "smtp+tls://user:password@mail.example.com:587",
     "DEFAULT_FROM_EMAIL": "noreply@example.com",
     "API_HOST": "api.example.com",
@@ -117,6 +118,10 @@ UNSAFE = [
     ({"OUTPUTS_DIR": ""}, "OUTPUTS_DIR"),
     ({"OUTPUTS_DIR": "outputs"}, "OUTPUTS_DIR"),
     ({"STUDIO_RETENTION_DAYS": "-1"}, "STUDIO_RETENTION_DAYS"),
+    ({"CHARGES_KEPT_MONTHS": "-1"}, "CHARGES_KEPT_MONTHS"),
+    ({"CHARGES_KEPT_MONTHS": "2"}, "CHARGES_KEPT_MONTHS"),
+    ({"JOBS_KEPT_DAYS": "0"}, "JOBS_KEPT_DAYS"),
+    ({"USER_EVENTS_KEPT_DAYS": "0"}, "USER_EVENTS_KEPT_DAYS"),
     ({"UPLOADS_DIR": "uploads"}, "UPLOADS_DIR"),
 ]
 

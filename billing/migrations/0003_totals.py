@@ -168,7 +168,6 @@ class Migration(migrations.Migration):
             name="account",
             field=models.ForeignKey(
                 db_constraint=False,
-                db_index=False,
                 on_delete=django.db.models.deletion.DO_NOTHING,
                 related_name="+",
                 to=settings.AUTH_USER_MODEL,

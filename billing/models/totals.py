@@ -66,7 +66,7 @@ class GroupTotal(models.Model):
     pk = models.CompositePrimaryKey("group_id", "period")
     group_id = models.UUIDField()
     account = models.ForeignKey(
-        User, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+        User, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
     period = models.DateField()
     billed = models.BigIntegerField()

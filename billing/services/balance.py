@@ -70,8 +70,8 @@ def refund(*, operation_id: UUID, charge: Charge, reason: str, amount: int | Non
     source, once per `operation_id`. Returns the refund, whether this call or an earlier one made
     it.
 
-    Raises ChargeRunning, ChargeDropped, NothingToRefund, RefundTooLarge, BalanceTooLarge, and Conflict where the
-    id belongs to another operation.
+    Raises ChargeRunning, ChargeDropped, NothingToRefund, RefundTooLarge, BalanceTooLarge, and
+    Conflict where the id belongs to another operation.
     """
     with connection.cursor() as cursor:
         cursor.execute(

@@ -18,8 +18,8 @@ from billing.invariants import Invariant, Reads, Violation, get_invariants
 
 # Rows that are reported of one invariant.
 LIMIT = 20
-# Accounts that are checked at a time; and the charges at which they are fewer.
-ACCOUNTS = 500
+# Accounts that are checked at a time.
+ACCOUNTS = 100
 MEMORY = "64MB"
 _OPEN = "SELECT account_id FROM billing_wallet WHERE account_id > %s ORDER BY account_id LIMIT %s"
 # A process of the release before notes no transaction.

@@ -127,16 +127,19 @@ BEGIN
     CREATE TEMP TABLE checked_account ON COMMIT DROP AS
     SELECT account_id FROM billing_wallet
     WHERE p_accounts IS NULL OR account_id = ANY (p_accounts);
+    ANALYZE checked_account;
+    -- Else each of many checks might read whole tables.
+    PERFORM set_config('enable_seqscan', 'off', true) WHERE p_accounts IS NOT NULL;
     CREATE TEMP TABLE checked_charge ON COMMIT DROP AS
     SELECT c.*, period_of(id) AS period,
            coalesce(NOT is_after(resolved_tx, p_snapshot), false) AS is_counted,
            funding = 'customer' OR free_window_start IS NOT NULL AS is_of_user
-    FROM billing_charge c WHERE p_accounts IS NULL OR account_id = ANY (p_accounts);
+    FROM billing_charge c JOIN checked_account USING (account_id);
     CREATE TEMP TABLE checked_entry ON COMMIT DROP AS
-    SELECT * FROM billing_ledgerentry WHERE p_accounts IS NULL OR account_id = ANY (p_accounts);
+    SELECT e.* FROM billing_ledgerentry e JOIN checked_account USING (account_id);
     CREATE TEMP TABLE checked_refund ON COMMIT DROP AS
-    SELECT * FROM billing_refund WHERE p_accounts IS NULL OR account_id = ANY (p_accounts);
-    ANALYZE checked_charge, checked_entry, checked_refund, checked_account;
+    SELECT r.* FROM billing_refund r JOIN checked_account USING (account_id);
+    ANALYZE checked_charge, checked_entry, checked_refund;
 
     CREATE TEMP TABLE checked_total ON COMMIT DROP AS
     SELECT * FROM sums_of_checked()

@@ -43,7 +43,7 @@ def manage(url: str, *commands: str) -> list[str]:
         env={**os.environ, "DATABASE_URL": url, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
         check=False,
     )
     assert managed.returncode == 0, managed.stderr

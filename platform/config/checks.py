@@ -67,8 +67,15 @@ def _file_dangers() -> Iterator[str]:
     for name in folders:
         if not Path(getattr(settings, name)).is_absolute():
             yield f"{name} must be an absolute path, the same for web and worker."
+    yield from _retention_dangers()
+
+
+def _retention_dangers() -> Iterator[str]:
     if settings.CHARGES_KEPT_MONTHS < 0 or 0 < settings.CHARGES_KEPT_MONTHS < LEAST_KEPT_MONTHS:
         yield f"CHARGES_KEPT_MONTHS must be {LEAST_KEPT_MONTHS} or more, or 0 for ever."
+    for name in ("JOBS_KEPT_DAYS", "USER_EVENTS_KEPT_DAYS"):
+        if getattr(settings, name) < 1:
+            yield f"{name} must be a number of days, 1 or more."
     if settings.STUDIO_RETENTION_DAYS < 0:
         yield "STUDIO_RETENTION_DAYS must be a number of days, or 0 for ever."
 

@@ -2,12 +2,11 @@
 
 from datetime import timedelta
 
+from django.conf import settings
 from django.db.models import Exists, QuerySet
 from django.db.models.functions import Now
 
 from jobs.models import Job
-
-KEPT = timedelta(days=7)
 
 _reasons: list[Exists] = []
 
@@ -19,6 +18,6 @@ def keep_while(reason: Exists) -> None:
 
 
 def deletable() -> QuerySet[Job]:
-    """The jobs that ended a week ago, and that no app needs any more."""
-    old = Job.objects.filter(ended_at__lt=Now() - KEPT)
+    """The jobs that ended JOBS_KEPT_DAYS ago, and that no app needs any more."""
+    old = Job.objects.filter(ended_at__lt=Now() - timedelta(days=settings.JOBS_KEPT_DAYS))
     return old.filter(*(~reason for reason in _reasons))

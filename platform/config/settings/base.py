@@ -226,8 +226,11 @@ UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)
 # What the results of one user's jobs may take up, in MB.
 STUDIO_QUOTA_MB: int = env.int("STUDIO_QUOTA_MB", 10_000)
 # Days after which files of studios are deleted; 0: never.
-# Months after which the charges of a month are dropped; 0: never.
+# Months for which charges are kept; 0: for ever.
 CHARGES_KEPT_MONTHS: int = env.int("CHARGES_KEPT_MONTHS", 0)
+# Days for which jobs are kept after their end, and events in the streams of users.
+JOBS_KEPT_DAYS: int = env.int("JOBS_KEPT_DAYS", 7)
+USER_EVENTS_KEPT_DAYS: int = env.int("USER_EVENTS_KEPT_DAYS", 7)
 STUDIO_RETENTION_DAYS: int = env.int("STUDIO_RETENTION_DAYS", 0)
 
 # --- Accounts -----------------------------------------------------------------------------------
