@@ -55,7 +55,7 @@ def initialise(data: Path) -> None:
     fresh.mkdir(mode=0o700, parents=True)
     if who.user is not None:
         os.chown(fresh, who.user, who.group or 0)
-    done = _run([*who.launcher, _binary("initdb"), "-D", str(fresh), *_INITDB], who)
+    done = _run([*who.launcher, binary("initdb"), "-D", str(fresh), *_INITDB], who)
     if done.returncode != 0:
         raise LocalError(f"PostgreSQL's files could not be made in {data}:\n{done.stdout.strip()}")
     fresh.rename(data)
@@ -75,7 +75,7 @@ def protect(data: Path, password: str) -> None:
     who = _identity()
     change = f"ALTER ROLE {SUPERUSER} PASSWORD '{password}'\n"
     # The single-user mode asks for no password.
-    server = [*who.launcher, _binary("postgres"), "--single", "-D", str(data), "postgres"]
+    server = [*who.launcher, binary("postgres"), "--single", "-D", str(data), "postgres"]
     done = _run(server, who, stdin=change)
     if done.returncode != 0 or "ERROR" in done.stdout:
         raise LocalError(
@@ -90,7 +90,7 @@ def service(data: Path, port: int, *, durable: bool = True, password: str = "") 
     who = _identity()
     options = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=500"]
     options += ["shared_buffers=64MB", *(() if durable else _NOT_DURABLE)]
-    command = [_binary("postgres"), "-D", str(data), "-p", str(port)]
+    command = [binary("postgres"), "-D", str(data), "-p", str(port)]
     for option in options:
         command += ["-c", option]
     return Service(
@@ -146,7 +146,7 @@ def _identity() -> _Identity:
 
 def _can_run(who: _Identity) -> bool:
     try:
-        return _run([*who.launcher, _binary("postgres"), "--version"], who).returncode == 0
+        return _run([*who.launcher, binary("postgres"), "--version"], who).returncode == 0
     except OSError:
         return False
 
@@ -175,7 +175,8 @@ def _run(
     )
 
 
-def _binary(name: str) -> str:
+def binary(name: str) -> str:
+    """The path of one of its programs. Raises LocalError where it is not installed."""
     return str(binaries() / name)
 
 

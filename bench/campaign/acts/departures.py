@@ -1,0 +1,19 @@
+"""An operator has the data of an account deleted."""
+
+from django.db import DatabaseError, connection
+
+from accounts.models import User
+from bench.campaign.asking import Asker
+from userdata.services import deletions
+
+
+def departure(asker: Asker) -> None:
+    while True:
+        try:
+            deletions.request(user=User.objects.get(pk=asker.person.user_id))
+        except DatabaseError:
+            connection.close()
+            asker.pause()
+            continue
+        asker.note.seen["departed"] = True
+        return

@@ -1,0 +1,36 @@
+"""Project runs: one is started, followed on a socket, and perhaps paused or cancelled."""
+
+import json
+import time
+
+from bench.campaign.acts.following import Following, start
+from bench.campaign.asking import Asker
+from projects.tests.principal import RUN, STEPS, part
+
+_SOON = 1.5  # seconds
+
+
+def run(asker: Asker) -> None:
+    note, options = asker.note, asker.note.act.options
+    parts = [part("abc"[number]) for number in range(options["parts"])]
+    plan = json.dumps({"title": "Sea", "summary": "All of it.", "subtasks": parts})
+    lines = [{"step": step, **({} if step == "plan" else options["steering"])} for step in STEPS]
+    lines[0]["text"] = plan
+    # Reviews and replies have a form.
+    for line in lines:
+        if line["step"] in ("review", "reply"):
+            line.pop("tokens", None)
+    body = {"prompt": asker.prompt("Write about the sea.", *lines), "max_parallel": 2}
+    run_id = start(asker, f"{RUN.path}/sessions", body, f"{note.name}")
+    if run_id is None:
+        return
+    note.seen["run"] = run_id
+    with Following(asker, RUN, run_id) as following:
+        if then := options["then"]:
+            time.sleep(_SOON)
+            asker.ask("POST", f"{following.path}/control", {"action": then})
+        picture = following.wait_until_idle()
+        if picture is not None and picture["status"] == "paused":
+            asker.ask("POST", f"{following.path}/control", {"action": "resume"})
+            picture = following.wait_until_idle()
+        note.seen["picture"] = picture

@@ -1,0 +1,161 @@
+"""Requests as careful clients send them: again where they were not answered, under their name."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import httpx
+
+from bench.campaign.notes import Note
+from bench.campaign.people import Person
+from bench.campaign.schedule import LEAVER
+from edge.tests.client import new_address
+from simulator.steering import SIGN
+
+# Answers that say: later. 409 only of a name whose request is still carried out.
+LATER = (429, 502, 503, 504)
+SECONDS = 8.0
+_PAUSE = 0.3
+_MAX_BAD_GATEWAYS = 3
+
+
+class GaveUp(Exception):
+    """There is no answer, although everything has worked again for a while."""
+
+
+class Departed(Exception):
+    """The account is closed."""
+
+
+@dataclass
+class Clock:
+    """The time of a life. `gives_up_at` is set when it is healed: answers have to come by then."""
+
+    began_at: float
+    gives_up_at: float = float("inf")
+
+    @property
+    def now(self) -> float:
+        return time.monotonic() - self.began_at
+
+
+class Asker:
+    """Sends the requests of one act to the web processes in turn."""
+
+    def __init__(
+        self, note: Note, person: Person, urls: list[str], clock: Clock, *, departs: bool
+    ) -> None:
+        self.note = note
+        self.person = person
+        self.urls = urls
+        self.clock = clock
+        self._departs = departs
+        self._turns = count(note.act.number)
+        self._address = new_address()
+
+    def prompt(self, words: str, *lines: dict[str, Any]) -> str:
+        """Words with the steering of the act, or with several lines."""
+        marked = lines or (self.note.act.options.get("steering", {}),)
+        return "\n".join(
+            [
+                words,
+                *(f"{SIGN} {json.dumps({'marker': self.note.marker, **line})}" for line in marked),
+            ]
+        )
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        name: str | None = None,
+        key: str | None = None,
+    ) -> httpx.Response:
+        """The answer, after as many attempts as it takes. Something without a name that changes
+        anything may be carried out more than once.
+
+        Raises GaveUp, Departed.
+        """
+        bad_gateways = 0
+        while True:
+            try:
+                with self._client() as client:
+                    answer = client.request(
+                        method, path, json=body, headers=self.headers(name, key)
+                    )
+            except httpx.TransportError:
+                self.pause()
+                continue
+            self.check(answer)
+            bad_gateways += answer.status_code == 502
+            if not _is_for_later(answer) or bad_gateways > _MAX_BAD_GATEWAYS:
+                return answer
+            self.pause()
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        name: str | None = None,
+        key: str | None = None,
+        **headers: str,
+    ) -> Iterator[httpx.Response]:
+        """An answer that is read as it comes, in one attempt. Raises httpx.TransportError."""
+        with (
+            self._client() as client,
+            client.stream(
+                method, path, json=body, headers=self.headers(name, key) | headers
+            ) as answer,
+        ):
+            if answer.status_code != 200:
+                answer.read()
+            self.check(answer)
+            yield answer
+
+    def pause(self) -> None:
+        """Before the next attempt. Raises GaveUp."""
+        if self.clock.now > self.clock.gives_up_at:
+            raise GaveUp(f"statuses {self.note.statuses[-5:]}")
+        time.sleep(_PAUSE)
+
+    def is_for_later(self, answer: httpx.Response) -> bool:
+        return _is_for_later(answer)
+
+    def next_url(self) -> str:
+        return self.urls[next(self._turns) % len(self.urls)]
+
+    def headers(self, name: str | None, key: str | None) -> dict[str, str]:
+        named = {"Idempotency-Key": name} if name else {}
+        who = {"Authorization": f"Bearer {key or self.person.token}"}
+        return {**who, **named, "X-Request-Id": self.note.marker}
+
+    def check(self, answer: httpx.Response) -> None:
+        """Note the status. No fault of the environment is an excuse for a 500."""
+        self.note.statuses.append(answer.status_code)
+        if answer.status_code == 500:
+            self.note.wrong.append(f"{answer.request.method} {answer.request.url.path}: 500")
+        if answer.status_code in (401, 403) and self._departs:
+            raise Departed
+
+    def _client(self) -> httpx.Client:
+        transport = httpx.HTTPTransport(local_address=self._address)
+        return httpx.Client(base_url=self.next_url(), transport=transport, timeout=SECONDS)
+
+
+def departs(person: int, leaves: bool) -> bool:
+    """May this person's account be closed in this life?"""
+    return leaves and person == LEAVER
+
+
+def _is_for_later(answer: httpx.Response) -> bool:
+    return answer.status_code in LATER or (
+        answer.status_code == 409 and "in_progress" in answer.text
+    )

@@ -1,0 +1,46 @@
+"""The service with shorter times: leases, sweeps and pauses of a fifth of their length or less.
+
+So a life of some seconds has dead processes in it whose leases run out, and one that stood still
+for longer than its lease. Nothing else differs from the settings of the tests.
+"""
+
+from django.apps import AppConfig
+
+# What the SQL functions say, and what they say in a life.
+IN_SQL = {
+    "platform/leases/sql/10_leases.sql": {
+        "interval '30 seconds'": "interval '5 seconds'",
+        "interval '8 seconds'": "interval '1500 milliseconds'",
+    },
+    "billing/sql/20_checkpoints.sql": {"interval '15 seconds'": "interval '5 seconds'"},
+}
+# After a start of PostgreSQL: every owner renews its lease within.
+STARTUP_GRACE = "4 seconds"
+SWEEP_SECONDS = 1.5
+
+
+class HurriedConfig(AppConfig):
+    """An app without models, which shortens the times of the others."""
+
+    name = "bench.campaign"
+    label = "campaign"
+
+    def ready(self) -> None:
+        from datetime import timedelta
+
+        from inference import runtime
+        from jobs import lost
+        from leases import keeper
+        from operations import transitions
+        from providers import runway
+        from userdata.services import deletions
+
+        keeper.LEASE_SECONDS = 5.0
+        keeper.HEARTBEAT_SECONDS = 1.0
+        keeper.MARGIN_SECONDS = 1.0
+        keeper.RETRY_SECONDS = 0.3
+        runtime.UNKNOWN_LOOK_SECONDS = 2.0
+        lost.PAUSE_SECONDS = 1.0
+        transitions.RETRY_PAUSES = (0.3, 0.5, 1.0, 1.0, 1.0, 2.0)
+        runway._POLL_SECONDS = 1.0
+        deletions.DELETION_GRACE = timedelta(seconds=2)

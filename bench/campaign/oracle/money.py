@@ -1,0 +1,145 @@
+"""The journal of the providers, the charges, and what clients were answered."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from bench.campaign.notes import Note
+from bench.campaign.people import Person
+from billing.models import Charge, LedgerEntry, Refund
+from billing.services.sweeps import find_violations
+from conversations.models import Message
+from council.models import Generation as CouncilGeneration
+from projects.models import Step
+
+Call = dict[str, Any]
+BILLED = ("settled", "expired")
+# A call is tried again before it has brought anything.
+ATTEMPTS = 3
+
+
+def invariants() -> list[str]:
+    """The invariants of `manage.py reconcile`."""
+    return [f"invariant {each.invariant.name}: {each.row}" for each in find_violations()]
+
+
+@dataclass(frozen=True)
+class Books:
+    """The calls and charges of each act, by its marker. `lost` counts answers that nobody pays,
+    because a process has died with them."""
+
+    notes: Sequence[Note]
+    calls: Mapping[str, list[Call]]
+    charges: Mapping[str, list[Charge]]
+    is_lossy: bool
+
+    def check(self) -> tuple[list[str], int]:
+        """What is wrong, and how many answers are lost to the platform."""
+        wrong, lost = [], 0
+        for note in self.notes:
+            calls, charges = self.calls[note.marker], self.charges[note.marker]
+            wrong += [f"{note}: {each}" for each in _of_calls(calls, charges)]
+            of_answers, unbilled = _of_answers(note, charges)
+            lost += len(unbilled)
+            wrong += [f"{note}: {each}" for each in of_answers]
+            if unbilled and not self.is_lossy:
+                wrong.append(f"{note}: was answered, and is not billed: {unbilled}")
+        return wrong, lost
+
+
+def books(notes: Sequence[Note], journal: Sequence[Call], *, is_lossy: bool) -> Books:
+    calls: dict[str, list[Call]] = defaultdict(list)
+    for call in journal:
+        calls[call["marker"] or ""].append(call)
+    markers = _markers(notes)
+    charges: dict[str, list[Charge]] = defaultdict(list)
+    for charge in Charge.objects.filter(funding="customer"):
+        charges[markers.get(charge.pk, charge.request_id)].append(charge)
+    return Books(notes, calls, charges, is_lossy)
+
+
+def _markers(notes: Sequence[Note]) -> dict[UUID, str]:
+    """The markers of what workers and conversations have called for, by the ids of the charges."""
+    of: dict[str, str] = {}
+    for note in notes:
+        of |= {str(note.seen[name]): note.marker for name in SESSIONS if name in note.seen}
+    rows = [
+        *Message.objects.filter(role="assistant").values_list("pk", "conversation_id"),
+        *CouncilGeneration.objects.values_list("pk", "session_id"),
+        *Step.objects.values_list("pk", "run_id"),
+    ]
+    found = {pk: of[str(session)] for pk, session in rows if str(session) in of}
+    return found | {UUID(note.seen["job"]): note.marker for note in notes if "job" in note.seen}
+
+
+SESSIONS = ("conversation", "session", "run")
+
+
+def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
+    """Each call has one charge; none is billed for more than its provider has put out."""
+    wrong = []
+    billed = [charge for charge in charges if charge.status in BILLED]
+    with_output = [call for call in calls if _output(call) or call["outcome"] == "completed"]
+    if len(calls) > ATTEMPTS * len(charges):
+        wrong.append(f"{len(calls)} calls and {len(charges)} charges")
+    if len(with_output) > len(charges):
+        wrong.append(f"{len(with_output)} calls with output and {len(charges)} charges")
+    if len(billed) > len(calls):
+        wrong.append(f"{len(billed)} charges are billed for {len(calls)} calls")
+    sums = {
+        "tokens_out": sum(call["tokens_emitted"] + call["reasoning_emitted"] for call in calls),
+        "images": sum(call["images"] for call in calls),
+        "seconds": sum(call["seconds"] or 0 for call in calls),
+    }
+    for unit, emitted in sums.items():
+        paid = sum(charge.units.get(unit, 0) for charge in billed)
+        if paid > emitted:
+            wrong.append(f"{paid} {unit} are billed, {emitted} were put out")
+    return wrong
+
+
+def _output(call: Call) -> int:
+    return int(call["tokens_emitted"] + call["reasoning_emitted"] + call["images_emitted"])
+
+
+def _of_answers(note: Note, charges: list[Charge]) -> tuple[list[str], list[str]]:
+    """What is wrong with the answers of a call of `/v1`, and the ids of those that nobody pays."""
+    wrong: list[str] = []
+    billed = [charge for charge in charges if charge.status in BILLED]
+    if note.name and len({(each.id, each.content) for each in note.answers}) > 1:
+        wrong.append(f"one name has different answers: {note.answers}")
+    if note.name and note.act.kind in ("chat", "embeddings", "picture_call") and len(billed) > 1:
+        wrong.append(f"one name is billed {len(billed)} times")
+    if not note.answers:
+        return wrong, []
+    if not billed:
+        return wrong, [each.id for each in note.answers]
+    settled = [charge for charge in billed if charge.status == "settled"]
+    if tokens := note.answers[-1].usage.get("completion_tokens"):
+        told = [charge for charge in settled if charge.tokens_out == tokens]
+        if settled and not told:
+            wrong.append(f"{tokens} tokens were answered, {settled[0].tokens_out} are billed")
+    return wrong, []
+
+
+def topups(people: Sequence[Person], notes: Sequence[Note]) -> list[str]:
+    """What was topped up is in the ledger, once; so is what was given back."""
+    wrong = []
+    for number, person in enumerate(people):
+        own = [note for note in notes if note.act.person == number]
+        expected = {
+            "topup": person.balance + sum(note.seen.get("topped up", 0) for note in own),
+            "refund": sum(note.seen.get("refunded", 0) for note in own),
+        }
+        for kind, amount in expected.items():
+            entries = LedgerEntry.objects.filter(account=person.user_id, kind=kind)
+            found = sum(entries.values_list("delta", flat=True))
+            if found != amount:
+                wrong.append(f"person {number}: the ledger has {kind}s of {found}, not {amount}")
+    given_back = Refund.objects.count()
+    noted = sum("refunded" in note.seen for note in notes)
+    if given_back != noted:
+        wrong.append(f"there are {given_back} refunds, and {noted} were answered")
+    return wrong
