@@ -12,7 +12,6 @@ import httpx
 
 from bench.campaign.notes import Note
 from bench.campaign.people import Person
-from bench.campaign.schedule import LEAVER
 from edge.tests.client import new_address
 from simulator.steering import SIGN
 
@@ -54,6 +53,7 @@ class Asker:
         self.urls = urls
         self.clock = clock
         self._departs = departs
+        self._bad_gateways = 0
         self._turns = count(note.act.number)
         self._address = new_address()
 
@@ -81,7 +81,6 @@ class Asker:
 
         Raises GaveUp, Departed.
         """
-        bad_gateways = 0
         while True:
             try:
                 with self._client() as client:
@@ -92,8 +91,7 @@ class Asker:
                 self.pause()
                 continue
             self.check(answer)
-            bad_gateways += answer.status_code == 502
-            if not _is_for_later(answer) or bad_gateways > _MAX_BAD_GATEWAYS:
+            if not self.is_for_later(answer):
                 return answer
             self.pause()
 
@@ -127,7 +125,11 @@ class Asker:
         time.sleep(_PAUSE)
 
     def is_for_later(self, answer: httpx.Response) -> bool:
-        return _is_for_later(answer)
+        """Is it to be asked again? A provider that fails is not asked for ever."""
+        self._bad_gateways += answer.status_code == 502
+        if answer.status_code == 409:
+            return "in_progress" in answer.text
+        return answer.status_code in LATER and self._bad_gateways <= _MAX_BAD_GATEWAYS
 
     def next_url(self) -> str:
         return self.urls[next(self._turns) % len(self.urls)]
@@ -148,14 +150,3 @@ class Asker:
     def _client(self) -> httpx.Client:
         transport = httpx.HTTPTransport(local_address=self._address)
         return httpx.Client(base_url=self.next_url(), transport=transport, timeout=SECONDS)
-
-
-def departs(person: int, leaves: bool) -> bool:
-    """May this person's account be closed in this life?"""
-    return leaves and person == LEAVER
-
-
-def _is_for_later(answer: httpx.Response) -> bool:
-    return answer.status_code in LATER or (
-        answer.status_code == 409 and "in_progress" in answer.text
-    )

@@ -39,7 +39,7 @@ LOSSY = frozenset(
 # Tables whose INSERTs fail as on a full disk, or wait as on a slow one.
 TABLES = ("billing_ledgerentry", "billing_charge", "events_event", "jobs_job", "files_storedfile")
 _LOOK = 0.02
-_AWAY = 2.0  # seconds that a server is away at most
+_AWAY = 1.0  # seconds that a server is away
 
 Break = AbstractContextManager[None]
 
@@ -56,6 +56,8 @@ class Nemesis:
         self._database = database
         self._broker = broker
         self._providers = providers
+        # One thing at a time is done to the server itself.
+        self._of_postgres, self._of_redis = threading.Lock(), threading.Lock()
         self.done: list[str] = []
 
     def carry_out(self, fault: Fault) -> None:
@@ -99,7 +101,7 @@ class Nemesis:
             ),
             "slow down PostgreSQL": lambda: self._inserts("PERFORM pg_sleep(0.3)", pick),
             "cut off Redis": lambda: _undone(self._broker.cut, self._broker.heal),
-            "flush Redis": lambda: _once(self._stores.redis().flushall),
+            "flush Redis": lambda: _once(self._flush_redis),
             "freeze Redis": self._frozen_redis,
             "restart Redis": lambda: self._redis_away(is_empty=False),
             "empty Redis": lambda: self._redis_away(is_empty=True),
@@ -129,9 +131,10 @@ class Nemesis:
 
     @contextmanager
     def _postgres_away(self, *, in_order: bool) -> Iterator[None]:
-        self._stores.stop_postgres(in_order=in_order)
-        time.sleep(min(_AWAY, 1.0))
-        self._stores.start_postgres()
+        with self._of_postgres:
+            self._stores.stop_postgres(in_order=in_order)
+            time.sleep(_AWAY)
+            self._stores.start_postgres()
         yield
 
     @contextmanager
@@ -154,7 +157,7 @@ class Nemesis:
             f" AS $$ BEGIN {what}; RETURN NEW; END $$"
         )
         run(
-            "CREATE TRIGGER campaign BEFORE INSERT ON {} FOR EACH ROW EXECUTE FUNCTION campaign()",
+            "CREATE OR REPLACE TRIGGER campaign BEFORE INSERT ON {} FOR EACH ROW EXECUTE FUNCTION campaign()",
             table,
         )
         yield
@@ -162,18 +165,24 @@ class Nemesis:
 
     # --- Redis and its messages -------------------------------------------------------------------
 
+    def _flush_redis(self) -> None:
+        with self._of_redis:
+            self._stores.redis().flushall()
+
     @contextmanager
     def _frozen_redis(self) -> Iterator[None]:
-        process = psutil.Process(self._stores.redis_pid())
-        process.suspend()
-        yield
-        process.resume()
+        with self._of_redis:
+            process = psutil.Process(self._stores.redis_pid())
+            process.suspend()
+            yield
+            process.resume()
 
     @contextmanager
     def _redis_away(self, *, is_empty: bool) -> Iterator[None]:
-        self._stores.stop_redis()
-        time.sleep(min(_AWAY, 1.0))
-        self._stores.start_redis(is_empty=is_empty)
+        with self._of_redis:
+            self._stores.stop_redis()
+            time.sleep(_AWAY)
+            self._stores.start_redis(is_empty=is_empty)
         yield
 
     @contextmanager
@@ -234,6 +243,8 @@ def _frozen(part: Part) -> Iterator[None]:
 
 def _limit_files(part: Part, size: int | None) -> None:
     """How far the process can write into a file, in bytes; None: as far as it could."""
+    if part.process.exit_code is not None:
+        return
     with suppress(ProcessLookupError):
         _, most = resource.prlimit(part.process.pid, resource.RLIMIT_FSIZE)
         soft = most if size is None else size

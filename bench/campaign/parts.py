@@ -49,8 +49,10 @@ class Part:
         self.send(signal.SIGKILL)
 
     def send(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self.process.pid, number)
+        """Send it a signal, unless it has ended: its id may be somebody else's by now."""
+        if self.process.exit_code is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, number)
 
     def tend(self) -> None:
         """Start it again where it has ended."""

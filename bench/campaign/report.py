@@ -19,7 +19,8 @@ def progress(number: int, runs: int, outcomes: Sequence[Outcome]) -> str:
     month = ", a month's end" if last.schedule.month_ends_at is not None else ""
     return (
         f"life {number} of {runs}, seed {last.schedule.seed}: {what};"
-        f" {sum(last.acts.values())} acts, {last.calls} calls, {last.lost} lost, {last.seconds:.0f} s; {faults}{month}"
+        f" {sum(last.acts.values())} acts, {last.calls} calls, {last.lost} lost,"
+        f" {last.seconds:.0f} s; {faults}{month}"
         + (f" ({failed} of {number} have failed)" if failed else "")
     )
 

@@ -26,6 +26,7 @@ from local.throwaway import Stores as Throwaway
 ROLE = "service"
 TEMPLATE, LIFE = DATABASE, "life"
 _START_SECONDS = 30
+_LOOK = 0.1
 
 
 class Stores:
@@ -45,11 +46,20 @@ class Stores:
         return local_redis.url(port or self.redis_port)
 
     def as_superuser(self, statement: str, *names: str, database: str = LIFE) -> list[Any]:
-        """Run one statement, in which `{}` are names. Returns its rows."""
+        """Run one statement that may be repeated, in which `{}` are names. Returns its rows. While
+        the server is away it is tried again."""
         url = postgres.url(self.postgres_port, database)
-        with psycopg.connect(url, autocommit=True) as connection:
-            cursor = connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
-            return cursor.fetchall() if cursor.description else []
+        query = sql.SQL(statement).format(*map(sql.Identifier, names))
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                with psycopg.connect(url, autocommit=True) as connection:
+                    cursor = connection.execute(query)
+                    return cursor.fetchall() if cursor.description else []
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_LOOK)
 
     # --- Databases --------------------------------------------------------------------------------
 

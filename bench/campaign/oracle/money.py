@@ -1,5 +1,6 @@
 """The journal of the providers, the charges, and what clients were answered."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,12 @@ from billing.models import Charge, LedgerEntry, Refund
 from billing.services.sweeps import find_violations
 from conversations.models import Message
 from council.models import Generation as CouncilGeneration
-from projects.models import Step
+from council.models import Session as Council
+from projects.models import Run, Step
+from studios.models import Generation as Order
 
 Call = dict[str, Any]
+MARKER = re.compile(r'"marker": "(act-[0-9-]+)"')
 BILLED = ("settled", "expired")
 # A call is tried again before it has brought anything.
 ATTEMPTS = 3
@@ -53,28 +57,29 @@ def books(notes: Sequence[Note], journal: Sequence[Call], *, is_lossy: bool) -> 
     calls: dict[str, list[Call]] = defaultdict(list)
     for call in journal:
         calls[call["marker"] or ""].append(call)
-    markers = _markers(notes)
+    markers = _markers()
     charges: dict[str, list[Charge]] = defaultdict(list)
     for charge in Charge.objects.filter(funding="customer"):
         charges[markers.get(charge.pk, charge.request_id)].append(charge)
     return Books(notes, calls, charges, is_lossy)
 
 
-def _markers(notes: Sequence[Note]) -> dict[UUID, str]:
-    """The markers of what workers and conversations have called for, by the ids of the charges."""
-    of: dict[str, str] = {}
-    for note in notes:
-        of |= {str(note.seen[name]): note.marker for name in SESSIONS if name in note.seen}
-    rows = [
+def _markers() -> dict[UUID, str]:
+    """The markers of what conversations and workers have called for, by the ids of the charges: as
+    they stand in what was asked."""
+    asked = {
+        **dict(Message.objects.filter(role="user").values_list("conversation_id", "content")),
+        **dict(Council.objects.values_list("pk", "prompt")),
+        **dict(Run.objects.values_list("pk", "goal")),
+    }
+    calls = [
         *Message.objects.filter(role="assistant").values_list("pk", "conversation_id"),
         *CouncilGeneration.objects.values_list("pk", "session_id"),
         *Step.objects.values_list("pk", "run_id"),
     ]
-    found = {pk: of[str(session)] for pk, session in rows if str(session) in of}
-    return found | {UUID(note.seen["job"]): note.marker for note in notes if "job" in note.seen}
-
-
-SESSIONS = ("conversation", "session", "run")
+    texts = {pk: asked.get(of, "") for pk, of in calls}
+    texts |= dict(Order.objects.values_list("pk", "prompt"))
+    return {pk: found[0] for pk, text in texts.items() if (found := MARKER.findall(text))}
 
 
 def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
@@ -89,7 +94,7 @@ def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
     if len(billed) > len(calls):
         wrong.append(f"{len(billed)} charges are billed for {len(calls)} calls")
     sums = {
-        "tokens_out": sum(call["tokens_emitted"] + call["reasoning_emitted"] for call in calls),
+        "tokens_out": sum(map(_tokens, calls)),
         "images": sum(call["images"] for call in calls),
         "seconds": sum(call["seconds"] or 0 for call in calls),
     }
@@ -98,6 +103,13 @@ def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
         if paid > emitted:
             wrong.append(f"{paid} {unit} are billed, {emitted} were put out")
     return wrong
+
+
+def _tokens(call: Call) -> int:
+    """What was put out, with the reasoning that a whole answer has counted and not shown."""
+    if call["outcome"] == "completed":
+        return int(call["completion_tokens"])
+    return int(call["tokens_emitted"] + call["reasoning_emitted"])
 
 
 def _output(call: Call) -> int:

@@ -18,6 +18,7 @@ PRODUCTS = {"session": COUNCIL, "run": RUN}
 _GAPS = """
 SELECT s.id, s.kind, s.purged_seq, s.last_seq, count(e.seq), min(e.seq), max(e.seq)
 FROM events_stream s LEFT JOIN events_event e ON e.stream_id = s.id AND e.seq > s.purged_seq
+WHERE s.account_id NOT IN (SELECT account_id FROM userdata_deletion)
 GROUP BY s.id HAVING count(e.seq) <> s.last_seq - s.purged_seq
                   OR coalesce(max(e.seq), s.purged_seq) <> s.last_seq
 """
