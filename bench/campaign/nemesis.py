@@ -157,7 +157,8 @@ class Nemesis:
             f" AS $$ BEGIN {what}; RETURN NEW; END $$"
         )
         run(
-            "CREATE OR REPLACE TRIGGER campaign BEFORE INSERT ON {} FOR EACH ROW EXECUTE FUNCTION campaign()",
+            "CREATE OR REPLACE TRIGGER campaign BEFORE INSERT ON {}"
+            " FOR EACH ROW EXECUTE FUNCTION campaign()",
             table,
         )
         yield

@@ -20,8 +20,9 @@ from studios.models import Generation as Order
 Call = dict[str, Any]
 MARKER = re.compile(r'"marker": "(act-[0-9-]+)"')
 BILLED = ("settled", "expired")
-# A call is tried again before it has brought anything.
-ATTEMPTS = 3
+# A call is tried again, twice, before it has brought anything (platform/inference/retries.py); and
+# each time sent again where a kept connection fails at once (platform/common/http.py).
+ATTEMPTS = 2 * 3
 
 
 def invariants() -> list[str]:
