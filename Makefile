@@ -13,7 +13,7 @@ PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench screenshots migrations shell clients clean
+.PHONY: help run test quick test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench campaign screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,12 @@ lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer version
 
 bench: .venv/installed var/bench/litellm/installed ## Measure speed and memory beside yardsticks (ARGS="--only live" for one part)
 	@$(PYTHON) -m bench $(ARGS)
+
+RUNS := 200
+SEED := 1
+
+campaign: .venv/installed ## Live through seeded lives of the whole service under faults (RUNS=200 SEED=1)
+	@$(PYTHON) -m bench.campaign --runs $(RUNS) --seed $(SEED) $(ARGS)
 
 screenshots: .venv/installed ## Take the pictures of the admin in docs/images (needs Chromium)
 	@$(PYTHON) -m screenshots

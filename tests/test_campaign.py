@@ -1,0 +1,137 @@
+"""The campaign (docs/operations/campaign.md): its schedules, its oracle, and some lives."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.campaign.acts import ACTS as CARRIED_OUT
+from bench.campaign.notes import Answer, Note
+from bench.campaign.oracle.money import Books
+from bench.campaign.schedule import ACTS, FAULTS, LEAVER, Act, schedule
+from local.paths import ROOT
+
+LIVES, SECONDS = 20, 5
+SEEDS, LENGTHS = st.integers(0, 10_000), st.floats(4, 30)
+
+
+@given(SEEDS, LENGTHS)
+def test_a_seed_has_one_schedule(seed: int, seconds: float) -> None:
+    assert schedule(seed, seconds) == schedule(seed, seconds)
+    assert [act.options for act in schedule(seed, seconds).acts] == [
+        act.options for act in schedule(seed, seconds).acts
+    ]
+
+
+@given(SEEDS, LENGTHS)
+def test_all_that_a_schedule_has_is_over_with_its_traffic(seed: int, seconds: float) -> None:
+    life = schedule(seed, seconds)
+
+    assert all(0 <= act.at <= seconds for act in life.acts)
+    assert all(fault.at + fault.seconds <= seconds + 0.1 for fault in life.faults)
+    assert len({act.number for act in life.acts}) == len(life.acts)
+
+
+@given(SEEDS, LENGTHS)
+def test_who_has_left_does_nothing_more(seed: int, seconds: float) -> None:
+    acts = schedule(seed, seconds).acts
+    left = [act.at for act in acts if act.kind == "departure"]
+
+    assert all(act.at <= at for at in left for act in acts if act.person == LEAVER)
+
+
+def test_different_seeds_bring_every_act_and_every_fault() -> None:
+    lives = [schedule(seed, 12) for seed in range(1, 201)]
+
+    assert {act.kind for life in lives for act in life.acts} == {*ACTS, "departure"}
+    assert set(CARRIED_OUT) == {*ACTS, "departure"}
+    assert {fault.kind for life in lives for fault in life.faults} == set(FAULTS)
+    assert any(life.month_ends_at for life in lives)
+
+
+# --- What the oracle sees -------------------------------------------------------------------------
+
+
+def call(**fields: Any) -> dict[str, Any]:
+    """An entry of the journal."""
+    return {
+        "outcome": "completed",
+        "completion_tokens": 10,
+        "tokens_emitted": 10,
+        "reasoning_emitted": 0,
+        "images": 0,
+        "images_emitted": 0,
+        "seconds": None,
+        **fields,
+    }
+
+
+def charge(status: str = "settled", tokens: int = 10) -> Any:
+    return SimpleNamespace(status=status, units={"tokens_out": tokens}, tokens_out=tokens)
+
+
+def judged(
+    calls: list[Any], charges: list[Any], *answers: str, is_lossy: bool = False
+) -> list[str]:
+    """What is wrong with a named call of `/v1`, without its beginning."""
+    note = Note(Act(1, 0.0, "chat", 0, {}), "marker", "name")
+    note.answers += [Answer("id", text, {"completion_tokens": 10}) for text in answers]
+    books = Books([note], {"marker": calls}, {"marker": charges}, is_lossy)
+    return [each.partition("): ")[2] for each in books.check()[0]]
+
+
+def test_a_call_that_is_billed_as_it_was_answered_is_right() -> None:
+    assert judged([call()], [charge()], "Hello.", "Hello.") == []
+
+
+def test_a_call_without_a_charge_is_seen() -> None:
+    assert judged([call()], []) == [
+        "1 calls and 0 charges",
+        "1 calls with output and 0 charges",
+    ]
+
+
+def test_a_second_bill_is_seen() -> None:
+    assert "one name is billed 2 times" in judged([call()], [charge(), charge()])
+
+
+def test_a_bill_above_what_was_put_out_is_seen() -> None:
+    assert judged([call()], [charge(tokens=11)]) == ["11 tokens_out are billed, 10 were put out"]
+
+
+def test_a_name_with_two_answers_is_seen() -> None:
+    [wrong] = judged([call()], [charge()], "Hello.", "Goodbye.")
+    assert wrong.startswith("one name has different answers")
+
+
+def test_an_answer_that_nobody_pays_is_seen_unless_a_process_has_died() -> None:
+    [wrong] = judged([call()], [charge("released")], "Hello.")
+    assert wrong.startswith("was answered, and is not billed")
+    assert judged([call()], [charge("released")], "Hello.", is_lossy=True) == []
+
+
+def test_an_answer_with_another_bill_is_seen() -> None:
+    assert judged([call()], [charge(tokens=9)], "Hello.") == [
+        "10 tokens were answered, 9 are billed"
+    ]
+
+
+# --- Some lives -----------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(1800)
+def test_lives_under_faults_go_well() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.campaign", f"--runs={LIVES}", f"--seconds={SECONDS}"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
