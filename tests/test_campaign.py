@@ -116,7 +116,7 @@ def test_an_answer_that_nobody_pays_is_seen_unless_a_process_has_died() -> None:
 
 def test_an_answer_with_another_bill_is_seen() -> None:
     assert judged([call()], [charge(tokens=9)], "Hello.") == [
-        "10 tokens were answered, 9 are billed"
+        "10 tokens were answered, [9] are billed"
     ]
 
 

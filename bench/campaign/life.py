@@ -180,6 +180,7 @@ class Life:
         is_lossy = any(fault.kind in LOSSY for fault in self._schedule.faults)
         of_books, outcome.lost = money.books(self._notes, journal, is_lossy=is_lossy).check()
         outcome.violations += of_books
+        outcome.violations += money.costs()
         outcome.violations += money.topups(self._people, self._notes)
         outcome.violations += sessions.gaps()
         outcome.violations += files.rows_and_files(self._outputs)

@@ -11,6 +11,9 @@ from bench.campaign.notes import Note
 from bench.campaign.people import Person
 from billing.models import Charge, LedgerEntry, Refund
 from billing.services.sweeps import find_violations
+from catalog.pricing import token_cost
+from catalog.selectors import get_catalog
+from catalog.types import TokenPrice
 from conversations.models import Message
 from council.models import Generation as CouncilGeneration
 from council.models import Session as Council
@@ -127,14 +130,28 @@ def _of_answers(note: Note, charges: list[Charge]) -> tuple[list[str], list[str]
         wrong.append(f"one name is billed {len(billed)} times")
     if not note.answers:
         return wrong, []
-    if not billed:
-        return wrong, [each.id for each in note.answers]
     settled = [charge for charge in billed if charge.status == "settled"]
+    if not settled:
+        return wrong, [each.id for each in note.answers]
     if tokens := note.answers[-1].usage.get("completion_tokens"):
-        told = [charge for charge in settled if charge.tokens_out == tokens]
-        if settled and not told:
-            wrong.append(f"{tokens} tokens were answered, {settled[0].tokens_out} are billed")
+        found = [charge.tokens_out for charge in settled]
+        if tokens not in found:
+            wrong.append(f"{tokens} tokens were answered, {found} are billed")
     return wrong, []
+
+
+def costs() -> list[str]:
+    """What calls for text cost is what the price list says of their tokens."""
+    wrong = []
+    prices = get_catalog().models
+    for charge in Charge.objects.filter(kind="chat", status__in=BILLED):
+        price = prices[charge.model_id].price
+        if not isinstance(price, TokenPrice):
+            continue
+        cost = token_cost(price, charge.tokens_in, charge.tokens_out)
+        if charge.cost != cost:
+            wrong.append(f"charge {charge.pk} cost {charge.cost}, its tokens cost {cost}")
+    return wrong
 
 
 def topups(people: Sequence[Person], notes: Sequence[Note]) -> list[str]:
