@@ -4,6 +4,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
@@ -71,7 +72,8 @@ def call(**fields: Any) -> dict[str, Any]:
 
 
 def charge(status: str = "settled", tokens: int = 10) -> Any:
-    return SimpleNamespace(status=status, units={"tokens_out": tokens}, tokens_out=tokens)
+    units = {"tokens_out": tokens}
+    return SimpleNamespace(pk=uuid4(), status=status, units=units, tokens_out=tokens)
 
 
 def judged(
@@ -80,7 +82,7 @@ def judged(
     """What is wrong with a named call of `/v1`, without its beginning."""
     note = Note(Act(1, 0.0, "chat", 0, {}), "marker", "name")
     note.answers += [Answer("id", text, {"completion_tokens": 10}) for text in answers]
-    books = Books([note], {"marker": calls}, {"marker": charges}, is_lossy)
+    books = Books([note], {"marker": calls}, {"marker": charges}, {}, is_lossy)
     return [each.partition("): ")[2] for each in books.check()[0]]
 
 

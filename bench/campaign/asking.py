@@ -104,14 +104,16 @@ class Asker:
         *,
         name: str | None = None,
         key: str | None = None,
-        **headers: str,
+        place: int | None = None,
     ) -> Iterator[httpx.Response]:
-        """An answer that is read as it comes, in one attempt. Raises httpx.TransportError."""
+        """An answer that is read as it comes, in one attempt; of a stream, from after a place.
+        Raises httpx.TransportError."""
+        headers = self.headers(name, key)
+        if place is not None:
+            headers["Last-Event-ID"] = str(place)
         with (
             self._client() as client,
-            client.stream(
-                method, path, json=body, headers=self.headers(name, key) | headers
-            ) as answer,
+            client.stream(method, path, json=body, headers=headers) as answer,
         ):
             if answer.status_code != 200:
                 answer.read()

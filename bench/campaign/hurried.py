@@ -4,6 +4,9 @@ So a life of some seconds has dead processes in it whose leases run out, and one
 for longer than its lease. Nothing else differs from the settings of the tests.
 """
 
+from datetime import timedelta
+from types import ModuleType
+
 from django.apps import AppConfig
 
 # What the SQL functions say, and what they say in a life.
@@ -26,8 +29,6 @@ class HurriedConfig(AppConfig):
     label = "campaign"
 
     def ready(self) -> None:
-        from datetime import timedelta
-
         from inference import runtime
         from jobs import lost
         from leases import keeper
@@ -35,12 +36,19 @@ class HurriedConfig(AppConfig):
         from providers import runway
         from userdata.services import deletions
 
-        keeper.LEASE_SECONDS = 5.0
-        keeper.HEARTBEAT_SECONDS = 1.0
-        keeper.MARGIN_SECONDS = 1.0
-        keeper.RETRY_SECONDS = 0.3
-        runtime.UNKNOWN_LOOK_SECONDS = 2.0
-        lost.PAUSE_SECONDS = 1.0
-        transitions.RETRY_PAUSES = (0.3, 0.5, 1.0, 1.0, 1.0, 2.0)
-        runway._POLL_SECONDS = 1.0
-        deletions.DELETION_GRACE = timedelta(seconds=2)
+        times: dict[ModuleType, dict[str, object]] = {
+            keeper: {
+                "LEASE_SECONDS": 5.0,
+                "HEARTBEAT_SECONDS": 1.0,
+                "MARGIN_SECONDS": 1.0,
+                "RETRY_SECONDS": 0.3,
+            },
+            runtime: {"UNKNOWN_LOOK_SECONDS": 2.0},
+            lost: {"PAUSE_SECONDS": 1.0},
+            transitions: {"RETRY_PAUSES": (0.3, 0.5, 1.0, 1.0, 1.0, 2.0)},
+            runway: {"_POLL_SECONDS": 1.0},
+            deletions: {"DELETION_GRACE": timedelta(seconds=2)},
+        }
+        for module, values in times.items():
+            assert values.keys() <= vars(module).keys(), f"{module.__name__} has other names"
+            vars(module).update(values)

@@ -165,9 +165,10 @@ def _text(random: Random, seconds: float, *, retried: bool = False) -> dict[str,
     if random.random() < 0.2:
         steering["reasoning_tokens"] = random.choice([5, 40])
     if not retried and random.random() < 0.2:
-        fault = random.choice([{"drop": True}, {"fail": "before"}, {"fail": "after"}])
-        place = {} if random.random() < 0.3 else {"after_tokens": steering["tokens"] // 2}
-        steering |= fault | ({} if "before" in fault.values() else place)
+        name, fault = random.choice([("drop", True), ("fail", "before"), ("fail", "after")])
+        steering[name] = fault
+        if fault != "before" and random.random() < 0.7:
+            steering["after_tokens"] = steering["tokens"] // 2
     return steering
 
 

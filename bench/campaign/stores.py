@@ -137,7 +137,8 @@ class Stores:
         Process(service).wait_until_ready(timeout=_START_SECONDS)
 
     def redis_pid(self) -> int:
-        return int(self.redis().info("server")["process_id"])
+        info: dict[str, Any] = self.redis().info("server")  # type: ignore[assignment]
+        return int(info["process_id"])
 
     def _redis_answers(self) -> bool:
         try:

@@ -127,7 +127,8 @@ def _read_stream(asker: Asker, body: dict[str, Any]) -> None:
 def _join(answer: httpx.Response) -> Answer | None:
     """The whole answer of a stream; None where it ends with an error. Raises
     httpx.RemoteProtocolError where it has no end."""
-    identity, text, usage, failed = "", "", {}, False
+    identity, text, failed = "", "", False
+    usage: dict[str, Any] = {}
     for line in answer.iter_lines():
         if line == "data: [DONE]":
             return None if failed else Answer(identity, text, usage)

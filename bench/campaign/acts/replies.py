@@ -72,9 +72,8 @@ def _follow(asker: Asker, reading: Reading, then: str) -> None:
     message_id = str(reading.message_id)
     path = f"{PATH}/{asker.note.seen['conversation']}/messages/{message_id}"
     while not reading.ended:
-        place = {} if reading.offset is None else {"Last-Event-ID": str(reading.offset)}
         try:
-            with asker.open("GET", f"{path}/stream", **place) as answer:
+            with asker.open("GET", f"{path}/stream", place=reading.offset) as answer:
                 if answer.status_code == 204:
                     break
                 if answer.status_code == 200:

@@ -35,12 +35,13 @@ def invariants() -> list[str]:
 
 @dataclass(frozen=True)
 class Books:
-    """The calls and charges of each act, by its marker. `lost` counts answers that nobody pays,
-    because a process has died with them."""
+    """The calls and charges of each act, by its marker, and for which conversation, council, run or
+    order each charge is. `is_lossy`: a process may have died with answers that nobody pays."""
 
     notes: Sequence[Note]
     calls: Mapping[str, list[Call]]
     charges: Mapping[str, list[Charge]]
+    subjects: Mapping[UUID, UUID]
     is_lossy: bool
 
     def check(self) -> tuple[list[str], int]:
@@ -48,42 +49,53 @@ class Books:
         wrong, lost = [], 0
         for note in self.notes:
             calls, charges = self.calls[note.marker], self.charges[note.marker]
-            wrong += [f"{note}: {each}" for each in _of_calls(calls, charges)]
             of_answers, unbilled = _of_answers(note, charges)
+            found = [*_of_calls(calls, charges), *self._begun_twice(charges), *of_answers]
             lost += len(unbilled)
-            wrong += [f"{note}: {each}" for each in of_answers]
             if unbilled and not self.is_lossy:
-                wrong.append(f"{note}: was answered, and is not billed: {unbilled}")
+                found.append(f"was answered, and is not billed: {unbilled}")
+            wrong += [f"{note}: {each}" for each in found]
         return wrong, lost
+
+    def _begun_twice(self, charges: list[Charge]) -> list[str]:
+        """What is begun under a name is begun and billed once."""
+        billed = {self.subjects.get(each.pk) for each in charges if each.status in BILLED} - {None}
+        return [f"one name has begun {billed}"] if len(billed) > 1 else []
 
 
 def books(notes: Sequence[Note], journal: Sequence[Call], *, is_lossy: bool) -> Books:
     calls: dict[str, list[Call]] = defaultdict(list)
     for call in journal:
         calls[call["marker"] or ""].append(call)
-    markers = _markers()
+    subjects, markers = _subjects(), _markers()
     charges: dict[str, list[Charge]] = defaultdict(list)
     for charge in Charge.objects.filter(funding="customer"):
-        charges[markers.get(charge.pk, charge.request_id)].append(charge)
-    return Books(notes, calls, charges, is_lossy)
+        marker = markers.get(subjects.get(charge.pk, charge.pk), charge.request_id)
+        charges[marker].append(charge)
+    return Books(notes, calls, charges, subjects, is_lossy)
+
+
+def _subjects() -> dict[UUID, UUID]:
+    """The conversation, council, run or order that each charge is for."""
+    return dict(
+        [
+            *Message.objects.filter(role="assistant").values_list("pk", "conversation_id"),
+            *CouncilGeneration.objects.values_list("pk", "session_id"),
+            *Step.objects.values_list("pk", "run_id"),
+            *Order.objects.values_list("pk", "pk"),
+        ]
+    )
 
 
 def _markers() -> dict[UUID, str]:
-    """The markers of what conversations and workers have called for, by the ids of the charges: as
-    they stand in what was asked."""
-    asked = {
-        **dict(Message.objects.filter(role="user").values_list("conversation_id", "content")),
-        **dict(Council.objects.values_list("pk", "prompt")),
-        **dict(Run.objects.values_list("pk", "goal")),
-    }
-    calls = [
-        *Message.objects.filter(role="assistant").values_list("pk", "conversation_id"),
-        *CouncilGeneration.objects.values_list("pk", "session_id"),
-        *Step.objects.values_list("pk", "run_id"),
+    """The marker in what was asked of each of them."""
+    asked = [
+        *Message.objects.filter(role="user").values_list("conversation_id", "content"),
+        *Council.objects.values_list("pk", "prompt"),
+        *Run.objects.values_list("pk", "goal"),
+        *Order.objects.values_list("pk", "prompt"),
     ]
-    texts = {pk: asked.get(of, "") for pk, of in calls}
-    texts |= dict(Order.objects.values_list("pk", "prompt"))
-    return {pk: found[0] for pk, text in texts.items() if (found := MARKER.findall(text))}
+    return {pk: found[0] for pk, text in asked if (found := MARKER.findall(text))}
 
 
 def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
