@@ -4,7 +4,7 @@ import json
 import time
 import traceback
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,8 @@ from pathlib import Path as Folder
 
 from django.db import connection
 
-from bench.campaign.acts import ACTS, calls
+from bench.campaign.acts import ACTS
+from bench.campaign.acts.again import ask_again
 from bench.campaign.asking import Asker, Clock, Departed, GaveUp
 from bench.campaign.nemesis import LOSSY, Nemesis
 from bench.campaign.notes import Note
@@ -27,8 +28,6 @@ from local.paths import PYTHONPATH
 from simulator import process as simulator
 from simulator.process import RunningSimulator
 
-# Not to be named again: the answers of other products are compared with what is stored.
-ASKED_AGAIN = ("chat", "embeddings", "picture_call")
 _READY_SECONDS = 60
 # After all is healed: for clients to get their answers, and for all work to end.
 _ANSWER_SECONDS, _QUIET_SECONDS = 25.0, 40.0
@@ -111,7 +110,7 @@ class Life:
             nemesis.heal()
             self._clock.gives_up_at = self._clock.now + _ANSWER_SECONDS
             self._results(acts, "a client")
-            again = [note for note in self._notes if note.name and note.act.kind in ASKED_AGAIN]
+            again = [note for note in self._notes if note.name and note.ended == "done"]
             self._clock.gives_up_at = self._clock.now + _ANSWER_SECONDS
             self._results([threads.submit(self._ask_again, note) for note in again], "a client")
         self._outcome.faults.update(nemesis.done)
@@ -121,11 +120,9 @@ class Life:
         self._carry_out(note, ACTS[note.act.kind])
 
     def _ask_again(self, note: Note) -> None:
-        ending = note.ended
-        if ending == "done":
-            self._carry_out(note, calls.ask_again)
+        self._carry_out(note, ask_again)
 
-    def _carry_out(self, note: Note, what: object) -> None:
+    def _carry_out(self, note: Note, what: Callable[[Asker], None]) -> None:
         leaves = any(act.kind == "departure" for act in self._schedule.acts)
         asker = Asker(
             note,
@@ -135,7 +132,6 @@ class Life:
             departs=leaves and note.act.person == LEAVER,
         )
         try:
-            assert callable(what)
             what(asker)
             note.ended = f"refused: {note.seen['refusal']}" if "refusal" in note.seen else "done"
         except Departed:

@@ -48,16 +48,12 @@ def chat_body(asker: Asker) -> dict[str, Any]:
     }
 
 
-def ask_again(asker: Asker) -> None:
-    """Send a named call once more, after all is healed."""
-    asker.note.seen["asked again"] = True
-    match asker.note.act.kind:
-        case "chat":
-            _read_whole(asker, CHAT, {**chat_body(asker), "stream": False})
-        case "embeddings":
-            embeddings(asker)
-        case "picture_call":
-            picture(asker)
+def chat_again(asker: Asker) -> None:
+    """As a whole, whichever way it was asked for before."""
+    _read_whole(asker, CHAT, {**chat_body(asker), "stream": False})
+
+
+AGAIN = {"chat": chat_again, "embeddings": embeddings, "picture_call": picture}
 
 
 def _read_whole(asker: Asker, path: str, body: dict[str, Any]) -> None:

@@ -1,5 +1,7 @@
 """Councils: one is held, followed on a socket, and goes on."""
 
+from typing import Any
+
 from bench.campaign.acts.following import Following, start
 from bench.campaign.asking import Asker
 from council.tests.owner import COUNCIL, MODELS
@@ -7,9 +9,7 @@ from council.tests.owner import COUNCIL, MODELS
 
 def council(asker: Asker) -> None:
     note, options = asker.note, asker.note.act.options
-    prompt = asker.prompt("How deep is the sea?")
-    body = {"prompt": prompt, "models": MODELS[: options["models"]]}
-    session_id = start(asker, f"{COUNCIL.path}/sessions", body, f"{note.name}")
+    session_id = start(asker, *beginning(asker))
     if session_id is None:
         return
     note.seen["session"] = session_id
@@ -19,6 +19,13 @@ def council(asker: Asker) -> None:
             _go_on(asker, following, picture["cards"][0]["id"])
             picture = following.wait_until_idle()
         note.seen["picture"] = picture
+
+
+def beginning(asker: Asker) -> tuple[str, dict[str, Any]]:
+    """How the council is begun."""
+    models = MODELS[: asker.note.act.options["models"]]
+    body = {"prompt": asker.prompt("How deep is the sea?"), "models": models}
+    return f"{COUNCIL.path}/sessions", body
 
 
 def _go_on(asker: Asker, following: Following, card_id: str) -> None:

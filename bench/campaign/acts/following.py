@@ -81,9 +81,9 @@ class Following:
         self._frames.append(frame)
 
 
-def start(asker: Asker, path: str, body: dict[str, Any], name: str) -> str | None:
-    """Begin something under a name. Returns its id; None where it was refused."""
-    answer = asker.ask("POST", path, body, name=name)
+def start(asker: Asker, path: str, body: dict[str, Any]) -> str | None:
+    """Begin something under the name of the act. Returns its id; None where it was refused."""
+    answer = asker.ask("POST", path, body, name=asker.note.name)
     if answer.status_code not in (200, 201, 202):
         asker.note.seen["refusal"] = answer.json()["code"]
         return None

@@ -20,9 +20,9 @@ def reply(asker: Asker) -> None:
     created = asker.ask("POST", PATH, {"model": "gpt-6-luna"})
     assert created.status_code == 201, created.text
     conversation = note.seen["conversation"] = created.json()["id"]
-    lines = ({**note.act.options["steering"]}, _TITLE)
-    body = {"content": asker.prompt("How deep is the sea?", *lines)}
-    message_id = _send(asker, f"{PATH}/{conversation}/messages", body, f"{note.name}", then)
+    message_id = _send(
+        asker, f"{PATH}/{conversation}/messages", _message(asker), f"{note.name}", then
+    )
     if message_id and then == "regenerate":
         _send(
             asker,
@@ -31,6 +31,17 @@ def reply(asker: Asker) -> None:
             f"{note.name}-again",
             "",
         )
+
+
+def send_again(asker: Asker) -> None:
+    """The message once more, to be answered in one JSON."""
+    path = f"{PATH}/{asker.note.seen['conversation']}/messages"
+    asker.ask("POST", path, {**_message(asker), "stream": False}, name=asker.note.name)
+
+
+def _message(asker: Asker) -> dict[str, Any]:
+    lines = (asker.note.act.options["steering"], _TITLE)
+    return {"content": asker.prompt("How deep is the sea?", *lines)}
 
 
 def _send(asker: Asker, path: str, body: dict[str, Any], name: str, then: str) -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 from bench.campaign.acts.following import Following, start
 from bench.campaign.asking import Asker
@@ -12,16 +13,7 @@ _SOON = 1.5  # seconds
 
 def run(asker: Asker) -> None:
     note, options = asker.note, asker.note.act.options
-    parts = [part("abc"[number]) for number in range(options["parts"])]
-    plan = json.dumps({"title": "Sea", "summary": "All of it.", "subtasks": parts})
-    lines = [{"step": step, **({} if step == "plan" else options["steering"])} for step in STEPS]
-    lines[0]["text"] = plan
-    # Reviews and replies have a form.
-    for line in lines:
-        if line["step"] in ("review", "reply"):
-            line.pop("tokens", None)
-    body = {"prompt": asker.prompt("Write about the sea.", *lines), "max_parallel": 2}
-    run_id = start(asker, f"{RUN.path}/sessions", body, f"{note.name}")
+    run_id = start(asker, *beginning(asker))
     if run_id is None:
         return
     note.seen["run"] = run_id
@@ -34,3 +26,18 @@ def run(asker: Asker) -> None:
             asker.ask("POST", f"{following.path}/control", {"action": "resume"})
             picture = following.wait_until_idle()
         note.seen["picture"] = picture
+
+
+def beginning(asker: Asker) -> tuple[str, dict[str, Any]]:
+    """How the run is begun."""
+    options = asker.note.act.options
+    parts = [part("abc"[number]) for number in range(options["parts"])]
+    plan = json.dumps({"title": "Sea", "summary": "All of it.", "subtasks": parts})
+    lines: list[dict[str, Any]] = [{"step": step, **options["steering"]} for step in STEPS]
+    lines[0] = {"step": "plan", "text": plan}
+    # Reviews and replies have a form.
+    for line in lines:
+        if line["step"] in ("review", "reply"):
+            line.pop("tokens")
+    body = {"prompt": asker.prompt("Write about the sea.", *lines), "max_parallel": 2}
+    return f"{RUN.path}/sessions", body

@@ -10,18 +10,9 @@ _POLL = 0.5  # seconds
 ENDED = ("completed", "failed", "cancelled")
 
 
-def picture(asker: Asker) -> None:
-    _order(asker, "/api/images", {"model": "gpt-image-2.5-flare"})
-
-
-def film(asker: Asker) -> None:
-    _order(asker, "/api/videos", {"model": "gen4.5", "seconds": 2})
-
-
-def _order(asker: Asker, path: str, body: dict[str, Any]) -> None:
+def order(asker: Asker) -> None:
     note = asker.note
-    body = {"prompt": asker.prompt("A lighthouse at dusk."), **body}
-    job_id = start(asker, path, body, f"{note.name}")
+    job_id = start(asker, *beginning(asker))
     if job_id is None:
         return
     note.seen["job"] = job_id
@@ -33,3 +24,11 @@ def _order(asker: Asker, path: str, body: dict[str, Any]) -> None:
         asker.pause()
         time.sleep(_POLL)
     note.seen["shown"] = answer.json()
+
+
+def beginning(asker: Asker) -> tuple[str, dict[str, Any]]:
+    """How the job is ordered."""
+    prompt = asker.prompt("A lighthouse at dusk.")
+    if asker.note.act.kind == "film":
+        return "/api/videos", {"prompt": prompt, "model": "gen4.5", "seconds": 2}
+    return "/api/images", {"prompt": prompt, "model": "gpt-image-2.5-flare"}

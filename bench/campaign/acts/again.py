@@ -1,0 +1,31 @@
+"""Named requests are sent once more when all is healed: nothing happens twice."""
+
+from bench.campaign.acts import accounts, calls, councils, replies, runs, studios
+from bench.campaign.acts.following import start
+from bench.campaign.asking import Asker
+
+# Under what its id is noted, and how it was begun.
+_BEGUN = {
+    "council": ("session", councils.beginning),
+    "run": ("run", runs.beginning),
+    "picture": ("job", studios.beginning),
+    "film": ("job", studios.beginning),
+}
+
+
+def ask_again(asker: Asker) -> None:
+    note, kind = asker.note, asker.note.act.kind
+    if kind in calls.AGAIN:
+        calls.AGAIN[kind](asker)
+    elif kind == "topup":
+        accounts.topup(asker)
+    elif kind == "reply":
+        replies.send_again(asker)
+    elif kind in _BEGUN:
+        name, beginning = _BEGUN[kind]
+        # The name of what was not billed is free.
+        shown = note.seen.get("picture") or note.seen.get("shown") or {}
+        if shown.get("cost_usd"):
+            again = start(asker, *beginning(asker))
+            if again != note.seen[name]:
+                note.wrong.append(f"sent again it has begun {again}, before {note.seen[name]}")
