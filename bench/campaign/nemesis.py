@@ -38,7 +38,8 @@ LOSSY = frozenset(
 )
 # Tables whose INSERTs fail as on a full disk, or wait as on a slow one.
 TABLES = ("billing_ledgerentry", "billing_charge", "events_event", "jobs_job", "files_storedfile")
-_LOOK = 0.02
+# Seconds between two losses of messages, and between two repetitions of all.
+_OFTEN, _SOMETIMES = 0.02, 0.3
 _AWAY = 1.0  # seconds that a server is away
 
 Break = AbstractContextManager[None]
@@ -105,8 +106,8 @@ class Nemesis:
             "freeze Redis": self._frozen_redis,
             "restart Redis": lambda: self._redis_away(is_empty=False),
             "empty Redis": lambda: self._redis_away(is_empty=True),
-            "lose messages": self._lost_messages,
-            "repeat messages": lambda: _once(self._repeat_messages),
+            "lose messages": lambda: _repeatedly(self._lose_messages, _OFTEN),
+            "repeat messages": lambda: _repeatedly(self._repeat_messages, _SOMETIMES),
             "fill the storage of files": self._no_room_for_files,
             "cut off the providers": lambda: _undone(self._providers.cut, self._providers.heal),
             "stall the providers": lambda: _undone(self._providers.stall, self._providers.heal),
@@ -186,28 +187,15 @@ class Nemesis:
             self._stores.start_redis(is_empty=is_empty)
         yield
 
-    @contextmanager
-    def _lost_messages(self) -> Iterator[None]:
-        """Whatever waits in the queues is thrown away, again and again."""
-        is_over = threading.Event()
-
-        def lose() -> None:
-            client = self._stores.redis()
-            while not is_over.wait(_LOOK):
-                with suppress(redis.RedisError):
-                    client.delete(*Job.Queue.values)
-
-        thread = threading.Thread(target=lose, daemon=True)
-        thread.start()
-        yield
-        is_over.set()
-        thread.join()
+    def _lose_messages(self) -> None:
+        """Whatever waits in the queues is thrown away."""
+        with suppress(redis.RedisError):
+            self._stores.redis().delete(*Job.Queue.values)
 
     def _repeat_messages(self) -> None:
-        """The workers are told of every job once more, also of those that have ended."""
+        """The workers are told of every job once more, also of those that run or have ended."""
         with suppress(psycopg.Error, OperationalError):
-            rows = self._stores.as_superuser("SELECT id, queue FROM jobs_job")
-            for job_id, queue in rows:
+            for job_id, queue in self._stores.as_superuser("SELECT id, queue FROM jobs_job"):
                 run_job.apply_async((str(job_id),), queue=queue, retry=False)
 
     # --- Files ------------------------------------------------------------------------------------
@@ -226,6 +214,21 @@ class Nemesis:
 def _once(what: Callable[[], object]) -> Iterator[None]:
     what()
     yield
+
+
+@contextmanager
+def _repeatedly(what: Callable[[], object], pause: float) -> Iterator[None]:
+    is_over = threading.Event()
+
+    def repeat() -> None:
+        while not is_over.wait(pause):
+            what()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    yield
+    is_over.set()
+    thread.join()
 
 
 @contextmanager
