@@ -15,6 +15,7 @@ from bench.load import chat, press
 from bench.servers import Server
 from bench.throughput import CONNECTIONS
 from billing.types import Ending, Resolution
+from billing.units import Units
 from catalog.selectors import get_catalog
 from common.batching import batch_sizes
 from edge.metrics import count_request
@@ -74,7 +75,7 @@ def _seconds_of_counting() -> float:
         request_id="bench",
         messages=(Message("user", "Tell me something."),),
     )
-    units = {"tokens_in": 12, "tokens_out": 60}
+    units: Units = {"tokens_in": 12, "tokens_out": 60}
     ending = Ending(uuid4(), call.account_id, "settled", 1_000, units)
     resolution = Resolution(True, "settled", 1_000, 1_000, 0, 0)
     sizes = [batch_sizes.labels(name) for name in BATCHES]

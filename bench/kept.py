@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Self
+from typing import Any, Self
 
 import psutil
 from django.db import connection, transaction
@@ -116,9 +116,9 @@ def run() -> list[Target]:
 def _seed(accounts: Sequence[seed.Account], periods: Sequence[date]) -> None:
     """Calls of these months by these accounts, as the money functions would leave them."""
     _list_payers(accounts)
-    parameters = {"calls": CALLS, "days": DAYS, "model": _MODEL, "price": _price()}
+    parameters: dict[str, Any] = {"calls": CALLS, "days": DAYS, "model": _MODEL, "price": _price()}
     for number, month in enumerate(periods):
-        values = {**parameters, "month": month, "before": number * CALLS}
+        values: dict[str, Any] = {**parameters, "month": month, "before": number * CALLS}
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(
                 "SELECT charge_partition(%s), least_id_of(%s), least_id_of(%s)",

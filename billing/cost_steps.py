@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from billing.units import Units
+from billing.units import Unit, Units
 from catalog.pricing import (
     effective_image,
     effective_input,
@@ -51,7 +51,7 @@ def _steps(price: Price, units: Units, cost: int) -> tuple[list[Step], int]:
         case ImagePrice():
             return _of_images(price, units.get("images", 0), cost)
         case UnitPrice():
-            unit = "seconds" if price.unit == "second" else "assets"
+            unit: Unit = "seconds" if price.unit == "second" else "assets"
             quantity = units.get(unit) or units.get("images", 0)
             return _of_units(price, quantity, cost)
 

@@ -62,7 +62,8 @@ OWNED = (
     Owned(
         Refund,
         owners=("account",),
-        exported="id charge_id model_id month plan_part balance_part to_allowance reason created_at",
+        exported="id charge_id model_id month plan_part balance_part to_allowance reason"
+        " created_at",
         left_out="account_id allowance_left tx",
         on_deletion=_BOOKS,
     ),

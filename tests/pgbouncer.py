@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from local.paths import ROOT
 from local.ports import LOOPBACK, free_port, is_free
 from local.processes import Process
 from local.service import Service
+from tests.operations.blocks import script
 
-DOCUMENT = ROOT / "docs" / "operations" / "deploy.md"
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
 needs_pgbouncer = pytest.mark.skipif(PROGRAM is None, reason="pgbouncer is not installed")
 _NOBODY = 65_534
@@ -54,8 +53,7 @@ def running_pgbouncer(*more: str, sets_options: bool = True) -> Iterator[str]:
 
 def _documented(port: int) -> str:
     """What the document says, in front of the test's database and without passwords."""
-    found = re.search(r"```ini\n(\[databases\].*?)```", DOCUMENT.read_text(), re.DOTALL)
-    assert found, DOCUMENT
+    text = script("deploy.md#pgbouncer")
     where = connection.get_connection_params()
     places = {
         "host=postgres port=5432 dbname=platform": "host={host} port={port} dbname={dbname} "
@@ -64,7 +62,6 @@ def _documented(port: int) -> str:
         "listen_addr = *\nlisten_port = 6432": f"listen_addr = {LOOPBACK}\nlisten_port = {port}\n"
         "unix_socket_dir =",
     }
-    text = found[1]
     for documented, here in places.items():
         assert documented in text, documented
         text = text.replace(documented, here)

@@ -82,7 +82,13 @@ def pages(charge: Charge, account: User, hint: str) -> Iterator[Page]:
     yield f"billing/charge/{charge.pk}/change/", {}
     for term in (str(charge.pk), charge.request_id, hint, str(account.pk)):
         yield "find/", {"q": term}
-    searches = ({}, {"q": account.email}, {"q": "alice"}, {"q": str(charge.pk)}, {"days": "7"})
+    searches: tuple[dict[str, str], ...] = (
+        {},
+        {"q": account.email},
+        {"q": "alice"},
+        {"q": str(charge.pk)},
+        {"days": "7"},
+    )
     filters = {
         "billing/charge/": ({"status__exact": "expired"}, {"kind": "3d"}, {"failure": "no_text"}),
         "billing/ledgerentry/": ({"kind__exact": "adjust"},),

@@ -15,6 +15,7 @@ from bench.campaign.notes import Answer, Note
 from bench.campaign.oracle.money import Books
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, Act, schedule
 from local.paths import ROOT
+from tests.operations.blocks import run
 
 LIVES, SECONDS = 20, 5
 SEEDS, LENGTHS = st.integers(0, 10_000), st.floats(4, 30)
@@ -137,3 +138,7 @@ def test_lives_under_faults_go_well() -> None:
     )
 
     assert done.returncode == 0, done.stdout
+
+
+def test_a_seed_is_repeated_by_the_documented_command() -> None:
+    assert "life 1 of 1, seed 17: all is well" in run("campaign.md#repeat")

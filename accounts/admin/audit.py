@@ -46,7 +46,7 @@ class PageFilter(DropdownFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[LogEntry]) -> QuerySet[LogEntry]:
         wanted = self.value() or ""
-        return queryset.filter(content_type=wanted) if wanted.isdecimal() else queryset
+        return queryset.filter(content_type__pk=wanted) if wanted.isdecimal() else queryset
 
 
 @admin.register(LogEntry)

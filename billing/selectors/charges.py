@@ -74,7 +74,9 @@ def get_failures(charge_ids: Collection[UUID]) -> dict[UUID, str]:
     codes of its answer, and the attempts. Charges without a failure are left out."""
     rows = Charge.objects.filter(pk__in=charge_ids, failure__isnull=False)
     return {
-        charge_id: _in_words(failure) for charge_id, failure in rows.values_list("pk", "failure")
+        charge_id: _in_words(failure)
+        for charge_id, failure in rows.values_list("pk", "failure")
+        if failure is not None
     }
 
 

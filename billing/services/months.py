@@ -140,8 +140,8 @@ def keep_months(*, now: datetime | None = None) -> None:
     """Make months ahead, close those that are over, drop those that are not kept; and log an error
     where an operator has to look."""
     now = now or datetime.now(UTC)
-    for month in make_ahead(now=now):
-        log.info("charges.month_added", month=f"{month:%Y-%m}")
+    for added in make_ahead(now=now):
+        log.info("charges.month_added", month=f"{added:%Y-%m}")
     months = list_months()
     ahead = sum(month.period > _first(now) for month in months)
     if ahead < ENOUGH:
@@ -201,7 +201,8 @@ def _count_as_totalled(month: date) -> int:
 def _run(sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        return cursor.fetchall()
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def _timed(act: Callable[[], Any]) -> float:

@@ -141,7 +141,7 @@ def test_each_counter_of_what_changed_is_compared() -> None:
         (Wallet, "open_charges", "open_charges"),
         (Wallet, "held", "wallet_held"),
     ):
-        rows = model.objects.filter(account=alice)  # type: ignore[attr-defined]
+        rows = model.objects.filter(account=alice)
         rows.update(**{column: F(column) + 1})
         assert name in broken()
         rows.update(**{column: F(column) - 1})

@@ -221,7 +221,7 @@ class NewestOnly(OfAnAccount):
     """
 
     newest: ClassVar[int] = 50_000
-    account_order = ("-pk",)
+    account_order: ClassVar[tuple[str, ...]] = ("-pk",)
     list_before_template = "backoffice/list_note.html"
     ordering = ("-pk",)
     sortable_by = ()

@@ -65,7 +65,7 @@ def price_history() -> dict[str, list[tuple[datetime, Price]]]:
 def get_price(version_id: int) -> Price | None:
     """The price of that version, in force or not; None where there is no such version."""
     version = PriceVersion.objects.select_related("model").filter(pk=version_id).first()
-    return version and _price(version)
+    return _price(version) if version else None
 
 
 def reset() -> None:

@@ -1,7 +1,8 @@
 """Connections to PostgreSQL: how many all processes may open, and whether the server has as many.
 
 A web process opens those of Django's pool, of the pool of its calls, and of its lanes. In a worker
-each thread keeps one, and a periodic task that must be alone has one more.
+each thread keeps one, and a periodic task that must be alone has one more. The beat has one more
+where it reads the stores for the metrics.
 """
 
 from collections.abc import Sequence
@@ -63,7 +64,7 @@ def demand() -> Demand:
     return Demand(
         web=settings.WEB_PROCESSES * (settings.DATABASE_POOL_SIZE + of_calls),
         worker=settings.WORKER_PROCESSES * (of_threads + of_calls),
-        beat=1,
+        beat=2 if settings.METRICS_PORT else 1,
         reserve=settings.RESERVED_CONNECTIONS,
     )
 

@@ -29,6 +29,7 @@ QUEUES = frozenset(str(queue) for queue in Job.Queue.values)
 SWEEPS = frozenset(
     name for name in settings.CELERY_BEAT_SCHEDULE if not name.startswith("heartbeat-")
 )
+RECONCILIATIONS = frozenset({"reconcile", "reconcile-everything"})
 
 queued_messages = Gauge(
     "platform_queued_messages", "Messages that wait in a queue of Celery.", queue=QUEUES
@@ -65,6 +66,7 @@ sweep_seconds = Gauge("platform_sweep_duration_seconds", "How long that took.", 
 violations = Gauge(
     "platform_money_violations",
     "Rows that broke an invariant of money when they were last looked for; 20 of each at most.",
+    sweep=RECONCILIATIONS,
 )
 is_readable = Gauge(
     "platform_store_readable",
@@ -151,7 +153,7 @@ async def _read_database(database: Database) -> None:
     sweeps = {name: values for name, *values in await database.rows(_SWEEPS)}
     swept_at.replace({(name,): sweeps.get(name, [0])[0] for name in SWEEPS})
     sweep_seconds.replace({(name,): sweeps[name][1] for name in SWEEPS & sweeps.keys()})
-    violations.replace({(): sweeps["reconcile"][2]} if "reconcile" in sweeps else {})
+    violations.replace({(name,): sweeps[name][2] for name in RECONCILIATIONS & sweeps.keys()})
 
 
 async def _read_redis() -> None:

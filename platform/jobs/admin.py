@@ -87,7 +87,7 @@ class JobList(FilteredList):
         super().get_results(request)
         failures = get_failures([job.pk for job in self.result_list])
         for job in self.result_list:
-            job.failure = failures.get(job.pk, "")  # type: ignore[attr-defined]
+            job.failure = failures.get(job.pk, "")
 
 
 @admin.register(Job)
@@ -130,9 +130,10 @@ class JobAdmin(ReadOnly, NewestOnly, Acting):
 
     @display(description="why its call failed", empty_value="-")
     def reason(self, job: Job) -> str:
-        if not hasattr(job, "failure"):  # on the page of one job
-            job.failure = get_failures([job.pk]).get(job.pk, "")  # type: ignore[attr-defined]
-        return job.failure  # type: ignore[attr-defined, no-any-return]
+        failure = getattr(job, "failure", None)
+        if failure is None:  # on the page of one job
+            return get_failures([job.pk]).get(job.pk, "")
+        return str(failure)
 
     @display(description="charge")
     def charge(self, job: Job) -> str:

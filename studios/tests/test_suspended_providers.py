@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -31,7 +32,7 @@ def alice(
 ) -> Iterator[Artist]:
     """With a web process and a worker whose circuits open soon."""
     redis = OwnRedis(tmp_path)
-    environment = {
+    environment: dict[str, Any] = {
         "REDIS_URL": redis.url,
         "CIRCUIT_MIN_CALLS": str(MIN_CALLS),
         "CIRCUIT_OPEN_SECONDS": "5",

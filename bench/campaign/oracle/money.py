@@ -10,7 +10,7 @@ from uuid import UUID
 from bench.campaign.notes import Note
 from bench.campaign.people import Person
 from billing.models import Charge, LedgerEntry, Refund
-from billing.services.sweeps import find_violations
+from billing.services.reconciliation import find_violations
 from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
 from catalog.types import TokenPrice
