@@ -6,13 +6,15 @@ import time
 import httpx
 import pytest
 
-from local.ports import LOOPBACK, free_port
 from metrics.server import port_of, serve
+
+LOOPBACK = "127.0.0.1"
 
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    port = free_port()
+    with socket.create_server((LOOPBACK, 0)) as free:
+        port: int = free.getsockname()[1]
     serve(LOOPBACK, port)
     return port
 
