@@ -67,7 +67,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self._cause: ProviderError | None = None  # of the failure that ended the call
         self._started_at = time.monotonic()
         self._first_output_at: float | None = None
-        # When the provider is called, and when it has been read: there is a hold meanwhile.
+        # When the provider is first called, and when its last answer has ended.
         self._asked_at: float | None = None
         self._answered_at = 0.0
 
