@@ -36,7 +36,12 @@ def alice(
     }
     with (
         running_web(simulator, **environment) as web,
-        running_worker(simulator, **environment),
+        running_worker(
+            simulator,
+            REDIS_URL=redis.url,
+            CIRCUIT_MIN_CALLS=environment["CIRCUIT_MIN_CALLS"],
+            CIRCUIT_OPEN_SECONDS=environment["CIRCUIT_OPEN_SECONDS"],
+        ),
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield new_principal(http, web, simulator)
