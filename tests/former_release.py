@@ -16,6 +16,8 @@ from local.paths import ROOT
 
 # Names the tree whose migrations a test run adds to its own.
 LATER_TREE = "LATER_TREE"
+# The first test waits for the migrations of both trees.
+OPTIONS = ("-q", "-p", "no:cacheprovider", "--timeout=600")
 NAME = ROOT / "deploy" / "former_release.txt"
 
 
@@ -31,7 +33,7 @@ def main() -> int:
         sys.stdout.write(f"Smoke tests of {release} on the schema of this tree:\n")
         sys.stdout.flush()
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+            [sys.executable, "-m", "pytest", *OPTIONS, *files],
             cwd=folder,
             env={
                 **os.environ,
