@@ -1,5 +1,6 @@
 """The campaign (docs/operations/campaign.md): its schedules, its oracle, and some lives."""
 
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from bench.campaign.acts import ACTS as CARRIED_OUT
 from bench.campaign.notes import Answer, Note
 from bench.campaign.oracle.money import Books
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, Act, schedule
-from local.paths import ROOT
+from local.paths import PYTHONPATH, ROOT
 from tests.operations.blocks import run
 
 LIVES, SECONDS = 20, 5
@@ -131,6 +132,7 @@ def test_lives_under_faults_go_well() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bench.campaign", f"--runs={LIVES}", f"--seconds={SECONDS}"],
         cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -25,8 +25,8 @@ def progress(number: int, runs: int, outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def failure(outcome: Outcome, kept: Path) -> str:
-    """What is wrong with a life, and how it is repeated."""
+def of_life(outcome: Outcome, kept: Path) -> str:
+    """What is wrong with a life, where it is kept, and how it is repeated."""
     seed, seconds = outcome.schedule.seed, outcome.schedule.seconds
     lines = [f"  {violation[:_LONGEST]}" for violation in outcome.violations]
     return "\n".join(

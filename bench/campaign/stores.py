@@ -4,10 +4,12 @@ again under the service, and for each life a database of its own."""
 import os
 import signal
 import subprocess
+import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import redis
@@ -63,13 +65,27 @@ class Stores:
 
     # --- Databases --------------------------------------------------------------------------------
 
-    def own_template(self) -> None:
-        """Let the service own its database, before it is migrated."""
+    def prepare(self) -> None:
+        """Make the template of all lives, and let this process use the database of the life."""
         self.as_superuser("CREATE ROLE {} LOGIN", ROLE, database="postgres")
         self.as_superuser("ALTER DATABASE {} OWNER TO {}", TEMPLATE, ROLE, database="postgres")
         self.as_superuser("ALTER SCHEMA public OWNER TO {}", ROLE, database=TEMPLATE)
+        os.environ |= {
+            "DJANGO_SETTINGS_MODULE": "bench.campaign.settings",
+            "DATABASE_URL": self.database_url(TEMPLATE),
+            "DATABASE_POOL": "0",
+            "REDIS_URL": self.redis_url(),
+        }
+        for command in ("migrate", "seed_catalog", "seed_plans"):
+            subprocess.run(
+                [sys.executable, str(ROOT / "manage.py"), command, "--verbosity", "0"],
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+        self._hurry()
+        os.environ["DATABASE_URL"] = self.database_url(LIFE)
 
-    def hurry(self) -> None:
+    def _hurry(self) -> None:
         """Shorten the times that the SQL functions of the template say."""
         with psycopg.connect(self.database_url(TEMPLATE), autocommit=True) as connection:
             for path, changes in IN_SQL.items():
@@ -155,12 +171,13 @@ class Stores:
 
 
 def _port(url: str) -> int:
-    return int(url.partition("@" if "@" in url else "//")[2].partition(":")[2].partition("/")[0])
+    port = urlsplit(url).port
+    assert port
+    return port
 
 
-def _wait_until(what: Any, seconds: float = 20.0) -> None:
+def _wait_until(what: Callable[[], bool], seconds: float = 20.0) -> None:
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, "a store did not end in time"
-        with suppress(InterruptedError):
-            time.sleep(0.02)
+        time.sleep(_LOOK)
