@@ -150,6 +150,8 @@ def _options(random: Random, kind: str, seconds: float) -> dict[str, Any]:
             return {"cents": random.randint(100, 5000)}
         case "upgrade":
             return {"plan": random.choice(["max", "advanced"])}
+        case "revocation":
+            return {"stream": False, "steering": {"tokens": 3}}
         case "refund":
             return {"share": random.choice([1, 2, 3])}
     return named

@@ -61,19 +61,13 @@ def revocation(asker: Asker) -> None:
         asker.note.seen["refusal"] = made.json()["code"]
         return
     key = made.json()
-    body = {**chat_body_of_a_key(asker)}
+    body = chat_body(asker)
     asker.ask("POST", CHAT, body, key=key["key"])
     revoked = asker.ask("DELETE", f"/api/keys/{key['id']}")
     assert revoked.status_code in (200, 204, 404), revoked.text
     answer = asker.ask("POST", CHAT, body, key=key["key"])
     if answer.status_code != 401:
         asker.note.wrong.append(f"a revoked key is answered {answer.status_code}")
-
-
-def chat_body_of_a_key(asker: Asker) -> dict[str, object]:
-    """A short call."""
-    asker.note.act.options.setdefault("stream", False)
-    return chat_body(asker)
 
 
 def invitation(asker: Asker) -> None:
@@ -84,3 +78,11 @@ def invitation(asker: Asker) -> None:
         asker.note.seen["invited"] = address
     else:
         asker.note.seen["refusal"] = sent.json()["code"]
+
+
+def look_for_invitation(asker: Asker) -> None:
+    """An invitation that was answered is there."""
+    invites = asker.ask("GET", "/api/teams/me/invites")
+    addresses = [each["email"] for each in invites.json()] if invites.is_success else []
+    if asker.note.seen["invited"] not in addresses:
+        asker.note.wrong.append(f"the invitation is not among {addresses}")

@@ -1,9 +1,19 @@
-"""Named requests are sent once more when all is healed: nothing happens twice."""
+"""When all is healed, named requests are sent once more: nothing happens twice. What was answered is
+looked for."""
 
-from bench.campaign.acts import accounts, calls, councils, replies, runs, studios
+from collections.abc import Callable
+
+from bench.campaign.acts import accounts, calls, councils, departures, replies, runs, studios
 from bench.campaign.acts.following import start
 from bench.campaign.asking import Asker
 
+_AGAIN: dict[str, Callable[[Asker], None]] = {
+    **calls.AGAIN,
+    "reply": replies.send_again,
+    "topup": accounts.topup,
+    "invitation": accounts.look_for_invitation,
+    "departure": departures.look_for_account,
+}
 # Under what its id is noted, and how it was begun.
 _BEGUN = {
     "council": ("session", councils.beginning),
@@ -15,12 +25,8 @@ _BEGUN = {
 
 def ask_again(asker: Asker) -> None:
     note, kind = asker.note, asker.note.act.kind
-    if kind in calls.AGAIN:
-        calls.AGAIN[kind](asker)
-    elif kind == "topup":
-        accounts.topup(asker)
-    elif kind == "reply":
-        replies.send_again(asker)
+    if kind in _AGAIN:
+        _AGAIN[kind](asker)
     elif kind in _BEGUN:
         name, beginning = _BEGUN[kind]
         # The name of what was not billed is free.

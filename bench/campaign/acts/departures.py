@@ -17,3 +17,9 @@ def departure(asker: Asker) -> None:
             continue
         asker.note.seen["departed"] = True
         return
+
+
+def look_for_account(asker: Asker) -> None:
+    """The account answers nobody. Raises Departed."""
+    answer = asker.ask("GET", "/api/users/me")
+    asker.note.wrong.append(f"a closed account is answered {answer.status_code}")
