@@ -1,5 +1,5 @@
-"""When all is healed, named requests are sent once more: nothing happens twice. What was answered is
-looked for."""
+"""When all is healed, named requests are sent once more: nothing happens twice. What was answered
+is looked for."""
 
 from collections.abc import Callable
 
