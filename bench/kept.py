@@ -49,7 +49,7 @@ INSERT INTO {name}
      request_id, owner_id, month, admitted_at, deadline_at, resolved_at, resolved_tx, worst_cost,
      hold_plan, hold_balance, first_output_at, units, cost, charge_plan, charge_balance)
 SELECT id, account_id, api_key_id, %(model)s, 'max', %(price)s, 'api', 'embeddings', 'customer',
-       'settled', 'bench', account_id, %(month)s, at, at, at, 0, cost, 0, 2 * cost, at,
+       'settled', 'bench-' || id, account_id, %(month)s, at, at, at, 0, cost, 0, 2 * cost, at,
        jsonb_build_object('tokens_in', 100), cost, 0, 2 * cost
 FROM made
 """

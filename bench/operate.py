@@ -1,6 +1,6 @@
-"""What it costs to watch the service."""
+"""What operators need: what it costs to watch the service, books of years, and pages over them."""
 
-from bench import counting, seed
+from bench import admin, counting, kept, seed
 from bench.report import Target
 from simulator import process
 
@@ -8,6 +8,11 @@ ACCOUNTS = 200
 
 
 def run() -> list[Target]:
+    """Measure all of it. The pages are visited over the charges that `kept` leaves."""
+    return [*_counting(), *kept.run(), *admin.run()]
+
+
+def _counting() -> list[Target]:
     keys = [account.key for account in seed.open_accounts(ACCOUNTS)]
     with process.running("--bench") as simulator:
         outcome = counting.measure(simulator, keys)
