@@ -75,6 +75,20 @@ def _health_is_not_shared_any_more() -> Iterator[None]:
     health.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """A test that runs into its time limit may leave its transaction open and broken: without a new
+    connection all later tests would fail with it."""
+    try:
+        yield
+    finally:
+        if connection.needs_rollback:
+            connection.in_atomic_block = connection.needs_rollback = False
+            connection.savepoint_ids.clear()
+            connection.atomic_blocks.clear()
+            connection.close()
+
+
 @pytest.fixture
 def makes_up_events() -> bool:
     """Overridden where tests write events that no app writes."""

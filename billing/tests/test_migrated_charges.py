@@ -151,6 +151,7 @@ def write_books(database: psycopg.Connection[Any]) -> UUID:
         charge_id=settled,
         plan_part=0,
         balance_part=50,
+        to_allowance=0,
         reason="test",
         created_at=MARCH,
     )

@@ -26,7 +26,10 @@ def alone(name: str) -> Iterator[bool]:
         if is_acquired:
             _note_success(name, time.monotonic() - began_at)
     finally:
-        own.close()
+        try:
+            own.rollback()  # a pool warns of connections that are in a transaction
+        finally:
+            own.close()
 
 
 def note_found(name: str, found: int) -> None:
