@@ -12,6 +12,8 @@
 --
 -- check_changes takes what changed since a snapshot, and check_accounts all that some accounts have.
 -- The totals stand for what is not read: charges that an earlier pass has seen, or that are dropped.
+-- They have all charges of closed months, whatever transactions these name: after a dump is restored on
+-- another cluster these may be of the future.
 
 -- Did a transaction end after the snapshot? Unknown where none is noted.
 CREATE OR REPLACE FUNCTION is_after(p_tx bigint, p_snapshot pg_snapshot) RETURNS boolean
@@ -74,12 +76,15 @@ END $$;
 CREATE OR REPLACE FUNCTION check_changes(p_snapshot pg_snapshot) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE v_first bigint := pg_snapshot_xmin(p_snapshot)::text::bigint;
+        -- What names a later one comes from another cluster, and was checked when that was noticed.
+        v_last bigint := current_tx();
 BEGIN
     CREATE TEMP TABLE checked_charge ON COMMIT DROP AS
     SELECT c.*, period_of(id) AS period, true AS is_counted,
            funding = 'customer' OR free_window_start IS NOT NULL AS is_of_user
     FROM billing_charge c
-    WHERE status <> 'held' AND resolved_tx >= v_first AND is_after(resolved_tx, p_snapshot)
+    WHERE status <> 'held' AND resolved_tx BETWEEN v_first AND v_last
+      AND is_after(resolved_tx, p_snapshot)
       AND period_of(id) NOT IN (SELECT m.period FROM billing_chargemonth m)
     UNION ALL
     SELECT c.*, period_of(id), false, funding = 'customer' OR free_window_start IS NOT NULL
@@ -91,12 +96,14 @@ BEGIN
     WHERE e.kind = 'charge' AND c.status <> 'held'
     UNION ALL
     SELECT e.* FROM billing_ledgerentry e
-    WHERE kind IN ('topup', 'adjust', 'refund') AND tx >= v_first AND is_after(tx, p_snapshot)
+    WHERE kind IN ('topup', 'adjust', 'refund') AND tx BETWEEN v_first AND v_last
+      AND is_after(tx, p_snapshot)
     UNION ALL
     SELECT e.* FROM billing_ledgerentry e
     WHERE kind IN ('topup', 'adjust', 'refund') AND tx IS NULL;
     CREATE TEMP TABLE checked_refund ON COMMIT DROP AS
-    SELECT * FROM billing_refund WHERE tx >= v_first AND is_after(tx, p_snapshot)
+    SELECT * FROM billing_refund
+    WHERE tx BETWEEN v_first AND v_last AND is_after(tx, p_snapshot)
     UNION ALL
     SELECT * FROM billing_refund WHERE tx IS NULL;
     CREATE TEMP TABLE checked_account ON COMMIT DROP AS
@@ -132,7 +139,8 @@ BEGIN
     PERFORM set_config('enable_seqscan', 'off', true) WHERE p_accounts IS NOT NULL;
     CREATE TEMP TABLE checked_charge ON COMMIT DROP AS
     SELECT c.*, period_of(id) AS period,
-           coalesce(NOT is_after(resolved_tx, p_snapshot), false) AS is_counted,
+           period_of(id) IN (SELECT m.period FROM billing_chargemonth m)
+               OR coalesce(NOT is_after(resolved_tx, p_snapshot), false) AS is_counted,
            funding = 'customer' OR free_window_start IS NOT NULL AS is_of_user
     FROM billing_charge c JOIN checked_account USING (account_id);
     CREATE TEMP TABLE checked_entry ON COMMIT DROP AS

@@ -14,7 +14,15 @@ from pytest_django import Settings
 
 from accounts.models import User
 from billing.errors import ChargeDropped
-from billing.models import Allowance, Charge, ChargeMonth, ChargeTotal, LedgerEntry, UsageDaily
+from billing.models import (
+    Allowance,
+    Charge,
+    ChargeMonth,
+    ChargeTotal,
+    LedgerEntry,
+    UsageDaily,
+    Watermark,
+)
 from billing.services import balance, months, reconciliation
 from billing.services.endings import RESOLVE
 from billing.tests.bank import (
@@ -224,6 +232,24 @@ def test_a_charge_of_a_closed_month_is_refunded_and_one_of_a_dropped_month_is_no
 
 def _refund(charge: Charge, amount: int) -> None:
     balance.refund(operation_id=uuid7(), charge=charge, amount=amount, reason="test")
+
+
+def test_a_closed_month_that_is_restored_on_another_cluster_stays_closed(january: date) -> None:
+    """Its rows name transactions that this cluster has yet to count, and do not change."""
+    alice = new_account(balance=10_000)
+    charge = call(alice, january)
+    months.close_month(january)
+    run("SELECT thaw_charge_month(%s)::text", january)
+    Charge.objects.filter(pk=charge).update(resolved_tx=999_999_999)
+    run("SELECT freeze_charge_month(%s)", january)
+    Watermark.objects.update(cluster=1, snapshot="1000000000:1000000000:")
+
+    assert reconciliation.check_everything(accounts=5) == [], "it is checked before the next pass"
+    assert intact()
+    call(alice, datetime.now(UTC).date())
+    assert intact()
+    months.drop_month(january)
+    assert intact()
 
 
 def test_a_month_that_is_not_closed_or_is_named_is_not_dropped(january: date) -> None:
