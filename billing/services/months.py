@@ -20,6 +20,7 @@ from django.db import OperationalError, connection
 from billing.invariants import Violation
 from billing.models import ChargeMonth
 from billing.services.reconciliation import check_changes
+from common.locks import try_lock
 
 log = structlog.get_logger(__name__)
 
@@ -96,6 +97,18 @@ def close_month(month: date, *, now: datetime | None = None) -> ChargeMonth:
         raise MonthRefused(f"{month:%Y-%m} is over for less than {GRACE.days} days.")
     if month not in {each.period for each in list_months()}:
         raise MonthRefused(f"{month:%Y-%m} has no partition.")
+    # Who fails lets the month go on, which nobody else may be closing.
+    with try_lock("close-month") as is_alone:
+        if not is_alone:
+            raise MonthRefused("A month is being closed by another process.")
+        return _close(month)
+
+
+def _close(month: date) -> ChargeMonth:
+    if closed := ChargeMonth.objects.filter(pk=month).first():
+        return closed
+    # A process that died while it closed the month has left it frozen.
+    _thaw(month)
     _require_intact(check_changes())
     [(held,)] = _patiently(lambda: _run("SELECT freeze_charge_month(%s)", month))
     if held:
@@ -108,8 +121,12 @@ def close_month(month: date, *, now: datetime | None = None) -> ChargeMonth:
             period=month, charges=charges, closed_at=datetime.now(UTC)
         )
     except BaseException:
-        _patiently(lambda: _run("SELECT thaw_charge_month(%s)", month))
+        _thaw(month)
         raise
+
+
+def _thaw(month: date) -> None:
+    _patiently(lambda: _run("SELECT thaw_charge_month(%s)", month))
 
 
 def drop_month(month: date) -> float:

@@ -44,10 +44,15 @@ BEGIN
     RETURN v_open;
 END $$;
 
+-- Let a month that was frozen go on, unless it is closed. Where it is not frozen nothing is locked.
 CREATE OR REPLACE FUNCTION thaw_charge_month(p_month date) RETURNS void
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '500ms' AS $$
 BEGIN
-    EXECUTE format('DROP TRIGGER IF EXISTS month_is_closed ON %I', charge_partition(p_month));
+    IF EXISTS (SELECT FROM pg_trigger WHERE tgname = 'month_is_closed'
+               AND tgrelid = charge_partition(p_month)::regclass)
+       AND NOT EXISTS (SELECT FROM billing_chargemonth WHERE period = p_month) THEN
+        EXECUTE format('DROP TRIGGER IF EXISTS month_is_closed ON %I', charge_partition(p_month));
+    END IF;
 END $$;
 
 -- The totals of a month that differ from its rows.

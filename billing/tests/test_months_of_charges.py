@@ -177,6 +177,40 @@ def test_a_call_that_settles_while_its_month_is_closed_is_in_it(january: date) -
     assert intact()
 
 
+def test_a_month_is_closed_by_one_process_at_a_time(
+    january: date, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one may not let the month go on that the first one has closed."""
+    alice = new_account(balance=10_000)
+    charge = call(alice, january)
+    count_rows, others = months._count_as_totalled, []
+
+    def meanwhile(month: date) -> int:
+        counted = count_rows(month)
+        with ThreadPoolExecutor(1) as pool:
+            others.append(pool.submit(_closed, month).exception())
+        return counted
+
+    monkeypatch.setattr(months, "_count_as_totalled", meanwhile)
+    assert months.close_month(january).charges == 1
+    assert [type(refused) for refused in others] == [months.MonthRefused]
+    run("SELECT thaw_charge_month(%s)::text", january)
+    with pytest.raises(DatabaseError, match="append-only"):
+        Charge.objects.filter(pk=charge).update(cost=1)
+
+
+def test_a_month_that_a_dead_process_has_frozen_is_closed_on_another_cluster(
+    january: date,
+) -> None:
+    alice = new_account(balance=10_000)
+    charge = call(alice, january)
+    Charge.objects.filter(pk=charge).update(resolved_tx=999_999_999)
+    run("SELECT freeze_charge_month(%s)", january)
+    Watermark.objects.update(cluster=1, snapshot="1000000000:1000000000:")
+    assert months.close_month(january).charges == 1
+    assert intact()
+
+
 def _closed(month: date) -> int:
     try:
         return months.close_month(month).charges
@@ -239,9 +273,11 @@ def test_a_closed_month_that_is_restored_on_another_cluster_stays_closed(january
     alice = new_account(balance=10_000)
     charge = call(alice, january)
     months.close_month(january)
-    run("SELECT thaw_charge_month(%s)::text", january)
-    Charge.objects.filter(pk=charge).update(resolved_tx=999_999_999)
-    run("SELECT freeze_charge_month(%s)", january)
+    with connection.cursor() as cursor:
+        name = f"billing_charge_{january:%Y_%m}"
+        cursor.execute(f"ALTER TABLE {name} DISABLE TRIGGER USER")
+        Charge.objects.filter(pk=charge).update(resolved_tx=999_999_999)
+        cursor.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
     Watermark.objects.update(cluster=1, snapshot="1000000000:1000000000:")
 
     assert reconciliation.check_everything(accounts=5) == [], "it is checked before the next pass"

@@ -13,18 +13,25 @@ from common.models import Sweep
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
     """Take the lock during the block, if it is free, and note the success of what is done with it
-    (`Sweep`). A transaction on a connection of its own holds the lock, because a pooler may share
-    sessions (DATABASE_POOLER)."""
+    (`Sweep`)."""
+    with try_lock(name) as is_acquired:
+        began_at = time.monotonic()
+        yield is_acquired
+        if is_acquired:
+            _note_success(name, time.monotonic() - began_at)
+
+
+@contextmanager
+def try_lock(name: str) -> Iterator[bool]:
+    """Take the lock during the block, if it is free. A transaction on a connection of its own holds
+    it, because a pooler may share sessions (DATABASE_POOLER)."""
     own = connections["default"].copy()
     try:
         own.set_autocommit(False)
         with own.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s))", (name,))
             is_acquired: bool = cursor.fetchone()[0]
-        began_at = time.monotonic()
         yield is_acquired
-        if is_acquired:
-            _note_success(name, time.monotonic() - began_at)
     finally:
         try:
             own.rollback()  # a pool warns of connections that are in a transaction
