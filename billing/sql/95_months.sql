@@ -93,6 +93,24 @@ BEGIN
     DROP TABLE checked_charge;
 END $$;
 
+-- The default partition takes any id, but none of a dropped month: no check would count its charge.
+CREATE OR REPLACE FUNCTION refuse_dropped_month() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF charge_is_dropped(NEW.id) THEN
+        RAISE EXCEPTION 'The month of % is closed', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+
+-- Not replaced while calls run: with the locks that this transaction has by now they might deadlock.
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgname = 'month_is_dropped'
+                   AND tgrelid = 'billing_charge_default'::regclass) THEN
+        CREATE TRIGGER month_is_dropped BEFORE INSERT ON billing_charge_default
+            FOR EACH ROW EXECUTE FUNCTION refuse_dropped_month();
+    END IF;
+END $$;
+
 -- How many charges a month has.
 CREATE OR REPLACE FUNCTION count_charge_month(p_month date) RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$

@@ -160,6 +160,10 @@ def test_no_row_of_a_closed_month_changes_nor_is_any_added(january: date) -> Non
         Charge.objects.filter(pk=charge).update(cost=1)
     assert settle(charge, 100) == "already"
     assert intact()
+    months.drop_month(january)
+    with pytest.raises(DatabaseError, match="closed"):
+        hold(alice, 100, owner=live_owner(), charge=id_in(january))
+    assert intact()
 
 
 def test_a_call_that_settles_while_its_month_is_closed_is_in_it(january: date) -> None:
