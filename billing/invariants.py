@@ -48,6 +48,15 @@ INVARIANTS = (
         Reads.CHANGES,
     ),
     Invariant(
+        "wallets",
+        "Every account has a wallet, and every charge is of such an account.",
+        # The accounts of a check are those of the wallets.
+        """
+        SELECT account_id FROM (SELECT id AS account_id FROM accounts_user
+                                UNION ALL SELECT account_id FROM billing_charge) a
+        WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.account_id = a.account_id)""",
+    ),
+    Invariant(
         "wallet_held",
         "A wallet holds exactly what its open charges hold.",
         """

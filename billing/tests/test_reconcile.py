@@ -230,6 +230,17 @@ def test_what_broke_in_the_past_is_found_by_the_check_of_everything() -> None:
     charge.update(shortfall=0)
 
 
+def test_an_account_without_its_wallet_is_found() -> None:
+    """No check of accounts would look at it."""
+    alice = new_account(balance=10_000)
+    call(alice)
+    wallet = Wallet.objects.get(account=alice)
+    Wallet.objects.filter(account=alice).delete()
+    assert "wallets" in broken(everything=True)
+    wallet.save(force_insert=True)
+    assert broken(everything=True) == set()
+
+
 def test_totals_that_are_not_those_of_the_charges_are_found() -> None:
     alice = new_account(balance=10_000)
     call(alice)
