@@ -349,8 +349,7 @@ INVARIANTS = (
                    WHERE status IN ('settled', 'expired') AND is_counted
                    GROUP BY 1, 2, 3, 4, 5) c USING (account_id, period, month, model_id, key)
         WHERE (t.charges, t.plan, t.balance) IS DISTINCT FROM (c.charges, c.plan, c.balance)
-          AND EXISTS (SELECT FROM billing_watermark
-                      WHERE cluster = (SELECT system_identifier FROM pg_control_system()))""",
+          AND last_passed() IS NOT NULL""",
         Reads.ACCOUNTS,
     ),
     Invariant(

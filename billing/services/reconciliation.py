@@ -135,12 +135,9 @@ def _chunks(cursor: CursorWrapper, size: int) -> Iterator[list[UUID]]:
 
 def _watermark(cursor: CursorWrapper) -> str | None:
     """The snapshot of the last pass; None where there was none on this cluster."""
-    cursor.execute(
-        "SELECT snapshot FROM billing_watermark"
-        " WHERE cluster = (SELECT system_identifier FROM pg_control_system())"
-    )
-    row = cursor.fetchone()
-    return None if row is None else row[0]
+    cursor.execute("SELECT last_passed()::text")
+    [snapshot] = cursor.fetchone()
+    return None if snapshot is None else str(snapshot)
 
 
 def _pass(cursor: CursorWrapper) -> str:

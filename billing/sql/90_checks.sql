@@ -22,6 +22,14 @@ LANGUAGE sql IMMUTABLE AS $$
        AND NOT pg_visible_in_snapshot(p_tx::text::xid8, p_snapshot)
 $$;
 
+-- The snapshot of the last pass; NULL where there was none on this cluster. Clusters that are copies of
+-- one may have the same identifier: what they have not counted yet they have not passed.
+CREATE OR REPLACE FUNCTION last_passed() RETURNS pg_snapshot LANGUAGE sql STABLE AS $$
+    SELECT snapshot::pg_snapshot FROM billing_watermark
+    WHERE cluster = (SELECT system_identifier FROM pg_control_system())
+      AND pg_snapshot_xmax(snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
+$$;
+
 -- Billed charges among those that are checked.
 CREATE OR REPLACE FUNCTION sums_of_checked()
 RETURNS TABLE (account_id uuid, period date, month date, model_id varchar, api_key_id uuid,

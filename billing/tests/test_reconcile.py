@@ -275,12 +275,13 @@ def test_a_charge_that_names_no_transaction_is_counted_once() -> None:
     assert broken(everything=True) == set()
 
 
-def test_on_another_cluster_everything_is_counted_anew() -> None:
+@pytest.mark.parametrize("identity", [{"cluster": 1}, {}], ids=["another", "a copy"])
+def test_on_another_cluster_everything_is_counted_anew(identity: dict[str, int]) -> None:
     """A dump was restored: its rows name transactions that this cluster has yet to count."""
     alice = new_account(balance=10_000)
     charge = call(alice)
     assert broken() == set()
-    Watermark.objects.update(cluster=1, snapshot="1000000000:1000000000:")
+    Watermark.objects.update(**identity, snapshot="1000000000:1000000000:")
     Charge.objects.filter(pk=charge).update(resolved_tx=999_999_999)
 
     call(alice)
