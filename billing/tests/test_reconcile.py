@@ -304,3 +304,9 @@ def test_the_command_exits_with_an_error_where_something_is_broken() -> None:
         call_command("reconcile", "--all", stdout=said, stderr=complained)
     assert "ledger_ends_in_balance" in complained.getvalue()
     assert LedgerEntry.objects.filter(account=alice).exists()
+
+
+@pytest.mark.parametrize("accounts", ["0", "-1", "all"])
+def test_a_check_of_no_accounts_is_refused(accounts: str) -> None:
+    with pytest.raises(CommandError, match="from 1 on"):
+        call_command("reconcile", "--all", f"--accounts={accounts}")

@@ -1,12 +1,19 @@
 """`manage.py reconcile`: check the invariants of money; exit 1 where one is broken."""
 
 import time
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from billing.invariants import get_invariants
 from billing.services.reconciliation import ACCOUNTS, Progress, check_changes, check_everything
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise ArgumentTypeError("Give a number from 1 on.")
+    return int(text)
 
 
 class Command(BaseCommand):
@@ -18,7 +25,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--all", action="store_true", help="check the whole history")
         parser.add_argument(
-            "--accounts", type=int, default=ACCOUNTS, help="with --all: so many at a time"
+            "--accounts",
+            type=_at_least_one,
+            default=ACCOUNTS,
+            help="with --all: so many at a time",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
