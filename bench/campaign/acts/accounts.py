@@ -50,7 +50,7 @@ def refund(asker: Asker) -> None:
             asker.pause()
             time.sleep(_PAUSE)
             continue
-        asker.note.seen["refunded"] = refunded.balance_part
+        asker.note.seen["refunded"] = refunded.to_balance
         return
 
 
