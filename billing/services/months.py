@@ -66,18 +66,28 @@ def count_strays() -> int:
 
 
 def make_ahead(*, now: datetime | None = None, since: datetime | None = None) -> list[date]:
-    """Add the partitions that are missing, of this month and the next ones, or from that moment on.
-    Returns their months."""
+    """Add the partitions that are missing, of this month and the next ones, or from that moment on;
+    and of each month before that has charges in none. Returns their months."""
     now = now or datetime.now(UTC)
     last = _first(now)
     for _ in range(AHEAD):
         last = following(last)
-    month, added = _first(since or now), []
+    month = _first(since or now)
+    missing = _months_of_strays(before=month)
     while month <= last:
-        if add_month(month):
-            added.append(month)
+        missing.append(month)
         month = following(month)
-    return added
+    return [month for month in missing if add_month(month)]
+
+
+def _months_of_strays(*, before: date) -> list[date]:
+    """The months of the charges that are in no month's partition, where their ids say one."""
+    rows = _run(
+        "SELECT DISTINCT period_of(id) FROM billing_charge_default"
+        " WHERE period_of(id) > '0001-01-01' AND period_of(id) < %s ORDER BY 1",
+        before,
+    )
+    return [month for (month,) in rows]
 
 
 def add_month(month: date) -> bool:
@@ -157,13 +167,14 @@ def keep_months(*, now: datetime | None = None) -> None:
     """Make months ahead, close those that are over, drop those that are not kept; and log an error
     where an operator has to look."""
     now = now or datetime.now(UTC)
+    strays = count_strays()
     for added in make_ahead(now=now):
         log.info("charges.month_added", month=f"{added:%Y-%m}")
     months = list_months()
     ahead = sum(month.period > _first(now) for month in months)
     if ahead < ENOUGH:
         log.error("charges.too_few_months_ahead", months=ahead)
-    if strays := count_strays():
+    if strays:
         log.error("charges.without_month", charges=strays)
     for month in months:
         _keep(month, now)

@@ -336,10 +336,10 @@ def test_charges_without_a_month_are_kept_and_moved_when_it_is_made() -> None:
     assert before
     assert intact()
 
-    assert months.add_month(month)
+    assert month in months.make_ahead()
     assert not months.add_month(month)
 
-    assert months.count_strays() == before - 1
+    assert months.count_strays() < before
     assert Charge.objects.get(pk=charge).cost == 100
     assert intact()
     months.close_month(month)
