@@ -162,7 +162,7 @@ def test_a_charge_without_its_entry_is_found() -> None:
     with other_connection() as other:
         other.execute("BEGIN")
         other.execute("ALTER TABLE billing_ledgerentry DISABLE TRIGGER USER")
-        other.execute("UPDATE billing_ledgerentry SET id = uuidv7() WHERE id = %s", (charge,))
+        other.execute("UPDATE billing_ledgerentry SET id = %s WHERE id = %s", (uuid7(), charge))
         other.execute("ALTER TABLE billing_ledgerentry ENABLE TRIGGER USER")
         other.execute("COMMIT")
         assert broken() == {"charge_in_ledger"}
