@@ -174,6 +174,11 @@ class Board:
             self._events, self._statistics, self._failures = {}, {}, {}
         return pending
 
+    def take_events(self, name: Name) -> list[Event]:
+        """The same of one circuit, its events alone."""
+        with self._lock:
+            return self._events.pop(name, [])
+
     def put_back(self, name: Name, events: list[Event]) -> None:
         """Events that could not be told."""
         with self._lock:

@@ -45,6 +45,8 @@ class Exchange:
         self._wanted = Signal()
         self._has_begun = Signal()
         self._starting = Lock()
+        # What is told and what is heard are of one moment.
+        self._sharing = Lock()
         self._thread: Thread | None = None
         self._is_closing = False
         self._switches: int | None = None
@@ -78,11 +80,15 @@ class Exchange:
 
     def claim(self, name: Name, probe: str) -> bool:
         """May this call be the probe of all processes? True also where Redis is away."""
-        try:
-            circuit = self._update(name, [Claim(probe)])
-        except _AWAY:
-            return True
-        self._board.hear_circuit(name, circuit)
+        with self._sharing:
+            # The probe before may have ended here a moment ago.
+            events = self._board.take_events(name)
+            try:
+                circuit = self._update(name, [*events, Claim(probe)])
+            except _AWAY:
+                self._board.put_back(name, events)
+                return True
+            self._board.hear_circuit(name, circuit)
         return circuit.probe == probe or not circuit.open_until
 
     # --- The thread -------------------------------------------------------------------------------
@@ -90,7 +96,8 @@ class Exchange:
     def _run(self) -> None:
         while not self._is_closing:
             try:
-                self._share()
+                with self._sharing:
+                    self._share()
                 self._read_switches()
             except Exception:
                 log.exception("health.not_shared")

@@ -121,11 +121,10 @@ async def _is_probe(health: Health, name: Name, probe: str) -> bool:
     """Claim the probe: first within this process, then among all."""
     if not health.board.begin_probe(name, probe):
         return False
+    is_granted = False
     try:
-        if await asyncio.to_thread(health.exchange.claim, name, probe):
-            return True
-    except asyncio.CancelledError:
-        health.board.end_probe(probe)
-        raise
-    health.board.end_probe(probe)
-    return False
+        is_granted = await asyncio.to_thread(health.exchange.claim, name, probe)
+    finally:
+        if not is_granted:
+            health.board.end_probe(probe)
+    return is_granted

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from health import board as boards
 from health.board import Board, FailureNote, Name
-from health.circuit import CLOSED, Answered, Claim, Rules
+from health.circuit import CLOSED, Answered, Claim, Release, Rules
 from health.exchange import Exchange
 from health.statistics import fields_of
 from health.store import Store
@@ -133,6 +133,23 @@ def test_a_probe_that_runs_is_renewed(processes: list[Process]) -> None:
     here.share()
     there.share()
     assert there.board.circuit(NAME) == CLOSED
+
+
+def test_a_probe_that_has_just_ended_makes_room_for_the_next(processes: list[Process]) -> None:
+    """Before the others were told that it has."""
+    here, there = processes
+    here.fail(ALICE, BOB, ALICE, BOB)
+    here.share()
+    while here.board.circuit(NAME).wait(here.board.now()):
+        pass
+    assert here.board.begin_probe(NAME, "a")
+    assert here.exchange.claim(NAME, "a")
+    here.board.take(NAME, Release("a"))
+    here.board.end_probe("a")
+    assert here.board.begin_probe(NAME, "b")
+    assert here.exchange.claim(NAME, "b")
+    there.share()
+    assert there.board.circuit(NAME).probe == "b"
 
 
 def test_without_redis_every_circuit_counts_as_closed(
