@@ -8,6 +8,7 @@ from django.db import connection
 from accounts.models import User
 from billing.errors import IdempotencyMismatch
 from billing.types import RequestKey
+from common.database import get_database
 
 
 def find_result(account: User, request_key: RequestKey) -> UUID | None:
@@ -37,3 +38,14 @@ def keeps_key(charge_id: UUID) -> bool:
         )
         row = cursor.fetchone()
     return row is not None and bool(row[0])
+
+
+async def has_ended(account_id: UUID, request_key: RequestKey) -> bool:
+    """Was the call of that key made, so that it is not made again? Not while it runs."""
+    rows = await get_database().rows(
+        "SELECT 1 FROM find_idempotency_key(%s, %s, %s) k"
+        " JOIN billing_charge c ON c.id = k.charge_id"
+        " WHERE c.status <> 'held' AND charge_keeps_key(c)",
+        (account_id, request_key.route, request_key.key),
+    )
+    return bool(rows)

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from billing.selectors import idempotency
 from health.entry import Entry
+from health.services import entry_of
 from inference.availability import enter
 from inference.chat import ChatRunner
 from inference.embeddings import EmbeddingRunner
@@ -74,9 +76,20 @@ def _configured(wire: T | None) -> T:
 
 
 async def _start(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -> AnyRunner:
-    entry, runtime = await enter(call), get_runtime()
+    entry, runtime = await _enter(call), get_runtime()
     try:
         return await runtime.start(runner_of(entry, runtime))
     except BaseException:
         entry.leave()
         raise
+
+
+async def _enter(call: Call) -> Entry:
+    """Let a call through to its provider, or to its stored answer. Raises ProviderNotAvailable."""
+    try:
+        return await enter(call)
+    except ProviderNotAvailable:
+        key = call.request_key
+        if key is None or not await idempotency.has_ended(call.account_id, key):
+            raise
+    return entry_of(call.model, call.account_id)

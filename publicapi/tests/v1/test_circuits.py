@@ -93,6 +93,23 @@ def test_a_provider_that_is_down_is_not_asked_any_more(alice: Customer) -> None:
     alice.assert_nothing_billed()
 
 
+def test_a_stored_answer_is_replayed_while_the_provider_is_spared(alice: Customer) -> None:
+    def send(key: str) -> httpx.Response:
+        return alice.post(json=body, headers={"Idempotency-Key": key})
+
+    body = alice.body()
+    stored = send("stored")
+    assert stored.status_code == 200
+    fail_until_open(alice)
+    asked = len(alice.provider_calls())
+
+    again = send("stored")
+    assert (again.status_code, again.headers["idempotency-replayed"]) == (200, "true")
+    assert again.json() == stored.json()
+    refusal(send("another"), 503, "provider_unavailable")
+    assert len(alice.provider_calls()) == asked
+
+
 def test_a_call_does_not_go_on_trying_when_the_circuit_has_opened(alice: Customer) -> None:
     """Of three attempts the fifth of all is the last."""
     first, second = alice.chat(steer=DOWN), alice.chat(steer=DOWN)
