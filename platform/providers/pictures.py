@@ -99,7 +99,11 @@ def delivered(outcomes: Iterable[Image | BaseException]) -> list[Image]:
             raise outcome
     if pictures:
         return pictures
-    raise max(errors, key=_weight, default=_no_picture("no picture"))
+    error = max(errors, key=_weight, default=_no_picture("no picture"))
+    if isinstance(error, ProviderUnavailable):
+        # Another call of the order may have been carried out, and be billed.
+        error.turned_away = all(map(_made_nothing, errors))
+    raise error
 
 
 def _weight(error: ProviderError) -> int:
@@ -111,6 +115,10 @@ def _weight(error: ProviderError) -> int:
     if isinstance(error, NothingMade):
         return 0
     return 0 if isinstance(error, UpstreamError) and error.retryable else 1
+
+
+def _made_nothing(error: ProviderError) -> bool:
+    return error.turned_away if isinstance(error, ProviderUnavailable) else not _weight(error)
 
 
 def _no_picture(what: str) -> UpstreamError:

@@ -96,6 +96,24 @@ def test_where_there_is_none_the_most_telling_error_counts(
         assert failure.value is most_telling
 
 
+@pytest.mark.parametrize(
+    ("beside", "may_be_repeated"),
+    [
+        (BROKEN, False),  # it may have been made, and be billed
+        (UNAVAILABLE, False),
+        (BUSY, True),
+        (ProviderUnavailable("key", turned_away=True), True),
+    ],
+)
+def test_another_key_is_used_only_where_nothing_was_made(
+    beside: ProviderError, may_be_repeated: bool
+) -> None:
+    turned_away = ProviderUnavailable("quota", turned_away=True)
+    with pytest.raises(ProviderUnavailable) as failure:
+        delivered([turned_away, beside])
+    assert failure.value.turned_away is may_be_repeated
+
+
 def test_no_outcome_at_all_is_a_failure() -> None:
     with pytest.raises(UpstreamError):
         delivered([])
