@@ -15,7 +15,6 @@ from catalog.types import ImagePrice, Modality, Model, UnitPrice
 from common.errors import DomainError, NotFound, ValidationFailed
 from files.models import Upload
 from files.selectors.references import find_reference
-from inference.availability import check
 from inference.errors import ProviderNotAvailable
 from studios.calls import Order, Terms
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished, NothingToRetry
@@ -180,11 +179,11 @@ def _require(user: User, kind: Kind) -> None:
 
 
 def _find_model(kind: Kind, model_id: str) -> Model:
-    """The model, if it can be called now. Raises ProviderNotAvailable."""
+    """The model; whether it can be called now is not known yet. Raises ProviderNotAvailable where
+    there is none."""
     model = get_catalog().find(model_id)
     if model is None or model.modality != _MODALITIES[kind]:
         raise ProviderNotAvailable
-    check(model)
     return model
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from billing.selectors.affordability import get_spending_power
 from common.errors import DomainError
+from inference.availability import check
 from studios.drafts import Draft
 from studios.services.ordering import check_room
 
@@ -24,7 +25,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 def estimate(draft: Draft) -> Estimate:
-    """The price of an order. Nothing is held."""
+    """The price of an order. Nothing is held. Raises ProviderNotAvailable."""
+    check(draft.model)
     spending_power = get_spending_power(draft.user)
     terms = draft.order.terms
     cost = terms.cost_of(terms.quantity)

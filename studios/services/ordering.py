@@ -14,6 +14,7 @@ from common.ids import uuid7
 from events.services import append_to_user
 from files.selectors.outputs import storage_used
 from files.services.uploads import attach
+from inference.availability import check
 from operations import services as operations
 from studios import user_events
 from studios.calls import call_of
@@ -29,14 +30,15 @@ def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[JobView, boo
     """Place an order, once for each `request_key`. Returns its job, and whether an earlier request
     has placed it.
 
-    Raises IdempotencyMismatch, NotFound where the earlier job is deleted, TooManyJobs,
-    StorageQuotaExceeded, the draft's `parent_gone`, UploadNotFound, and what a hold raises
-    (PaymentRequired).
+    Raises IdempotencyMismatch, NotFound where the earlier job is deleted, ProviderNotAvailable,
+    TooManyJobs, StorageQuotaExceeded, the draft's `parent_gone`, UploadNotFound, and what a hold
+    raises (PaymentRequired).
     """
     user = draft.user
     earlier = idempotency.claim(account=user, request_key=request_key)
     if earlier is not None and (generation := _find_earlier(user, earlier)):
         return view_of(generation), True
+    check(draft.model)
     check_room(user)
     draft = _lock_parent(draft)
     generation = Generation(

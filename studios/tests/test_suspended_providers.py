@@ -8,12 +8,13 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from common.ids import uuid7
 from health import switches
 from health.models import Provider
 from jobs.tests.queueing import wait_until
 from operations.models import Operation
 from simulator.process import RunningSimulator
-from studios.tests.artist import Artist, Job, new_artist
+from studios.tests.artist import STUDIOS, Artist, Job, new_artist
 from tests.own_redis import OwnRedis
 from tests.service import running_web
 from tests.worker import running_worker
@@ -89,4 +90,22 @@ def test_an_order_waits_until_its_provider_is_switched_on(alice: Artist) -> None
     switches.switch_provider(name=PROVIDER, is_off=False)
     assert alice.ended(job)["status"] == "completed"
     assert len(alice.calls()) == 2
+    alice.check_money()
+
+
+def test_an_order_that_is_sent_again_is_answered_while_its_provider_is_off(alice: Artist) -> None:
+    bob = new_artist(alice.http, alice.simulator, name="bob")
+    key = {"Idempotency-Key": uuid7().hex}
+    body = {"model": MODEL, "prompt": alice.prompt()}
+    first = alice.send("POST", STUDIOS["3d"], json=body, headers=key)
+    assert first.status_code == 202
+    switches.switch_provider(name=PROVIDER, is_off=True)
+    wait_until(lambda: is_refused(bob), seconds=8)
+
+    again = alice.send("POST", STUDIOS["3d"], json=body, headers=key)
+    assert (again.status_code, again.headers.get("Idempotency-Replayed")) == (202, "true")
+    assert again.json()["id"] == first.json()["id"]
+
+    switches.switch_provider(name=PROVIDER, is_off=False)
+    assert alice.ended(first.json())["status"] == "completed"
     alice.check_money()
