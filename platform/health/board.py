@@ -70,7 +70,7 @@ class Board:
         self._events: dict[Name, list[Event]] = {}
         self._statistics: dict[tuple[Name, int], Counter[str]] = {}
         self._failures: dict[str, deque[FailureNote]] = {}
-        self._probes: dict[str, Name] = {}
+        self._probes: dict[str, tuple[Name, float]] = {}  # with their ends as the only ones
 
     def now(self) -> float:
         """The time of the clock that all processes share."""
@@ -142,13 +142,14 @@ class Board:
         """Claim the probe of a half-open circuit for a call of this process; False where another
         call of this process has it. Whether another process has it is not known here."""
         with self._lock:
-            now, circuit = self.now(), self._circuits.get(name, CLOSED)
+            now, circuit, rules = self.now(), self._circuits.get(name, CLOSED), self._rules()
             if circuit.state(now) != "half_open":
                 return circuit.state(now) == "closed"
-            if name in self._probes.values() or circuit.wait(now):
+            has_one = any(each == name and now < ends for each, ends in self._probes.values())
+            if has_one or circuit.wait(now):
                 return False
-            self._probes[probe] = name
-            self._circuits[name] = after(circuit, Claim(probe), now, self._rules())
+            self._probes[probe] = (name, now + rules.longest_probe)
+            self._circuits[name] = after(circuit, Claim(probe), now, rules)
         return True
 
     def end_probe(self, probe: str) -> None:
@@ -159,7 +160,7 @@ class Board:
     def probes(self) -> dict[str, Name]:
         """The probes of this process."""
         with self._lock:
-            return dict(self._probes)
+            return {probe: name for probe, (name, _) in self._probes.items()}
 
     # --- Sharing ----------------------------------------------------------------------------------
 

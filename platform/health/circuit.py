@@ -8,7 +8,9 @@
                                                            the probe fails
 
 While half-open a circuit lets one call through at a time: the probe. A process that dies with the
-probe holds it no longer than `probe_seconds`, because it is renewed meanwhile.
+probe holds it no longer than `probe_seconds`, because it is renewed meanwhile. A call that takes
+longer than `longest_probe` makes room for the next: nobody else waits for its end, but its outcome
+still counts.
 
 The calls of one caller alone do not open a circuit through which others are served: what one user
 sends must not close a provider for all. Failures of our own (a key, a quota) are everybody's.
@@ -25,6 +27,7 @@ from msgspec.structs import replace
 
 SLOTS = 6  # in a window: what is older than the window is forgotten a slot at a time
 MAX_CALLERS = 2  # of a slot that are remembered: one, or more than one
+MAX_EARLIER = 30  # probes that have made room and still run
 
 State = Literal["closed", "open", "half_open"]
 
@@ -38,6 +41,7 @@ class Rules(Struct, frozen=True):
     share: float
     open_seconds: float
     probe_seconds: float = 5.0
+    longest_probe: float = 30.0
 
     @property
     def slot_seconds(self) -> float:
@@ -68,12 +72,15 @@ class Tally(Struct, frozen=True, array_like=True):
 
 class Circuit(Struct, frozen=True, array_like=True):
     """A circuit. `open_until` is 0 while it is closed, and the end of its refusals otherwise;
-    `probe` names the call that is let through, until `probe_until`."""
+    `probe` names the call that is let through, until `probe_until`, which is at most `probe_ends`;
+    `earlier` are those that were let through before it and have not told their end."""
 
     tallies: tuple[Tally, ...] = ()
     open_until: float = 0.0
     probe: str = ""
     probe_until: float = 0.0
+    probe_ends: float = 0.0
+    earlier: tuple[str, ...] = ()
 
     def state(self, now: float) -> State:
         if not self.open_until:
@@ -136,25 +143,39 @@ Event = Count | Claim | Renew | Release | Answered | Broken
 
 
 def after(circuit: Circuit, event: Event, now: float, rules: Rules) -> Circuit:
-    """The circuit after an event. An event of a call that is not the probe any more, or of a call
-    that began before the circuit opened, changes nothing."""
+    """The circuit after an event. An event of a call that was no probe since the circuit opened
+    last, or of a call that began before that, changes nothing."""
     match event:
         case Count(tally):
             return circuit if circuit.open_until else _count(circuit, tally, now, rules)
         case Claim(probe):
             if circuit.state(now) != "half_open" or circuit.wait(now):
                 return circuit
-            return replace(circuit, probe=probe, probe_until=now + rules.probe_seconds)
-        case _ if circuit.probe != event.probe:
+            return replace(
+                circuit,
+                probe=probe,
+                probe_until=now + rules.probe_seconds,
+                probe_ends=now + rules.longest_probe,
+                earlier=_probes(circuit)[-MAX_EARLIER:],
+            )
+        case _ if event.probe not in _probes(circuit):
             return circuit
-        case Renew():
-            return replace(circuit, probe_until=now + rules.probe_seconds)
-        case Release():
-            return replace(circuit, probe="", probe_until=0.0)
+        case Renew(probe):
+            until = min(now + rules.probe_seconds, circuit.probe_ends)
+            return replace(circuit, probe_until=until) if probe == circuit.probe else circuit
+        case Release(probe) if probe == circuit.probe:
+            return replace(circuit, probe="", probe_until=0.0, probe_ends=0.0)
+        case Release(probe):
+            left = tuple(each for each in circuit.earlier if each != probe)
+            return replace(circuit, earlier=left)
         case Answered():
             return CLOSED
         case Broken():
             return Circuit(open_until=now + rules.open_seconds)
+
+
+def _probes(circuit: Circuit) -> tuple[str, ...]:
+    return (*circuit.earlier, circuit.probe) if circuit.probe else circuit.earlier
 
 
 def _count(circuit: Circuit, tally: Tally, now: float, rules: Rules) -> Circuit:

@@ -6,6 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from health.circuit import (
     CLOSED,
+    MAX_EARLIER,
     SLOTS,
     Answered,
     Broken,
@@ -105,8 +106,23 @@ def test_the_probe_of_a_process_that_died_is_replaced() -> None:
     circuit = after(opened(), Claim("first"), 1015.0, RULES)
     circuit = after(circuit, Claim("second"), 1020.0, RULES)
     assert circuit.probe == "second"
-    assert after(circuit, Answered("first"), 1021.0, RULES) == circuit
     assert after(circuit, Renew("first"), 1021.0, RULES) == circuit
+
+
+def test_a_probe_that_takes_long_makes_room_for_the_next() -> None:
+    circuit = after(opened(), Claim("first"), 1015.0, RULES)
+    for now in range(1016, 1045, 4):
+        assert after(circuit, Claim("second"), now, RULES).probe == "first"
+        circuit = after(circuit, Renew("first"), now, RULES)
+    circuit = after(circuit, Claim("second"), 1045.0, RULES)
+    assert circuit.probe == "second"
+    # What the provider does with either of them counts.
+    for name in ("first", "second"):
+        assert after(circuit, Answered(name), 1046.0, RULES) == CLOSED
+        assert after(circuit, Broken(name), 1046.0, RULES) == Circuit(open_until=1061.0)
+    assert after(circuit, Answered("stranger"), 1046.0, RULES) == circuit
+    circuit = after(circuit, Release("first"), 1046.0, RULES)
+    assert (circuit.probe, circuit.earlier) == ("second", ())
 
 
 def test_an_answer_to_the_probe_closes_the_circuit() -> None:
@@ -157,7 +173,8 @@ class Life(RuleBasedStateMachine):
         state, following = before.state(self.now), self.circuit.state(self.now)
         assert (state, following) != ("open", "half_open"), "only time half-opens"
         if (state, following) == ("half_open", "closed"):
-            assert event == Answered(before.probe)
+            assert isinstance(event, Answered)
+            assert event.probe in (before.probe, *before.earlier)
         if (state, following) == ("closed", "open"):
             assert isinstance(event, Count)
             assert event.tally.failed
@@ -185,10 +202,10 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data(), kind=st.sampled_from([Renew, Release, Answered, Broken]))
     def a_probe_tells(self, data: st.DataObject, kind: type[Renew]) -> None:
         name = data.draw(st.sampled_from(sorted(self.running)))
-        was_current = self.circuit.probe == name
+        is_known = name in (self.circuit.probe, *self.circuit.earlier)
         before = self.circuit
         self._take(kind(name))
-        assert was_current or self.circuit == before
+        assert is_known or self.circuit == before
         if kind is not Renew:
             self.running.discard(name)
 
@@ -197,10 +214,12 @@ class Life(RuleBasedStateMachine):
         circuit = self.circuit
         assert len(circuit.tallies) <= SLOTS
         assert all(len(each.failed_callers) <= 2 for each in circuit.tallies)
+        assert len(circuit.earlier) <= MAX_EARLIER
         assert 0 <= circuit.wait(self.now) <= RULES.open_seconds
         if circuit.state(self.now) == "closed":
             assert circuit.wait(self.now) == 0
             assert not circuit.probe
+            assert not circuit.earlier
         else:
             assert not circuit.tallies
 

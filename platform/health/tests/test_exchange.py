@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 from pytest_django import Settings
 
 from health import board as boards
@@ -133,6 +134,16 @@ def test_a_probe_that_runs_is_renewed(processes: list[Process]) -> None:
     here.share()
     there.share()
     assert there.board.circuit(NAME) == CLOSED
+
+
+def test_a_call_that_takes_long_is_not_the_only_probe_of_its_process() -> None:
+    rules = replace(RULES, open_seconds=0.0, probe_seconds=0.0, longest_probe=0.0)
+    board = Board(lambda: rules)
+    for caller in (ALICE, BOB, ALICE, BOB):
+        board.count(NAME, caller, failed=True, ours=False)
+    assert [board.begin_probe(NAME, each) for each in "ab"] == [True, True]
+    board.take(NAME, Answered("a"))
+    assert board.circuit(NAME) == CLOSED
 
 
 def test_a_probe_that_has_just_ended_makes_room_for_the_next(processes: list[Process]) -> None:
