@@ -67,6 +67,8 @@ UNSAFE = [
     ({"SIMULATED_PROVIDERS": "openai"}, "SIMULATED_PROVIDERS"),
     ({"SIMULATOR_URL": "http://127.0.0.1:1"}, "SIMULATOR_URL"),
     ({"SELF_SERVICE_TOPUP": "1"}, "SELF_SERVICE_TOPUP"),
+    ({"CIRCUIT_WINDOW_SECONDS": "0"}, "CIRCUIT_WINDOW_SECONDS must be 1 or more"),
+    ({"CIRCUIT_FAILURE_PERCENT": "0"}, "CIRCUIT_FAILURE_PERCENT must be 1 or more"),
     ({"SECRET_KEY": "short"}, "SECRET_KEY"),
     ({"SECRET_KEY": "development-only-secret-key-of-more-than-32-bytes"}, "SECRET_KEY"),
     ({"API_KEY_PEPPER": ""}, "API_KEY_PEPPER"),

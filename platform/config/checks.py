@@ -59,7 +59,14 @@ def production_dangers() -> Iterator[str]:
     yield from _mail_dangers()
     if not 1 <= settings.SESSION_LIFETIME_DAYS <= LONGEST_SESSION_DAYS:
         yield f"SESSION_LIFETIME_DAYS must be 1 to {LONGEST_SESSION_DAYS}: else nobody can sign in."
+    yield from _circuit_dangers()
     yield from _file_dangers()
+
+
+def _circuit_dangers() -> Iterator[str]:
+    for name in ("WINDOW_SECONDS", "MIN_CALLS", "FAILURE_PERCENT", "OPEN_SECONDS"):
+        if getattr(settings, f"CIRCUIT_{name}") < 1:
+            yield f"CIRCUIT_{name} must be 1 or more: else no call can be counted as it is meant."
 
 
 def _file_dangers() -> Iterator[str]:
