@@ -5,6 +5,7 @@ from msgspec import Struct
 from common.http import AnswerTooLong, ConnectFailed, TransportError
 from providers.errors import (
     AnswerTooLate,
+    NoPicture,
     NothingMade,
     ProviderError,
     ProviderUnavailable,
@@ -15,7 +16,7 @@ from providers.errors import (
     UpstreamError,
 )
 
-_OWN_VERDICTS = (NothingMade, ResultExpired, ResultMisplaced, ResultTooLong)
+_OWN_VERDICTS = (NoPicture, NothingMade, ResultExpired, ResultMisplaced, ResultTooLong)
 
 
 class Outcome(Struct, frozen=True):

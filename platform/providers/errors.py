@@ -50,6 +50,14 @@ class NothingMade(UpstreamError):
         super().__init__("The provider failed to make the picture.", retryable=False)
 
 
+class NoPicture(UpstreamError):
+    """The provider has answered as it should, but with words alone: mostly because of what it was
+    asked for. It may bill that."""
+
+    def __init__(self) -> None:
+        super().__init__("The provider sent no picture.", retryable=False)
+
+
 class ResultExpired(UpstreamError):
     """The URL of a result does not work any more; another poll brings a new one."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from common.http import UpstreamClient
 from providers.config import ProviderConfig
-from providers.errors import ProviderError, RequestRefused, UpstreamError
+from providers.errors import NoPicture, ProviderError, RequestRefused, UpstreamError
 from providers.gemini_schema import Answer, Candidate, decode_answer
 from providers.http_calls import HttpCall
 from providers.paid_calls import PaidCalls
@@ -101,4 +101,6 @@ def _why_none(answer: Answer, finish_reason: str | None) -> ProviderError:
         return blocked()
     if finish_reason == "NO_IMAGE":
         return RequestRefused("The model made no picture of this prompt.")
+    if finish_reason is not None:
+        return NoPicture()
     return UpstreamError("The provider sent no picture.", retryable=False)

@@ -5,7 +5,13 @@ import pytest
 from common.http import ConnectFailed, TransportError
 from health.outcomes import Outcome, outcome_of
 from providers.error_answers import error_from
-from providers.errors import AnswerTooLate, NothingMade, ProviderError, UpstreamError
+from providers.errors import (
+    AnswerTooLate,
+    NoPicture,
+    NothingMade,
+    ProviderError,
+    UpstreamError,
+)
 from providers.http_calls import broken
 
 
@@ -73,3 +79,4 @@ def test_a_provider_that_asks_for_patience_has_not_failed(status: int) -> None:
 
 def test_a_verdict_on_one_order_says_nothing_of_the_provider() -> None:
     assert outcome_of(NothingMade()) == Outcome("no_result")
+    assert outcome_of(NoPicture()) == Outcome("no_result")

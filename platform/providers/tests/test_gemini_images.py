@@ -5,7 +5,7 @@ import pytest
 from common.http import UpstreamClient
 from common.tests.upstream import JSON, Answer, Call, Upstream
 from providers.config import ProviderConfig
-from providers.errors import RequestRefused, UpstreamError
+from providers.errors import NoPicture, RequestRefused, UpstreamError
 from providers.gemini_images import GeminiImages
 from providers.pictures import MAX_ANSWER
 from providers.types import ImageQuality, ImageSize
@@ -144,6 +144,17 @@ async def test_no_picture_is_a_failure(
     failure = await failure_of(wire)
     assert isinstance(failure, UpstreamError)
     assert not failure.retryable
+
+
+@pytest.mark.parametrize("reason", ["STOP", "IMAGE_OTHER"])
+async def test_an_answer_in_words_alone_is_told_from_a_broken_one(
+    upstream: Upstream, wire: GeminiImages, reason: str
+) -> None:
+    """Mostly it is the model that declines: no reason to spare its provider."""
+    upstream.answer = candidate({"text": "I would rather not."}, reason=reason)
+    assert isinstance(await failure_of(wire), NoPicture)
+    upstream.answer = answer({})
+    assert not isinstance(await failure_of(wire), NoPicture)
 
 
 async def test_several_answers_together_are_no_longer_than_one_may_be(
