@@ -5,7 +5,7 @@ from typing import Literal
 from django.conf import settings
 
 from common import pool_metrics  # noqa: F401 - registers its metrics
-from inference.metrics import show_faults_of
+from inference.metrics import max_open_calls, show_faults_of
 from metrics.instruments import Gauge
 from metrics.server import port_of, serve
 
@@ -25,6 +25,7 @@ def start(kind: Kind) -> None:
     if port is None:
         return
     process_info.labels(kind).set(1)
+    max_open_calls.set(settings.MAX_OPEN_CALLS)
     show_faults_of(settings.PROVIDERS)
     serve(settings.METRICS_HOST, port)
     if kind == "beat":

@@ -24,6 +24,7 @@ log = structlog.get_logger(__name__)
 
 READ_SECONDS = 5.0
 REDIS_SECONDS = 2.0
+DAY_SECONDS = 86_400.0
 
 QUEUES = frozenset(str(queue) for queue in Job.Queue.values)
 SWEEPS = frozenset(
@@ -63,10 +64,19 @@ swept_at = Gauge(
     sweep=SWEEPS,
 )
 sweep_seconds = Gauge("platform_sweep_duration_seconds", "How long that took.", sweep=SWEEPS)
+sweep_interval = Gauge(
+    "platform_sweep_interval_seconds", "How often a piece of periodic work is due.", sweep=SWEEPS
+)
 violations = Gauge(
     "platform_money_violations",
     "Rows that broke an invariant of money when they were last looked for; 20 of each at most.",
     sweep=RECONCILIATIONS,
+)
+months_ahead = Gauge(
+    "platform_charge_months_ahead", "Months after this one for which charges have a partition."
+)
+strays = Gauge(
+    "platform_charges_without_month", "Charges that are in no month's partition; 1,000 at most."
 )
 is_readable = Gauge(
     "platform_store_readable",
@@ -87,11 +97,17 @@ SELECT count(*) FILTER (WHERE ended_at IS NULL),
        count(*) FILTER (WHERE outcome = 'failed'),
        coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE ended_at IS NULL)), 0)::float8
 FROM accounts_outgoingemail WHERE ended_at IS NULL OR outcome = 'failed'"""
+# Months, and then strays: `billing.services.months` makes the former, and moves the latter.
+_MONTHS = """
+SELECT (SELECT count(*) FROM pg_class JOIN pg_inherits ON inhrelid = oid
+        WHERE inhparent = 'billing_charge'::regclass AND relname <> 'billing_charge_default'
+        AND to_date(right(relname, 7), 'YYYY_MM') > now() AT TIME ZONE 'UTC'),
+       (SELECT count(*) FROM (SELECT FROM billing_charge_default LIMIT 1000) AS found)"""
 _SWEEPS = "SELECT name, extract(epoch FROM succeeded_at)::float8, seconds, found FROM common_sweep"
 
 _OF_DATABASE = (
     *(heartbeat, queued_jobs, oldest_job, held, held_charges, waiting_mails, overdue_mail),
-    *(failed_mails, swept_at, sweep_seconds, violations),
+    *(failed_mails, swept_at, sweep_seconds, violations, months_ahead, strays),
 )
 _OF_REDIS = (queued_messages, oldest_message)
 
@@ -102,6 +118,7 @@ class StoreReader:
     def start(self) -> None:
         for gauge in (*_OF_DATABASE, *_OF_REDIS):
             gauge.replace({})
+        sweep_interval.replace({(name,): _interval(name) for name in SWEEPS})
         threading.Thread(target=self._run, name="store metrics", daemon=True).start()
 
     def _run(self) -> None:
@@ -153,6 +170,9 @@ async def _read_database(database: Database) -> None:
     sweeps = {name: values for name, *values in await database.rows(_SWEEPS)}
     swept_at.replace({(name,): sweeps.get(name, [0])[0] for name in SWEEPS})
     sweep_seconds.replace({(name,): sweeps[name][1] for name in SWEEPS & sweeps.keys()})
+    ahead, without_month = await database.row(_MONTHS)
+    months_ahead.replace({(): ahead})
+    strays.replace({(): without_month})
     violations.replace({(name,): sweeps[name][2] for name in RECONCILIATIONS & sweeps.keys()})
 
 
@@ -170,6 +190,12 @@ async def _read_redis() -> None:
     queued_messages.replace(dict(zip(_keys(names), answers[::2], strict=True)))
     ages = (_age(cast("bytes | None", message)) for message in answers[1::2])
     oldest_message.replace(dict(zip(_keys(names), ages, strict=True)))
+
+
+def _interval(sweep: str) -> float:
+    """The seconds between two runs. What has no interval runs once a day."""
+    schedule = settings.CELERY_BEAT_SCHEDULE[sweep]["schedule"]
+    return schedule if isinstance(schedule, float) else DAY_SECONDS
 
 
 def _age(message: bytes | None) -> float:

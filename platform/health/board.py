@@ -90,6 +90,11 @@ class Board:
         """All circuits that were ever called."""
         return {name: self.circuit(name) for name in list(self._circuits)}
 
+    @property
+    def switches(self) -> Switches:
+        """What operators have switched off."""
+        return self._switches
+
     def is_off(self, name: Name) -> bool:
         """Has an operator switched it off?"""
         return self._switches.is_off(name)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from redis.exceptions import RedisError
 
 from catalog.selectors import get_catalog
-from health.board import FailureNote, Name
+from health.board import FailureNote, Name, Switches
 from health.circuit import Circuit, State
 from health.services import get_health, get_started
 from health.statistics import MINUTE, Statistics
@@ -46,7 +46,7 @@ class ProviderView(Struct, frozen=True):
 # --- Of this process ------------------------------------------------------------------------------
 
 
-# A collector of metrics reads these two: they take no I/O.
+# Metrics are read from these three: they take no I/O.
 def circuit_states() -> dict[Name, State]:
     """The state of each circuit that a call has used."""
     board = get_health().board
@@ -58,6 +58,11 @@ def resting_keys(provider: str) -> list[KeyView]:
     """The keys of a provider that rest."""
     views = [KeyView(key, key_rests.rest_of(key)) for key in get_keys(provider)]
     return [view for view in views if view.rest is not None]
+
+
+def switched_off() -> Switches:
+    """What operators have switched off."""
+    return get_health().board.switches
 
 
 def open_models(provider: str) -> list[str] | None:

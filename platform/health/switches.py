@@ -14,7 +14,7 @@ from providers.config import PROVIDERS
 log = structlog.get_logger(__name__)
 
 # The servers of this machine are no providers of the list, and are called like others.
-_LOCAL = ("local", "local_speech")
+NAMES = (*PROVIDERS, "local", "local_speech")
 
 
 def switch_provider(*, name: str, is_off: bool) -> bool:
@@ -38,9 +38,7 @@ def switch_model(*, name: str, model: str, is_off: bool) -> bool:
 
 def add_missing_providers() -> None:
     """A row for each provider."""
-    Provider.objects.bulk_create(
-        [Provider(name=name) for name in (*PROVIDERS, *_LOCAL)], ignore_conflicts=True
-    )
+    Provider.objects.bulk_create([Provider(name=name) for name in NAMES], ignore_conflicts=True)
 
 
 @transaction.atomic

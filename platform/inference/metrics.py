@@ -11,18 +11,18 @@ from typing import NamedTuple, get_args
 from billing.types import ChargeStatus, Ending, Resolution
 from common.errors import DomainError
 from common.money import NUSD_PER_USD
+from health.metrics import MODELS, PROVIDERS
 from inference.types import Call
 from metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
-from metrics.labels import Declared, FirstOnes
-from providers.config import PROVIDERS as HOSTED
+from metrics.labels import Declared
 from providers.errors import AccountFault
 
-PROVIDERS = frozenset({*HOSTED, "local", "local_speech"})
-# A call names a model of the catalog; only operators add any.
-MODELS = FirstOnes(500)
 KINDS = Declared(Call, "kind")
 
 open_calls = Gauge("platform_open_calls", "Calls that run in this process.").labels()
+max_open_calls = Gauge(
+    "platform_max_open_calls", "Calls that may run in this process: MAX_OPEN_CALLS."
+).labels()
 calls = Counter(
     "platform_calls_total",
     "Calls that have ended, by the status of their charge and the code of their error.",

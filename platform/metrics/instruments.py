@@ -7,7 +7,7 @@ threads.
 
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
@@ -101,10 +101,14 @@ class Instrument(Collector, Generic[Series]):
             self._expose(family, values, series)
         return [family]
 
+    def _known_ones(self, values: Labels) -> Labels:
+        """These values, with `other` in place of those that are none of the label's."""
+        pairs = zip(values, self._known, strict=True)
+        return tuple(value if value in known else OTHER for value, known in pairs)
+
     def _bounded(self, values: Labels) -> Series:
         with self._adding:
-            pairs = zip(values, self._known, strict=True)
-            bounded = tuple(value if value in known else OTHER for value, known in pairs)
+            bounded = self._known_ones(values)
             if bounded not in self._series and len(self._series) >= MAX_SERIES:
                 bounded = (OTHER,) * len(bounded)
             if bounded not in self._series:
@@ -156,6 +160,27 @@ class Gauge(Instrument[Level]):
 
     def _expose(self, family: Any, values: Labels, series: Level) -> None:
         family.add_metric(values, series.value)
+
+
+class ReadGauge(Gauge):
+    """Numbers that `read` returns at each scrape, by the values of their labels. It does no
+    I/O."""
+
+    def __init__(
+        self,
+        name: str,
+        documentation: str,
+        read: Callable[[], Mapping[Labels, float]],
+        /,
+        **labels: Container[str],
+    ) -> None:
+        self._read = read
+        super().__init__(name, documentation, **labels)
+
+    def collect(self) -> Iterable[Metric]:
+        levels = list(self._read().items())[:MAX_SERIES]
+        self.replace({self._known_ones(values): level for values, level in levels})
+        return super().collect()
 
 
 class Histogram(Instrument[Distribution]):

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from prometheus_client import generate_latest
 
-from metrics.instruments import MAX_SERIES, Counter, Gauge, Histogram
+from metrics.instruments import MAX_SERIES, Counter, Gauge, Histogram, ReadGauge
 from metrics.labels import Declared, FirstOnes
 from metrics.registry import REGISTRY
 
@@ -141,3 +141,16 @@ def test_threads_lose_no_count(registered: list[Counter | Gauge | Histogram]) ->
         for done in [threads.submit(work) for _ in range(8)]:
             done.result()
     assert (count.value, seconds.counts, seconds.sum) == (800_000, [0, 800_000], 1_600_000.0)
+
+
+def test_what_is_read_at_a_scrape_is_shown_as_it_is_then(
+    registered: list[Counter | Gauge | Histogram],
+) -> None:
+    levels: dict[tuple[str, ...], float] = {("red",): 1.0}
+    registered.append(ReadGauge("test_boats", "Boats.", lambda: levels, colour=COLOURS))
+    assert shown() == ['test_boats{colour="red"} 1.0']
+    del levels["red",]
+    levels["green",] = 2.0
+    assert shown() == ['test_boats{colour="other"} 2.0']
+    levels.update({(str(number),): 1.0 for number in range(MAX_SERIES)})
+    assert len(shown()) == 1
